@@ -23,10 +23,12 @@ export interface Options {
   readonly join: (legId: LegId, peerLegId: LegId, settled: (refusal: string | null) => void) => void
   /** Parts a leg from the one that it is joined with. */
   readonly part: (legId: LegId) => void
+  /** Takes a leg out of its room, if it is in one. */
+  readonly leaveRoom: (legId: LegId) => void
 }
 
 /**
- * The bridges between the legs of a carrier: each leg is in one at most.
+ * The bridges between the legs of a carrier: each leg is in one at most, and never in a bridge and in a room.
  *
  * Both legs of a bridge tell that it stands, and that it is over. The calls of both may ask for it at once, and each
  * may ask again: then both legs tell once more that it stands, and nothing changes.
@@ -48,7 +50,7 @@ interface Pair {
   stands: boolean
 }
 
-export const make = ({ join, legOf, part }: Options): Bridges => {
+export const make = ({ join, leaveRoom, legOf, part }: Options): Bridges => {
   /** Both legs of each pair. */
   const pairs = new Map<LegId, Pair>()
 
@@ -94,8 +96,10 @@ export const make = ({ join, legOf, part }: Options): Bridges => {
   }
 
   const begin = (command: Bridge): void => {
-    leave(command.legId)
-    leave(command.peerLegId)
+    for (const legId of [command.legId, command.peerLegId]) {
+      leave(legId)
+      leaveRoom(legId)
+    }
     const pair: Pair = { first: command, asked: [command], stands: false }
     for (const legId of legsOf(pair)) pairs.set(legId, pair)
     join(command.legId, command.peerLegId, (refusal) => {

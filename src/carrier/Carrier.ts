@@ -4,9 +4,11 @@ import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 import type { Authority, Order } from "./CarrierCommand.ts"
 import type { CarrierEvent, Told } from "./CarrierEvent.ts"
 import { LegSounds } from "./LegSounds.ts"
+import { RoomSink, type Rooms } from "./Rooms.ts"
 import type { PeerUpdate } from "./PeerTable.ts"
 import { Perimeter } from "./Perimeter.ts"
 import { SharedBridges } from "./SharedBridges.ts"
+import { SharedRooms } from "./SharedRooms.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { TrunkStates } from "./TrunkStates.ts"
 
@@ -44,6 +46,8 @@ export interface CarrierAdapter {
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Effect.Effect<Snapshot | null>
   /** Completes when the sink has acknowledged every event that the leg has told so far, or the adapter gave it up. */
   readonly caughtUp: (legId: LegId) => Effect.Effect<void>
+  /** Absent: it has no rooms. */
+  readonly rooms?: Rooms
 }
 
 /** Is called when an adapter comes up or goes down. */
@@ -72,6 +76,8 @@ export class Carrier extends Context.Service<
       authority: Authority,
       legIds: ReadonlyArray<LegId> | null
     ) => Effect.Effect<Snapshot | null>
+    /** The rooms of an adapter; null: it cannot be reached, or has none. */
+    readonly rooms: (adapter: string) => Rooms | null
     /** First waits for the adapter, where it cannot be reached. */
     readonly caughtUp: (adapter: string, legId: LegId) => Effect.Effect<void>
   }
@@ -133,20 +139,22 @@ export class Carrier extends Context.Service<
         ),
       snapshot: (name, authority, legIds) =>
         Effect.suspend(() => adapters.get(name)?.snapshot(authority, legIds) ?? Effect.succeed(null)),
+      rooms: (name) => adapters.get(name)?.rooms ?? null,
       caughtUp
     })
   })
 
   /**
-   * With what else carriers share and report to: bridges, the states of trunks, how legs sounded, and their edges towards
-   * strangers.
+   * With what else carriers share and report to: bridges, rooms, the states of trunks, how legs sounded, and their edges
+   * towards strangers.
    */
   static readonly layer = Layer.mergeAll(
     Carrier.registry,
     SharedBridges.layer,
     TrunkStates.layer,
     LegSounds.layer,
-    Perimeter.layer
+    Perimeter.layer,
+    Layer.provideMerge(SharedRooms.layer, RoomSink.layer)
   )
 }
 

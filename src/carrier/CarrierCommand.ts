@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CustomHeader } from "../domain/CustomHeader.ts"
-import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallId, CommandId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Secret from "../domain/Secret.ts"
 import { MediaCommand } from "../media/message/MediaMessage.ts"
 
@@ -68,6 +68,23 @@ export const CarrierCommand = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridge"), peerLegId: LegId, peerCallId: CallId }),
   /** Ends the bridge of the leg; outcome: `unbridged`, told of each of the two legs. Without a bridge: nothing. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("unbridge") }),
+  /**
+   * Brings an answered leg into the room of a conference, as this member: muted or on hold from the first sound on, where
+   * that is said. Outcome: `room_joined`, told to the call, and `member_joined`, told to the conference (`RoomEvent`); or
+   * `command_failed`. A leg that is bridged or in another room leaves that first.
+   */
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.tag("join_room"),
+    conferenceId: ConferenceId,
+    memberId: MemberId,
+    /** Of the conference's host: it has a channel of its own in recordings. */
+    isHost: Schema.Boolean,
+    isMuted: Schema.Boolean,
+    isHeld: Schema.Boolean
+  }),
+  /** Takes the leg out of its room; outcome: `room_left`. Without a room: nothing. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("leave_room") }),
   /** Asks the peer to call `to` (a SIP URI) in place of us, RFC 3515; outcome: `referred`, or `command_failed`. */
   Schema.Struct({
     ...ofLeg,

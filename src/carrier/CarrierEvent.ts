@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CallId, CommandId, LegId } from "../domain/Id.ts"
+import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../domain/Id.ts"
 import * as MediaMessage from "../media/message/MediaMessage.ts"
 
 /**
@@ -75,6 +75,10 @@ export const CarrierEvent = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
   /** They no longer do; `peerEnded`: because the peer's leg is gone. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("unbridged"), peerLegId: LegId, peerEnded: Schema.Boolean }),
+  /** The leg is in the room of the conference, as this member. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("room_joined"), conferenceId: ConferenceId, memberId: MemberId }),
+  /** It no longer is: it left, was removed, or the room is gone. Not told of a leg that has ended. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("room_left"), conferenceId: ConferenceId, memberId: MemberId }),
   /**
    * What became of a REFER (RFC 3515): the peer took it, and then what it reports of the call that it made in place of
    * us. `sipStatus`: of the peer's answer, or the one that it reports; null: the subscription ended without one.

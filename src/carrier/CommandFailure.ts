@@ -7,10 +7,12 @@ export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answere
     case "media":
     case "bridge":
     case "refer":
+    case "join_room":
       return { type: "command_failed", commandId: command.commandId, reason }
     case "dial":
     case "ring":
     case "unbridge":
+    case "leave_room":
     case "reject":
     case "hangup":
       return null

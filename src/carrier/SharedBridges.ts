@@ -37,7 +37,8 @@ const makePlane = (): Plane => {
   const bridges = Bridges.make({
     legOf: (legId) => carrierOf(legId)?.legOf(legId) ?? null,
     join: (legId, peerLegId, settled) => carrierOf(legId)?.join(legId, peerLegId, settled),
-    part: (legId) => carrierOf(legId)?.part(legId)
+    part: (legId) => carrierOf(legId)?.part(legId),
+    leaveRoom: (legId) => carrierOf(legId)?.leaveRoom(legId)
   })
   return { carriers, bridges }
 }

@@ -1,5 +1,5 @@
 import { Cause, Effect } from "effect"
-import type { Told } from "./Carrier.ts"
+import type { Told } from "./CarrierEvent.ts"
 
 const repeatMs = [500, 1_000, 2_000, 4_000, 8_000]
 const slowestMs = 8_000
@@ -9,7 +9,7 @@ const endRepeats = 40
  * Tells an event until it is durable. When the sink could not store it, it is told again under the same number.
  *
  * An event on which the sink keeps failing is given up after the last of the waits, so that the events behind it come
- * through. The end of a leg is repeated for five minutes: without it the call would go on with nobody in it.
+ * through. An end is repeated for five minutes: without it the call or the seat would go on with nobody in it.
  */
 export const untilDurable = (tell: Effect.Effect<Told>, isEnd: boolean): Effect.Effect<Told> => {
   const once = Effect.catchCause(tell, (cause) =>
@@ -22,7 +22,10 @@ export const untilDurable = (tell: Effect.Effect<Told>, isEnd: boolean): Effect.
       if (told !== "fault") return Effect.succeed(told)
       const waitMs = repeatMs[count] ?? (isEnd && count < endRepeats ? slowestMs : null)
       if (waitMs === null)
-        return Effect.as(Effect.logError("an event of a leg was given up because it could not be committed"), told)
+        return Effect.as(
+          Effect.logError("an event of a leg or a room was given up because it could not be committed"),
+          told
+        )
       return Effect.flatMap(Effect.sleep(waitMs), () => attempt(count + 1))
     })
   return attempt(0)

@@ -12,8 +12,11 @@ import { Admission, InboundOffer, SipTrunk } from "../../src/carrier/Admission.t
 import { PeerUpdate } from "../../src/carrier/PeerTable.ts"
 import { Authority, Order } from "../../src/carrier/CarrierCommand.ts"
 import { CarrierEvent, Told } from "../../src/carrier/CarrierEvent.ts"
+import { RoomOrder } from "../../src/carrier/RoomCommand.ts"
+import { RoomEvent, RoomSnapshot } from "../../src/carrier/RoomEvent.ts"
+import type { RoomListener, Rooms } from "../../src/carrier/Rooms.ts"
 import { Snapshot } from "../../src/carrier/Snapshot.ts"
-import { CallId, LegId, RouteId } from "../../src/domain/Id.ts"
+import { CallId, ConferenceId, LegId, RouteId } from "../../src/domain/Id.ts"
 import * as Wire from "./Wire.ts"
 
 /**
@@ -25,6 +28,7 @@ import * as Wire from "./Wire.ts"
  */
 const Telling = Schema.Struct({ callId: CallId, event: CarrierEvent })
 const Asking = Schema.Struct({ authority: Authority, legIds: Schema.NullOr(Schema.Array(LegId)) })
+const AskingRooms = Schema.Struct({ authority: Authority, ids: Schema.NullOr(Schema.Array(ConferenceId)) })
 const read = Schema.decodeUnknownSync
 
 /** The half that holds the adapter: give `sink` and `directory` to it, then `serve` what it registered. */
@@ -33,8 +37,9 @@ export const carrierHalf = Effect.gen(function* () {
   let wire: Wire.Wire | null = null
   let peers: PeerListener = () => Effect.succeed(0)
   let arrival = Deferred.makeUnsafe<void>()
-  let served: (Pick<CarrierAdapter, "interpret" | "snapshot" | "caughtUp"> & { readonly incarnation: string }) | null =
-    null
+  let served:
+    | (Pick<CarrierAdapter, "interpret" | "snapshot" | "caughtUp" | "rooms"> & { readonly incarnation: string })
+    | null = null
 
   const answer: Wire.Answer = (method, body) => {
     if (method === "known_peers") return peers(read(PeerUpdate)(body))
@@ -50,6 +55,14 @@ export const carrierHalf = Effect.gen(function* () {
       }
       case "caught_up":
         return served.caughtUp(read(LegId)(body))
+      case "interpret_room":
+        return served.rooms?.interpret(read(RoomOrder)(body)) ?? Effect.void
+      case "snapshot_rooms": {
+        const { authority, ids } = read(AskingRooms)(body)
+        return served.rooms?.snapshot(authority, ids) ?? Effect.succeed(null)
+      }
+      case "room_caught_up":
+        return served.rooms?.caughtUp(read(ConferenceId)(body)) ?? Effect.void
       default:
         return Effect.die(new Error(`no method ${method}`))
     }
@@ -82,6 +95,7 @@ export const carrierHalf = Effect.gen(function* () {
       // The leg's own fiber waits, whatever becomes of the connection.
       tell: (callId: CallId, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
     }),
+    roomListener: ((_, event) => Effect.map(ask("tell_room", event), read(Told))) satisfies RoomListener,
     directory: RouteDirectory.of({
       qualified: () => Effect.succeed([]),
       sipTrunk: (routeId) => Effect.map(ask("sip_trunk", routeId), read(Schema.NullOr(SipTrunk))),
@@ -97,9 +111,10 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
   readonly adapter: string
   readonly carrier: Carrier["Service"]
   readonly sink: CarrierSink["Service"]
+  readonly roomListener: RoomListener
   readonly directory: RouteDirectory["Service"]
 }) {
-  const { adapter, carrier, directory, sink } = options
+  const { adapter, carrier, directory, roomListener, sink } = options
   const run = Effect.runForkWith(yield* Effect.context())
   const counters = { connections: 0, asked: 0 }
   let wire: Wire.Wire | null = null
@@ -113,12 +128,33 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
         const { callId, event } = read(Telling)(body)
         return sink.tell(callId, event)
       }
+      case "tell_room": {
+        const event = read(RoomEvent)(body)
+        return roomListener(event.conferenceId, event)
+      }
       case "sip_trunk":
         return directory.sipTrunk(read(RouteId)(body))
       default:
         return Effect.die(new Error(`no method ${method}`))
     }
   }
+
+  const roomsBehind = (own: Wire.Wire, gone: Effect.Effect<void>): Rooms => ({
+    interpret: (order) => Effect.ignore(own.ask("interpret_room", order)),
+    snapshot: (authority, ids) =>
+      Effect.match(own.ask("snapshot_rooms", { authority, ids }), {
+        onSuccess: read(Schema.NullOr(RoomSnapshot)),
+        onFailure: () => null
+      }),
+    caughtUp: (id) =>
+      Effect.catch(Effect.asVoid(own.ask("room_caught_up", id)), () => Effect.andThen(gone, roomsAgain(id)))
+  })
+
+  /** On the next connection. */
+  const roomsAgain = (id: ConferenceId): Effect.Effect<void> =>
+    Effect.suspend(
+      () => carrier.rooms(adapter)?.caughtUp(id) ?? Effect.andThen(Effect.sleep("10 millis"), roomsAgain(id))
+    )
 
   const connected = Effect.gen(function* () {
     const gone = yield* Deferred.make<void>()
@@ -141,7 +177,8 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
       caughtUp: (legId) =>
         Effect.catch(Effect.asVoid(own.ask("caught_up", legId)), () =>
           Effect.andThen(Deferred.await(gone), carrier.caughtUp(adapter, legId))
-        )
+        ),
+      rooms: roomsBehind(own, Deferred.await(gone))
     })
     yield* directory.knownPeers((update) =>
       Effect.match(own.ask("known_peers", update), { onSuccess: read(Schema.Int), onFailure: () => -1 })

@@ -50,7 +50,8 @@ const make = () => {
         settled(forced ?? refusal)
       })
     },
-    part
+    part,
+    leaveRoom: () => undefined
   })
   let commands = 0
   return {

@@ -1,69 +1,15 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
-import {
-  Carrier,
-  type CarrierCommand,
-  type CarrierEvent,
-  type CarrierSink,
-  type LegReport,
-  type Order
-} from "../../src/carrier/Carrier.ts"
-import type { CallId, LegId, RouteId } from "../../src/domain/Id.ts"
+import { describe, expect } from "@effect/vitest"
+import { Effect } from "effect"
+import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
+import type { LegId } from "../../src/domain/Id.ts"
 import type { MediaCommand } from "../../src/media/message/MediaMessage.ts"
 import * as Media from "../media/MediaSample.ts"
-import * as Sample from "../support/CarrierSample.ts"
 import * as Ids from "../support/Ids.ts"
-import { RecordingSink } from "./RecordingSink.ts"
-
-/** What is around an adapter: its peers, and time. */
-export class Outside extends Context.Service<
-  Outside,
-  {
-    /** A peer begins to call `to`, and waits for our answer. */
-    readonly callIn: (call: { readonly from: string; readonly to: string }) => Effect.Effect<void>
-    /** Lets so much time pass, virtual or real, and everything happen that it brings. */
-    readonly elapse: (ms: number) => Effect.Effect<void>
-  }
->()("trunkline/test/carrier/Outside") {}
-
-interface Subject {
-  /** The name under which the adapter registers itself. */
-  readonly adapter: string
-  readonly routeId: RouteId
-  /** Far parties by what they do with a call, each within two seconds. */
-  readonly phones: {
-    /** Rings, answers, presses back every digit it is sent. */
-    readonly answers: string
-    readonly busy: string
-    /** Rings for ever. */
-    readonly silent: string
-    /** Rings, then refuses with 403 or 603. */
-    readonly rejects: string
-    /** Sends early media, then answers, within four seconds. */
-    readonly early: string
-    /** Answers, and refuses to be referred. */
-    readonly refusesReferral: string
-  }
-  /** Rings, answers, hangs up after at most so long. */
-  readonly hangsUp: { readonly number: string; readonly withinMs: number }
-  readonly sounds: {
-    /** At most a second long, at least half a second. */
-    readonly good: string
-    /** Answered by 404. */
-    readonly missing: string
-  }
-  readonly layer: Layer.Layer<Carrier | Outside, never, CarrierSink>
-}
+import * as CarrierBench from "./CarrierBench.ts"
+import type { Plain, Subject } from "./CarrierBench.ts"
+import * as RoomContract from "./RoomContract.ts"
 
 type Report = LegReport
-/** A command without what names it. */
-export type Plain = CarrierCommand extends infer Command
-  ? Command extends CarrierCommand
-    ? Omit<Command, "commandId" | "callId" | "legId">
-    : never
-  : never
-
-const newOwner = { ...Sample.authority, epoch: Sample.authority.epoch + 1 }
 const hangup: Plain = { type: "hangup", origin: null, resume: null }
 const types = (reports: ReadonlyArray<Report>) => reports.map(({ type }) => type)
 const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report>, type: Type) =>
@@ -98,60 +44,7 @@ const endOf = (reports: ReadonlyArray<Report>) => {
 
 /** What every adapter of the carrier port does alike, whatever stands behind it. */
 export const describeCarrier = (name: string, subject: Subject): void => {
-  const bench = Effect.gen(function* () {
-    const carrier = yield* Carrier
-    const outside = yield* Outside
-    const sink = yield* RecordingSink
-    let commands = 0
-    let last: Order | null = null
-    const give = (order: Order) => {
-      last = order
-      return carrier.interpret(subject.adapter, order)
-    }
-    const orderOf = (legId: LegId, command: Plain, callId = Ids.call(`call of ${legId}`)) =>
-      Sample.order({ ...command, commandId: Ids.command(`command ${++commands}`), callId, legId })
-    const send = (legId: LegId, command: Plain, callId?: CallId) => give(orderOf(legId, command, callId))
-    return {
-      sink,
-      send,
-      elapse: outside.elapse,
-      dial: (to: string, legId = Ids.leg("leg"), more: { readonly audioUrl?: string } = {}) =>
-        Effect.as(
-          send(legId, {
-            type: "dial",
-            tenantId: Ids.tenant("t"),
-            routeId: subject.routeId,
-            from: "+12025550190",
-            to,
-            ...more
-          }),
-          legId
-        ),
-      /** A call comes in and waits. */
-      callIn: Effect.gen(function* () {
-        yield* outside.callIn({ from: "+12025550191", to: "+12025550160" })
-        yield* outside.elapse(500)
-        const offer = sink.offers.at(-1)
-        expect.assert(offer !== undefined, "the call was offered")
-        return offer
-      }),
-      /** The last command once more. */
-      again: Effect.suspend(() => (last === null ? Effect.void : give(last))),
-      asNewOwner: (legId: LegId, command: Plain) => give({ ...orderOf(legId, command), authority: newOwner }),
-      /** Another process owns the journal now, and asks. */
-      takeOver: Effect.asVoid(carrier.snapshot(subject.adapter, newOwner, [])),
-      incarnation: () => carrier.incarnation(subject.adapter),
-      snapshot: (legIds: ReadonlyArray<LegId> | null) => carrier.snapshot(subject.adapter, Sample.authority, legIds),
-      caughtUp: (legId: LegId) => carrier.caughtUp(subject.adapter, legId),
-      presence: (legId: LegId) => Sample.presence(carrier, subject.adapter, legId)
-    }
-  })
-
-  const provided = <A, E>(test: Effect.Effect<A, E, Carrier | Outside | RecordingSink>) =>
-    Effect.provide(test, Layer.provideMerge(subject.layer, RecordingSink.layer))
-
-  const contract = (title: string, test: (use: Effect.Success<typeof bench>) => Effect.Effect<void>) =>
-    it.effect(title, () => provided(Effect.flatMap(bench, test)))
+  const contract = CarrierBench.contractOf(subject)
 
   describe(`${name}, as a carrier`, () => {
     contract(
@@ -518,18 +411,9 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       })
     )
 
-    /** Legs that were dialled at once, and answered. */
-    const talking = (use: Effect.Success<typeof bench>, ...names: ReadonlyArray<string>) =>
-      Effect.gen(function* () {
-        const legs = names.map(Ids.leg)
-        for (const leg of legs) yield* use.dial(subject.phones.answers, leg)
-        yield* use.elapse(3000)
-        return legs
-      })
-
     contract("two legs that are bridged hear each other, until they are parted", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* use.talking("one", "two")
         const { sink } = use
         yield* use.send(one, bridge(two))
         yield* use.elapse(500)
@@ -561,7 +445,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("what a leg plays to the one that it is bridged with is told to its own call", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* use.talking("one", "two")
         const play = (name: string, target: "opposite" | "both") =>
           use.send(one, media(Media.play(Ids.work(name), subject.sounds.good, 1, target)))
         yield* play("early", "opposite")
@@ -588,7 +472,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("when a bridged leg ends, the other one is told, and goes on", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* use.talking("one", "two")
         yield* use.send(one, bridge(two))
         yield* use.elapse(500)
         yield* use.send(two, hangup)
@@ -608,7 +492,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a bridge that both calls ask for, and ask for again, is told each time and stays", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* use.talking("one", "two")
         yield* use.send(one, bridge(two))
         yield* use.send(two, bridge(one))
         yield* use.again
@@ -627,7 +511,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a leg leaves its bridge for another one", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* talking(use, "one", "two", "three")
+        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* use.talking("one", "two", "three")
         const { sink } = use
         yield* use.send(one, bridge(two))
         yield* use.elapse(500)
@@ -646,7 +530,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("of bridges that cross, the last one stands, and each of the others has its outcome", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* talking(use, "one", "two", "three")
+        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* use.talking("one", "two", "three")
         const { sink } = use
         yield* use.send(one, bridge(two))
         yield* use.send(two, bridge(three))
@@ -674,7 +558,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a bridge with a leg that is not answered, not there or itself fails, and changes nothing", (use) =>
       Effect.gen(function* () {
-        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* use.talking("one", "two")
         const ringing = yield* use.dial(subject.phones.silent, Ids.leg("ringing"))
         yield* use.elapse(1000)
         yield* use.send(one, bridge(two))
@@ -702,7 +586,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a peer that is referred says that it takes it, and what became of it", (use) =>
       Effect.gen(function* () {
-        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        const [leg = Ids.leg("")] = yield* use.talking("one")
         yield* use.send(leg, refer(subject.phones.answers))
         yield* use.elapse(500)
         expect(referrals(use.sink.of(leg))).toStrictEqual([["accepted", 202]])
@@ -736,7 +620,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a referral of a leg that is not answered, not here, or to no SIP address fails", (use) =>
       Effect.gen(function* () {
-        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        const [leg = Ids.leg("")] = yield* use.talking("one")
         const ringing = yield* use.dial(subject.phones.silent, Ids.leg("ringing"))
         yield* use.elapse(1000)
         yield* use.send(ringing, refer(subject.phones.answers))
@@ -753,7 +637,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a peer that ends while it is referred tells its end, and nothing behind it", (use) =>
       Effect.gen(function* () {
-        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        const [leg = Ids.leg("")] = yield* use.talking("one")
         yield* use.send(leg, refer(subject.phones.answers))
         yield* use.elapse(200)
         yield* use.send(leg, hangup)
@@ -794,4 +678,6 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       })
     )
   })
+
+  RoomContract.describeRooms(name, subject)
 }

@@ -7,7 +7,8 @@ import {
   type LegReport,
   type Told as Answer
 } from "../../src/carrier/Carrier.ts"
-import type { CallId, LegId } from "../../src/domain/Id.ts"
+import type { RoomEvent, RoomListener, RoomReport } from "../../src/carrier/Rooms.ts"
+import type { CallId, ConferenceId, LegId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 
 export interface Told {
@@ -15,7 +16,40 @@ export interface Told {
   readonly event: CarrierEvent
 }
 
-/** The calls above a carrier, as a list of what they were told. */
+interface Rooms {
+  /** To be given to the `RoomSink`. */
+  readonly listener: RoomListener
+  readonly told: ReadonlyArray<RoomEvent>
+  /** What becomes of an event from now on; at first it is committed at once. */
+  readonly commit: (rule: (event: RoomEvent) => Effect.Effect<Answer>) => void
+  /** What was told of a room, without its name, time and number; what is told again under its number is told once. */
+  readonly of: (conferenceId: ConferenceId) => ReadonlyArray<RoomReport>
+}
+
+const makeRooms = (): Rooms => {
+  const told: Array<RoomEvent> = []
+  let commit: (event: RoomEvent) => Effect.Effect<Answer> = () => Effect.succeed("committed")
+  return {
+    told,
+    listener: (_, event) =>
+      Effect.suspend(() => {
+        told.push(event)
+        return commit(event)
+      }),
+    commit: (rule) => void (commit = rule),
+    of: (id) => {
+      let last = 0
+      return told.flatMap((event) => {
+        if (event.conferenceId !== id || event.n <= last) return []
+        last = event.n
+        const { at: _at, conferenceId: _conferenceId, incarnation: _incarnation, n: _n, ...report } = event
+        return [report]
+      })
+    }
+  }
+}
+
+/** The calls and the conferences above a carrier, as lists of what they were told. */
 export class RecordingSink extends Context.Service<
   RecordingSink,
   {
@@ -27,6 +61,7 @@ export class RecordingSink extends Context.Service<
     readonly commit: (rule: (told: Told) => Effect.Effect<Answer>) => void
     /** What was told of a leg, without its name, time and number. */
     readonly of: (legId: LegId) => ReadonlyArray<LegReport>
+    readonly rooms: Rooms
   }
 >()("trunkline/test/carrier/RecordingSink") {
   static readonly layer = Layer.effectContext(
@@ -51,6 +86,7 @@ export class RecordingSink extends Context.Service<
       const recording = RecordingSink.of({
         told,
         offers,
+        rooms: makeRooms(),
         admit: (rule) => void (admit = rule),
         commit: (rule) => void (commit = rule),
         of: (legId) =>

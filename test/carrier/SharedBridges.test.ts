@@ -22,7 +22,8 @@ const makeCarrier = (...names: ReadonlyArray<string>) => {
       told.push(`join ${legId} ${peerLegId}`)
       settled(null)
     },
-    part: (legId) => void told.push(`part ${legId}`)
+    part: (legId) => void told.push(`part ${legId}`),
+    leaveRoom: () => undefined
   }
   return { legs, told, options }
 }

@@ -123,7 +123,11 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
     answering(once(silence(300), ...specialInformation, silence(300), speech(12_000)), {
       alerting: [at(200, { type: "sends_early_media" }), answersAfter(2500)]
     })
-  ]
+  ],
+  // Tones that are told apart in one room: no multiple of one is near another.
+  ["+12025550124", answering(forever(tone(1000, -20, 439)))],
+  ["+12025550125", answering(forever(tone(1000, -20, 1151)))],
+  ["+12025550126", answering(forever(tone(1000, -20, 2239)))]
 ])
 
 /** The phone with this number; null: no phone has it, but a tenant may. */

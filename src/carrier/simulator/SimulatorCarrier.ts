@@ -14,11 +14,13 @@ import {
   type LegReport,
   type Order
 } from "../Carrier.ts"
+import type { Bridgeable } from "../Bridges.ts"
 import { SharedBridges } from "../SharedBridges.ts"
+import { SharedRooms } from "../SharedRooms.ts"
 import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
-import * as LegMemory from "../LegMemory.ts"
+import * as OrderMemory from "../OrderMemory.ts"
 import * as Telling from "../Telling.ts"
 import * as Line from "./Line.ts"
 import * as LineMedia from "./LineMedia.ts"
@@ -41,17 +43,18 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const incarnation = entropy.hex(8)
   const clock = yield* Clock.Clock
   const steadyMs = () => Monotonic.read(clock)
-  const memory = LegMemory.make({ now: steadyMs, isLive: (legId) => lines.has(legId) })
+  const memory = OrderMemory.make({ now: steadyMs, isLive: (legId: Id.LegId) => lines.has(legId) })
 
+  const legOf = (legId: Id.LegId): Bridgeable | null => {
+    const line = lines.get(legId)
+    if (line === undefined) return null
+    return {
+      isTalking: () => line.answeredAt !== null && line.leg.phase === "talking",
+      tell: (told) => Line.report(line, told)
+    }
+  }
   const bridges = (yield* SharedBridges).add(media, {
-    legOf: (legId) => {
-      const line = lines.get(legId)
-      if (line === undefined) return null
-      return {
-        isTalking: () => line.answeredAt !== null && line.leg.phase === "talking",
-        tell: (told) => Line.report(line, told)
-      }
-    },
+    legOf,
     join: (legId, peerLegId, settled) =>
       void fork(
         Effect.match(media.bridge(legId, peerLegId), {
@@ -59,8 +62,10 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
           onFailure: ({ reason }) => settled(reason)
         })
       ),
-    part: (legId) => void fork(media.unbridge(legId))
+    part: (legId) => void fork(media.unbridge(legId)),
+    leaveRoom: (legId) => rooms.part(legId)
   })
+  const rooms = (yield* SharedRooms).add(media, { incarnation, legOf, unbridge: (legId) => bridges.unbridge(legId) })
 
   const tell = Effect.fnUntraced(function* (callId: Id.CallId | null, legId: Id.LegId, report: LegReport) {
     if (callId === null) return
@@ -100,6 +105,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
             if (line.script?.holder !== undefined)
               line.hears?.({ type: "ends", end: SimulatedLeg.mirrored(outcome.end) })
             bridges.ended(line.id)
+            rooms.ended(line.id)
             yield* lineMedia.disconnect(line)
             yield* tell(line.callId, line.id, { type: "ended", ...outcome.end })
         }
@@ -128,6 +134,10 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       case "refer":
         if (line.leg.phase === "talking") return refer(line, command)
         break
+      case "join_room":
+        return Effect.sync(() => rooms.join(command))
+      case "leave_room":
+        return Effect.sync(() => rooms.leave(line.id))
       case "dial":
         break
     }
@@ -170,6 +180,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     if (line.leg.phase !== "over")
       line.hears?.({ type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
     bridges.ended(line.id)
+    rooms.ended(line.id)
     yield* lineMedia.disconnect(line)
     // Behind its end, which has been told.
     const failures = left.flatMap((command) => CommandFailure.of(command, "unknown_leg") ?? [])
@@ -301,7 +312,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   const interpret = (order: Order): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const admitted = memory.admits(order)
+      const admitted = memory.admits(order.authority, order.command.legId, order.command.commandId)
       if (admitted === "no") return Effect.void
       const { command } = order
       const line = lines.get(command.legId)
@@ -352,7 +363,8 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
         }
         return { incarnation, legs }
       }),
-    caughtUp
+    caughtUp,
+    rooms: rooms.rooms
   })
 
   return InboundSimulator.of({ simulateInbound })

@@ -7,7 +7,8 @@ import type { CallIds } from "../../sip/message/CallIds.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Bridgeable, Bridges } from "../Bridges.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
-import type { LegMemory } from "../LegMemory.ts"
+import type { OrderMemory } from "../OrderMemory.ts"
+import type * as SharedRooms from "../SharedRooms.ts"
 import type { TrunkStates } from "../TrunkStates.ts"
 import type { Refused } from "./InviteLog.ts"
 import type { Run } from "./leg/LegEvents.ts"
@@ -58,7 +59,7 @@ export interface Context {
   readonly sink: CarrierSink["Service"]
   /** Names this life of the carrier. */
   readonly incarnation: string
-  readonly memory: LegMemory
+  readonly memory: OrderMemory<LegId>
   /** Monotonic milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
@@ -72,6 +73,7 @@ export interface Context {
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>
   readonly bridges: Bridges
+  readonly rooms: Pick<SharedRooms.Joined, "join" | "leave" | "ended">
   /** Legs that peers placed, by their address. */
   readonly callers: FairShare.FairShare
   /** Tells the operator of an INVITE that became no call. */

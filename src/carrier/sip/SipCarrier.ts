@@ -21,6 +21,7 @@ import * as Qualifier from "./trunk/Qualifier.ts"
 import * as Transports from "./transport/Transports.ts"
 import * as UdpTransport from "./transport/UdpTransport.ts"
 import { SharedBridges } from "../SharedBridges.ts"
+import { SharedRooms } from "../SharedRooms.ts"
 import * as UserAgent from "./UserAgent.ts"
 
 export interface Config {
@@ -103,6 +104,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
   const incarnation = entropy.hex(8)
   const bridges = yield* SharedBridges
+  const rooms = yield* SharedRooms
   const sounds = yield* LegSounds
   const sounded = yield* LegQualityLog.make
   const agent: UserAgent.UserAgent = UserAgent.make({
@@ -115,6 +117,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     run,
     plane,
     bridging: (legs) => bridges.add(plane, legs),
+    meeting: (legs) => rooms.add(plane, { incarnation, ...legs }),
     sink,
     directory,
     soundEnds: sounds.expect,
@@ -159,7 +162,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     plane,
     interpret: (order) => Effect.sync(() => agent.command(order)),
     snapshot: (authority, legIds) => Effect.sync(() => agent.snapshot(authority, legIds)),
-    caughtUp: (legId) => Effect.callback((resume) => agent.caughtUp(legId, () => resume(Effect.void)))
+    caughtUp: (legId) => Effect.callback((resume) => agent.caughtUp(legId, () => resume(Effect.void))),
+    rooms: agent.rooms
   })
   return SipCarrier.of({
     drain: Effect.sync(agent.drain),

@@ -13,8 +13,10 @@ import * as Responses from "../../sip/message/Responses.ts"
 import type { Header, SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import type * as Bridges from "../Bridges.ts"
+import type { Rooms } from "../Rooms.ts"
+import type * as SharedRooms from "../SharedRooms.ts"
 import * as CommandFailure from "../CommandFailure.ts"
-import * as LegMemory from "../LegMemory.ts"
+import * as OrderMemory from "../OrderMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
 import * as DialledNumber from "./leg/DialledNumber.ts"
@@ -34,6 +36,7 @@ export interface UserAgent {
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Snapshot
   /** Calls `then` when the sink is through with every event that the leg has told so far. */
   readonly caughtUp: (legId: LegId, then: () => void) => void
+  readonly rooms: Rooms
   /** From now on new calls of peers are refused with 503. */
   readonly drain: () => void
   /** Counts what is kept in memory. All of it goes when its call does. */
@@ -50,11 +53,13 @@ export interface Held {
 
 export interface Options extends Omit<
   Context,
-  "transactions" | "memory" | "legs" | "bridges" | "callers" | "dialogs" | "callIds" | "invites"
+  "transactions" | "memory" | "legs" | "bridges" | "rooms" | "callers" | "dialogs" | "callIds" | "invites"
 > {
   readonly alarm: TransactionLayer.Alarm
   /** The bridges of its legs, perhaps with those of other carriers. */
   readonly bridging: (legs: Bridges.Options) => Bridges.Bridges
+  /** The rooms that its legs can come into, perhaps with legs of other carriers. */
+  readonly meeting: (legs: Omit<SharedRooms.Options, "incarnation">) => SharedRooms.Joined
   /** Takes an error in our code that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
   readonly gate: Gate.Gate
@@ -137,14 +142,17 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
     }
   })
-  const memory = LegMemory.make({ now: given.steadyMs, isLive: (legId) => context.legs.has(legId) })
+  const memory = OrderMemory.make({ now: given.steadyMs, isLive: (legId: LegId) => context.legs.has(legId) })
+  const legOf = (legId: LegId): Leg | null => context.legs.get(legId) ?? null
+  const rooms = given.meeting({ legOf, unbridge: (legId) => context.bridges.unbridge(legId) })
   const context: Context = {
     ...given,
     transactions,
     memory,
     legs: new Map(),
+    rooms,
     bridges: given.bridging({
-      legOf: (legId) => context.legs.get(legId) ?? null,
+      legOf,
       join: (legId, peerLegId, settled) =>
         given.run(
           Effect.match(given.plane.bridge(legId, peerLegId), {
@@ -153,7 +161,8 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
           }),
           (exit) => settled(Exit.isSuccess(exit) ? exit.value : "plane_stopped")
         ),
-      part: (legId) => given.run(given.plane.unbridge(legId), ignore)
+      part: (legId) => given.run(given.plane.unbridge(legId), ignore),
+      leaveRoom: rooms.part
     }),
     callers: FairShare.make(),
     dialogs: new Map(),
@@ -176,6 +185,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   return {
     transactions,
+    rooms: rooms.rooms,
     held: () => ({
       legs: context.legs.size,
       dialogs: context.dialogs.size,
@@ -204,7 +214,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       leg.perform(action, heard)
     },
     command: (order) => {
-      const admitted = memory.admits(order)
+      const admitted = memory.admits(order.authority, order.command.legId, order.command.commandId)
       if (admitted === "no") return
       const { command } = order
       const leg = context.legs.get(command.legId)
@@ -221,6 +231,8 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
         case "media":
         case "bridge":
         case "unbridge":
+        case "join_room":
+        case "leave_room":
         case "refer":
           return unknownLeg(command)
       }

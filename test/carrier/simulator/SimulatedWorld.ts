@@ -4,7 +4,7 @@ import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
 import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
 import * as MediaPlaneInline from "../../../src/media/MediaPlaneInline.ts"
-import { Outside } from "../CarrierContract.ts"
+import { Outside } from "../CarrierBench.ts"
 import * as VirtualMedia from "../VirtualMedia.ts"
 
 const outside = Layer.effect(

@@ -1,19 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  Carrier,
-  type CarrierEvent,
-  CarrierSink,
-  type Order,
-  RouteDirectory,
-  type Told
-} from "../../../src/carrier/Carrier.ts"
+import { Carrier, type CarrierEvent, CarrierSink, RouteDirectory, type Told } from "../../../src/carrier/Carrier.ts"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
+import { type RoomListener, type RoomOrder, type Rooms, RoomSink } from "../../../src/carrier/Rooms.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Bridge from "../Bridge.ts"
-import { describeCarrier, Outside } from "../CarrierContract.ts"
+import { Outside } from "../CarrierBench.ts"
+import { describeCarrier } from "../CarrierContract.ts"
 import { RecordingSink } from "../RecordingSink.ts"
 import * as VirtualMedia from "../VirtualMedia.ts"
 import * as SimulatedWorld from "./SimulatedWorld.ts"
@@ -35,19 +30,38 @@ const forgetful = (sink: CarrierSink["Service"]): CarrierSink["Service"] => {
   }
 }
 
+/** The same for conferences. */
+const forgetfulOfRooms = (sink: RoomSink["Service"]): RoomListener => {
+  const heard = new Map<string, number>()
+  return (id, event) =>
+    Effect.suspend(() => {
+      if ((heard.get(id) ?? 0) >= event.n) return Effect.succeed<Told>("committed")
+      return Effect.tap(sink.tell(id, event), (told) =>
+        Effect.sync(() => void (told === "committed" && heard.set(id, event.n)))
+      )
+    })
+}
+
 /** What an engine does with a carrier that comes back: whatever it asked is sent once more. */
-const insistent = (carrier: Carrier["Service"], adapter: string) =>
+const insistent = (carrier: Carrier["Service"]) =>
   Effect.gen(function* () {
-    const orders: Array<Order> = []
+    const orders: Array<Effect.Effect<void>> = []
     const run = Effect.runForkWith(yield* Effect.context())
     yield* carrier.watch((_, isUp) => {
-      if (isUp) run(Effect.forEach(orders, (order) => carrier.interpret(adapter, order), { discard: true }))
+      if (isUp) run(Effect.forEach(orders, (order) => order, { discard: true }))
     })
+    const insist = (order: Effect.Effect<void>) => {
+      orders.push(order)
+      return order
+    }
     return Carrier.of({
       ...carrier,
-      interpret: (name, order) => {
-        orders.push(order)
-        return carrier.interpret(name, order)
+      interpret: (name, order) => insist(carrier.interpret(name, order)),
+      rooms: (name) => {
+        const rooms = carrier.rooms(name)
+        const interpret = (order: RoomOrder) =>
+          Effect.suspend(() => carrier.rooms(name)?.interpret(order) ?? Effect.void)
+        return rooms === null ? null : { ...rooms, interpret: (order) => insist(interpret(order)) }
       }
     })
   })
@@ -58,6 +72,12 @@ const noRoutes = RouteDirectory.of({
   knownPeers: () => Effect.void
 })
 
+const noRooms: Rooms = {
+  interpret: () => Effect.void,
+  snapshot: () => Effect.succeed(null),
+  caughtUp: () => Effect.void
+}
+
 /** The simulator behind a bridge; the connection is cut every so many frames of 20 ms. */
 const world = (cutEvery: number) =>
   Layer.effectContext(
@@ -67,19 +87,24 @@ const world = (cutEvery: number) =>
         SimulatedWorld.layer().pipe(Layer.provide(Layer.succeed(CarrierSink, half.sink)))
       )
       const real = Context.get(inner, Carrier)
+      yield* Context.get(inner, RoomSink).listen(half.roomListener)
       half.serve({
         incarnation: real.incarnation("simulator") ?? "",
         interpret: (order) => real.interpret("simulator", order),
         snapshot: (authority, legIds) => real.snapshot("simulator", authority, legIds),
-        caughtUp: (legId) => real.caughtUp("simulator", legId)
+        caughtUp: (legId) => real.caughtUp("simulator", legId),
+        rooms: real.rooms("simulator") ?? noRooms
       })
-      const outer = Context.get(yield* Layer.build(Carrier.layer), Carrier)
-      const carrier = yield* insistent(outer, "simulator")
+      const above = yield* Layer.build(Carrier.layer)
+      const outer = Context.get(above, Carrier)
+      const roomSink = Context.get(above, RoomSink)
+      const carrier = yield* insistent(outer)
       const engine = yield* Bridge.engineHalf({
         port: half.port,
         adapter: "simulator",
         carrier: outer,
         sink: forgetful(yield* CarrierSink),
+        roomListener: forgetfulOfRooms(roomSink),
         directory: noRoutes
       })
       const connected = Effect.gen(function* () {
@@ -102,6 +127,7 @@ const world = (cutEvery: number) =>
         })
       const { callIn } = Context.get(inner, Outside)
       return Context.make(Carrier, carrier).pipe(
+        Context.add(RoomSink, roomSink),
         Context.add(Outside, { elapse, callIn: (call) => Effect.asVoid(Effect.forkChild(callIn(call))) })
       )
     })
@@ -152,6 +178,7 @@ describe("The bridge", () => {
         adapter: "sip",
         carrier: yield* Carrier,
         sink: yield* CarrierSink,
+        roomListener: () => Effect.succeed("committed"),
         directory
       })
       const found = yield* Effect.forkChild(half.directory.sipTrunk(Ids.route("r")))

@@ -211,6 +211,11 @@ const makeRig = Effect.fnUntraced(function* (options: {
     attend: () => Effect.void,
     bridge: () => Effect.die(new Error("no verb bridges yet")),
     unbridge: () => Effect.void,
+    openRoom: () => Effect.void,
+    enterRoom: () => Effect.void,
+    leaveRoom: () => Effect.void,
+    setSeat: () => Effect.void,
+    beep: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
     close: (leg) =>
       Effect.sync(() => {
@@ -315,6 +320,9 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
         return `bridged ${event.peerLegId}`
       case "unbridged":
         return `unbridged ${event.peerLegId}${event.peerEnded ? " ended" : ""}`
+      case "room_joined":
+      case "room_left":
+        return `${event.type} ${event.memberId}`
       case "referred":
         return `referred ${event.status} ${event.sipStatus ?? "-"}`
     }

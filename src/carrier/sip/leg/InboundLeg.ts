@@ -89,6 +89,8 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "media":
       case "bridge":
       case "unbridge":
+      case "join_room":
+      case "leave_room":
       case "refer":
         return lifecycle.command(command)
       case "dial":

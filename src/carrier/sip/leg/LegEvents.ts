@@ -3,7 +3,7 @@ import type { CallId, LegId } from "../../../domain/Id.ts"
 import * as DigitRate from "../../../media/DigitRate.ts"
 import { mayBeDropped } from "../../../media/message/MediaMessage.ts"
 import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
-import type { LegMemory } from "../../LegMemory.ts"
+import type { OrderMemory } from "../../OrderMemory.ts"
 import * as Telling from "../../Telling.ts"
 
 /** Runs an effect in a fiber of the carrier, then calls `settled` with its exit, outside of any effect. */
@@ -27,7 +27,7 @@ export interface Options {
   readonly run: Run
   readonly sink: CarrierSink["Service"]
   readonly incarnation: string
-  readonly memory: Pick<LegMemory, "next">
+  readonly memory: Pick<OrderMemory<LegId>, "next">
 }
 
 type Waiting = { readonly effect: Effect.Effect<Told>; readonly done: (told: Told) => void } | (() => void)

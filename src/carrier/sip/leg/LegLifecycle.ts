@@ -43,7 +43,7 @@ export interface LegLifecycle {
 /** The media plane tells how a leg sounded as it closes it: within milliseconds, or it is not there. */
 const qualityPatienceMs = 250
 
-type Common = "media" | "bridge" | "unbridge" | "refer"
+type Common = "media" | "bridge" | "unbridge" | "join_room" | "leave_room" | "refer"
 
 type Dial = Extract<CarrierCommand, { readonly type: "dial" }>
 
@@ -77,7 +77,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const { dial, legId, source } = options
   /** The route by which we placed the leg. */
   const placedBy = source === null ? options.routeId : null
-  const { bridges, callers, legs, plane, run, transactions, steadyMs } = context
+  const { bridges, callers, legs, plane, rooms, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
   /** Null until the leg is admitted. */
@@ -150,6 +150,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
     if (answeredAt !== null) context.soundEnds(legId)
     bridges.ended(legId)
+    rooms.ended(legId)
     const at = transactions.now()
     const behind: Array<() => void> = []
     let disarm = ignore
@@ -248,6 +249,10 @@ export const make = (context: Context, options: Options): LegLifecycle => {
           return bridges.bridge(command)
         case "unbridge":
           return bridges.unbridge(legId)
+        case "join_room":
+          return rooms.join(command)
+        case "leave_room":
+          return rooms.leave(legId)
         case "refer":
           return refer(command)
         case "media":

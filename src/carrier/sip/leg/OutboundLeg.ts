@@ -21,6 +21,8 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "media":
       case "bridge":
       case "unbridge":
+      case "join_room":
+      case "leave_room":
       case "refer":
         return lifecycle.command(command)
       // Answering and ringing are for inbound legs, and this leg is the dial itself.

@@ -21,6 +21,11 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     attend: unused,
     bridge: unused,
     unbridge: unused,
+    openRoom: unused,
+    enterRoom: unused,
+    leaveRoom: unused,
+    setSeat: unused,
+    beep: unused,
     command: unused,
     close: () => Effect.sync(() => void log.push("close")),
     subscribe: () => Effect.void

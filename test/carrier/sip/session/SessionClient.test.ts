@@ -47,6 +47,13 @@ const make = (password: string | null = null) => {
     transports,
     userAgent: "trunkline/test",
     bridging: Bridges.make,
+    meeting: () => ({
+      join: () => undefined,
+      leave: () => undefined,
+      part: () => undefined,
+      ended: () => undefined,
+      rooms: { interpret: () => Effect.void, snapshot: () => Effect.succeed(null), caughtUp: () => Effect.void }
+    }),
     negotiation: { codecs: [Codecs.table.PCMU, Codecs.table.PCMA], codecChoice: "ours" },
     run: (effect, settled) => settled(Effect.runSyncExit(effect)),
     plane: {
@@ -64,6 +71,11 @@ const make = (password: string | null = null) => {
       attend: () => Effect.void,
       bridge: () => Effect.void,
       unbridge: () => Effect.void,
+      openRoom: () => Effect.void,
+      enterRoom: () => Effect.void,
+      leaveRoom: () => Effect.void,
+      setSeat: () => Effect.void,
+      beep: () => Effect.void,
       command: () => Effect.void,
       close: (leg) => Effect.sync(() => listeners.get(leg)?.closed?.(null)),
       subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))

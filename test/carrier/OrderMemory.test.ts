@@ -1,18 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as LegMemory from "../../src/carrier/LegMemory.ts"
-import type { CommandId } from "../../src/domain/Id.ts"
+import * as OrderMemory from "../../src/carrier/OrderMemory.ts"
+import type { CommandId, LegId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 
 const make = () => {
   const live = new Set<string>()
   let now = 0
-  const memory = LegMemory.make({ now: () => now, isLive: (legId) => live.has(legId) })
+  const memory = OrderMemory.make({ now: () => now, isLive: (legId: LegId) => live.has(legId) })
   return {
     live,
     memory,
     pass: (ms: number) => void (now += ms),
     admits: (commandId: CommandId, epoch = 1, legId = Ids.leg("leg"), partition = 0) =>
-      memory.admits({ authority: { partition, epoch }, command: { legId, commandId } })
+      memory.admits({ partition, epoch }, legId, commandId)
   }
 }
 
@@ -53,9 +53,9 @@ describe("What a carrier remembers of its legs", () => {
     admits(Ids.command("a"), 1, Ids.leg("long"))
     admits(Ids.command("a"), 1, Ids.leg("short"))
     memory.next(Ids.leg("long"), false)
-    pass(LegMemory.keepMs - 1)
+    pass(OrderMemory.keepMs - 1)
     expect(admits(Ids.command("a"), 1, Ids.leg("short"))).toBe("no")
-    pass(LegMemory.keepMs)
+    pass(OrderMemory.keepMs)
     admits(Ids.command("b"), 1, Ids.leg("other"))
     expect(admits(Ids.command("a"), 1, Ids.leg("long"))).toBe("no")
     expect(memory.next(Ids.leg("long"), false)).toBe(2)
@@ -66,13 +66,13 @@ describe("What a carrier remembers of its legs", () => {
     const { admits, memory, pass } = make()
     memory.next(Ids.leg("leg"), true)
     expect([admits(Ids.command("a")), admits(Ids.command("a"))]).toStrictEqual(["over", "no"])
-    pass(2 * LegMemory.keepMs)
+    pass(2 * OrderMemory.keepMs)
     expect(admits(Ids.command("a"))).toBe("yes")
   })
 
   it("keeps so many commands of a leg, the oldest go", () => {
     const { admits } = make()
-    for (let count = 0; count <= LegMemory.idRoom; count++) admits(Ids.command(`command ${count}`))
+    for (let count = 0; count <= OrderMemory.idRoom; count++) admits(Ids.command(`command ${count}`))
     expect(admits(Ids.command("command 1"))).toBe("no")
     expect(admits(Ids.command("command 0"))).toBe("yes")
   })

@@ -1,0 +1,98 @@
+import type { CommandId } from "../domain/Id.ts"
+import type { Authority } from "./CarrierCommand.ts"
+
+/**
+ * The memory of a carrier for each of its legs, or rooms: the commands it took, and the number of the last event. So no
+ * command is applied twice, and no event loses its place.
+ *
+ * One is remembered while it lives, and for `keepMs` after its last command or event: longer than anybody waits for an
+ * engine that is gone. For each the memory holds its last `idRoom` commands, more than its owner keeps pending.
+ */
+export interface OrderMemory<Key extends string> {
+  /** Whether a command is to be carried out; the command is remembered, unless its owner was replaced. */
+  readonly admits: (authority: Authority, of: Key, commandId: CommandId) => Admitted
+  /**
+   * From here on only owners of this epoch or a newer one command what is of the partition; false: a newer one did.
+   */
+  readonly obey: (authority: Authority) => boolean
+  /** Counts up the number of the last event and returns it: 1, 2, 3 and so on. `isEnd`: it is the last one. */
+  readonly next: (of: Key, isEnd: boolean) => number
+  /** The number of the last event; 0: there was none. */
+  readonly last: (of: Key) => number
+}
+
+/**
+ * `no`: its owner was replaced, or the command was taken before. `over`: its leg or room has ended. The owner hears of that
+ * end anyway; but work may outlive a leg, so what became of such a command has to be told behind the end.
+ */
+export type Admitted = "yes" | "over" | "no"
+
+export const keepMs = 120_000
+export const idRoom = 128
+
+interface Remembered {
+  readonly commands: Set<CommandId>
+  events: number
+  ended: boolean
+  until: number
+}
+
+export const make = <Key extends string>(options: {
+  /** The monotonic clock, milliseconds. */
+  readonly now: () => number
+  readonly isLive: (of: Key) => boolean
+  /** Default `idRoom`. */
+  readonly idRoom?: number
+}): OrderMemory<Key> => {
+  const { isLive, now } = options
+  const mostIds = options.idRoom ?? idRoom
+  const epochs = new Map<number, number>()
+  /** In the order of their last command or event. */
+  const all = new Map<Key, Remembered>()
+
+  const forget = (at: number): void => {
+    for (const [key, one] of all) {
+      if (one.until > at) return
+      all.delete(key)
+      if (isLive(key)) all.set(key, { ...one, until: at + keepMs })
+    }
+  }
+
+  const touch = (key: Key): Remembered => {
+    const at = now()
+    forget(at)
+    const one = all.get(key) ?? { commands: new Set<CommandId>(), events: 0, ended: false, until: 0 }
+    one.until = at + keepMs
+    all.delete(key)
+    all.set(key, one)
+    return one
+  }
+
+  const obey: OrderMemory<Key>["obey"] = ({ epoch, partition }) => {
+    const newest = epochs.get(partition)
+    if (newest !== undefined && newest > epoch) return false
+    epochs.set(partition, epoch)
+    return true
+  }
+
+  return {
+    obey,
+    admits: (authority, of, commandId) => {
+      if (!obey(authority)) return "no"
+      const { commands, ended } = touch(of)
+      if (commands.has(commandId)) return "no"
+      commands.add(commandId)
+      for (const oldest of commands) {
+        if (commands.size <= mostIds) break
+        commands.delete(oldest)
+      }
+      return ended ? "over" : "yes"
+    },
+    next: (of, isEnd) => {
+      const one = touch(of)
+      one.ended ||= isEnd
+      return ++one.events
+    },
+    last: (of) => all.get(of)?.events ?? 0
+  }
+}
