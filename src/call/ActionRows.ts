@@ -120,11 +120,12 @@ const planOf = (
 })
 
 const connect = (
-  draft: Draft.Draft,
+  before: Draft.Draft,
   action: Extract<ControlAction, { readonly verb: "transfer" | "bridge" | "refer" }>,
   { peerCallId, reservedMinutes, transfer }: Asked,
   context: StepContext
 ): Result => {
+  const draft = Draft.set(before, { letGo: null })
   switch (action.verb) {
     case "transfer":
       return transfer === undefined
@@ -144,12 +145,13 @@ const connect = (
 }
 
 /** One thing at a time connects the call with somebody else. */
-const busy = (state: CallState): ApiError | null => {
+export const busy = (state: CallState): ApiError | null => {
   const connecting = Connecting.find(state)
   if (connecting !== null) {
     const what = connecting.type === "dial" ? "transfer" : connecting.type === "bridge" ? connecting.by : "refer"
     return ApiError.of("conflict", `a ${what} of this call is under way`)
   }
+  if (state.room?.phase === "entering") return ApiError.of("conflict", "this call is just coming into a conference")
   return state.meters.length >= Meter.most
     ? ApiError.of("conflict", "this call has had as many legs and as much paid work as a call may")
     : null

@@ -18,6 +18,10 @@ import * as EndCalls from "./EndCalls.ts"
 import * as Inbound from "./Inbound.ts"
 import * as MachineDetectionView from "./MachineDetectionView.ts"
 import * as PlaceCall from "./PlaceCall.ts"
+import * as Candidate from "./room/Candidate.ts"
+import type { RoomListener } from "./room/CallRooms.ts"
+import type { DialSeat } from "./room/DialSeat.ts"
+import type { ToCall } from "./RoomTell.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
 import * as UsageBackfill from "./UsageBackfill.ts"
@@ -27,6 +31,16 @@ import type { CallAction } from "./verb/Verbs.ts"
 
 export type { CallFilters } from "./CallRepo.ts"
 export type { Caller, PlaceRequest } from "./PlaceCall.ts"
+export { ToCall, ToConference } from "./RoomTell.ts"
+export { nothing as nothingPlanned } from "./Plan.ts"
+export * as BodyField from "./verb/Field.ts"
+export * as Meter from "./Meter.ts"
+export * as Reservation from "./Reservation.ts"
+export * as SpeakBody from "./verb/Speak.ts"
+export type { Speaking } from "./verb/Verb.ts"
+export type { Candidate } from "./room/Candidate.ts"
+export type { RoomListener } from "./room/CallRooms.ts"
+export type { Dialled, DialSeat } from "./room/DialSeat.ts"
 
 /**
  * Calls, guide/calls.md: placing, controlling, finding and listing them, and what the carriers report of them.
@@ -40,6 +54,28 @@ export class Calls extends Context.Service<
       request: PlaceCall.PlaceRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
+    /**
+     * Dials a call for a seat in a conference: 201 with what the seat renders. Fails as `place` does, where a number that
+     * is not the tenant's is 422, and as the claim of the seat does.
+     */
+    readonly dialIn: (
+      caller: PlaceCall.Caller,
+      request: PlaceCall.PlaceRequest,
+      slot: Slot | null,
+      seat: DialSeat
+    ) => Effect.Effect<Rendered, ApiError>
+    /**
+     * A call that can come into a conference now. Fails with `not_found`, `call_already_ended`,
+     * `call_not_in_required_state`, `conflict` (it is in one, or just being connected), and `balance_insufficient`.
+     */
+    readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
+    /**
+     * A conference tells a call (src/README.md#rooms-of-conferences). It waits for nothing, and never fails: what is lost
+     * has no answer, and may be told again. A call that is not there is answered for.
+     */
+    readonly tellRoom: (callId: CallId, tell: ToCall) => Effect.Effect<void>
+    /** There is one listener: the conferences. What is told before anybody listens is lost. */
+    readonly onRoomAnswer: (listener: RoomListener) => Effect.Effect<void>
     /**
      * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
      * has of its own.
@@ -116,7 +152,8 @@ export class Calls extends Context.Service<
               Effect.sync(() => beginning--)
             )
           })
-        const ending = EndCalls.make({ accounts: yield* Accounts, registry })
+        const accounts = yield* Accounts
+        const ending = EndCalls.make({ accounts, registry })
         const place = yield* PlaceCall.make({ ...options, registry })
         const connect = yield* ConnectCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
@@ -162,14 +199,32 @@ export class Calls extends Context.Service<
           const last = (yield* Monotonic.now) + limitMs
           while (!reached() && (yield* Monotonic.now) < last) yield* Effect.sleep("20 millis")
         })
+        const dialled = (call: Effect.Effect<Rendered, ApiError>): Effect.Effect<Rendered, ApiError> =>
+          Effect.tapError(
+            Effect.suspend(() => (accepting ? begins(call) : Effect.fail(stopping))),
+            ({ code }) => CallMetrics.outboundRefused(code)
+          )
         const none = () => registry.live.size + beginning === 0
 
         const calls = Calls.of({
-          place: (caller, request, slot) =>
-            Effect.tapError(
-              Effect.suspend(() => (accepting ? begins(place(caller, request, slot)) : Effect.fail(stopping))),
-              ({ code }) => CallMetrics.outboundRefused(code)
+          place: (caller, request, slot) => dialled(place(caller, request, slot)),
+          dialIn: (caller, request, slot, seat) =>
+            Effect.mapError(dialled(place(caller, request, slot, seat)), (error) =>
+              error.code === "from_number_not_owned" ? ApiError.at(422, error) : error
             ),
+          candidate: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            if (live === null) return yield* absent(yield* stored(tenantId, callId))
+            const { state } = live
+            const refused =
+              Candidate.refusal(state) ??
+              (state.prices.conference === 0
+                ? null
+                : Candidate.unpaid(state, (yield* accounts.overview(tenantId)).tally))
+            return refused === null ? Candidate.of(state) : yield* refused
+          }),
+          tellRoom: registry.rooms.tell,
+          onRoomAnswer: registry.rooms.listen,
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
             if (live !== null) {

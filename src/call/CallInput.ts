@@ -3,11 +3,12 @@ import { Prices } from "../domain/WorkPrice.ts"
 import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../carrier/CarrierEvent.ts"
 import { Snapshot } from "../carrier/Snapshot.ts"
-import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../domain/Id.ts"
 import { CustomHeader } from "../domain/CustomHeader.ts"
 import { Limit } from "./leg/Leg.ts"
 import { DialOptions } from "./leg/Pending.ts"
 import { Plan } from "./Plan.ts"
+import { ToCall } from "./RoomTell.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
 /** What the admission of a new call found out. */
@@ -58,7 +59,11 @@ export const CallInput = Schema.Union([
     customerReference: Schema.NullOr(Schema.String),
     timeoutSecs: Schema.Number,
     /** What its dial says besides; absent: nothing. */
-    options: Schema.optionalKey(DialOptions)
+    options: Schema.optionalKey(DialOptions),
+    /** The seat that it is dialled for, with what the account reserved of it; absent: none. */
+    seat: Schema.optionalKey(
+      Schema.Struct({ conferenceId: ConferenceId, memberId: MemberId, legId: LegId, reservedMinutes: Schema.Int })
+    )
   }),
   Schema.Struct({
     type: Schema.tag("offered"),
@@ -92,6 +97,15 @@ export const CallInput = Schema.Union([
   }),
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
+  /**
+   * A conference tells something. `reservedMinutes`: what the account reserved for it, in minutes of each meter; absent:
+   * it needs no money; null: the account refused.
+   */
+  Schema.Struct({
+    type: Schema.tag("told"),
+    tell: ToCall,
+    reservedMinutes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Int)))
+  }),
   /**
    * The account was asked to reserve what comes next, and reserved so many minutes of each meter. Null: it refused, or
    * did not answer.

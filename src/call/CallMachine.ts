@@ -15,6 +15,7 @@ import * as Meter from "./Meter.ts"
 import * as Plan from "./Plan.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
 import * as Reservation from "./Reservation.ts"
+import * as RoomRows from "./room/RoomRows.ts"
 import type { StepContext } from "./StepContext.ts"
 import { built, type Rows } from "./verb/Verbs.ts"
 import * as Work from "./Work.ts"
@@ -28,7 +29,7 @@ import * as Work from "./Work.ts"
  */
 export type { Effects } from "./Draft.ts"
 
-export const machineVersion = 4
+export const machineVersion = 5
 
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -43,6 +44,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
         return rejected(ApiError.of("not_found", "no such call"))
       case "carrier":
       case "deadline":
+      case "told":
       case "renewal":
       case "recovered":
       case "faulted":
@@ -60,6 +62,8 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
       return heard(state, input.event, context)
     case "deadline":
       return DueRows.step(state, input, context)
+    case "told":
+      return RoomRows.step(state, input, context)
     case "renewal":
       return Reservation.renewed(state, input.reservedMinutes, context.now)
     case "recovered":
@@ -112,6 +116,7 @@ const started = (
 ): Draft.Draft => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
+  const seat = input.type === "place" ? (input.seat ?? null) : null
   const leg = Leg.begun(
     {
       id: legId,
@@ -148,7 +153,8 @@ const started = (
       // What an inbound call begins by itself is reserved for by its answer.
       ...(input.type === "offered" ? [] : Plan.kinds(terms.plan)).map((kind) =>
         Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
-      )
+      ),
+      ...(seat === null ? [] : [Meter.ofStay(seat.memberId, leg, terms.prices.conference, seat.reservedMinutes)])
     ],
     prices: terms.prices,
     plan: terms.plan,
@@ -159,6 +165,20 @@ const started = (
     pending: [],
     work: [],
     outliving: [],
+    room:
+      seat === null
+        ? null
+        : {
+            conferenceId: seat.conferenceId,
+            memberId: seat.memberId,
+            phase: "dialled",
+            since: context.now,
+            wasDialled: true,
+            isHost: false,
+            isMuted: false,
+            isHeld: false
+          },
+    letGo: null,
     sequence: 0,
     told: 0,
     seq: 0,
@@ -180,7 +200,7 @@ const started = (
 const place = (input: Extract<CallInput, { readonly type: "place" }>, context: StepContext): Draft.Draft => {
   const commandId = Draft.commandId(context)
   const { options = {} } = input
-  const draft = started(input, context, Id.derive(context.seed, "leg"), commandId)
+  const draft = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
   const { state } = draft
   const legId = primary(state).id
   return Draft.sendPending(

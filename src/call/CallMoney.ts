@@ -10,6 +10,7 @@ import type { Effects } from "./Draft.ts"
 import * as Meter from "./Meter.ts"
 import * as Plan from "./Plan.ts"
 import * as Reservation from "./Reservation.ts"
+import * as RoomAnswer from "./room/RoomAnswer.ts"
 import * as Upgrade from "./Upgrade.ts"
 import { priceOf } from "./verb/Verbs.ts"
 
@@ -74,8 +75,11 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     return live === null ? Effect.void : accounts.holds(state.tenantId, state.id, live)
   }
 
-  /** Money for another leg, with its place, or for work that begins now: beside what the call has reserved. */
-  const adding = Effect.fnUntraced(function* (state: CallState, input: Action, meter: Meter.Meter, now: number) {
+  /**
+   * Money for another leg, with its place, or for work or a stay that begins now: beside what the call has reserved. Gives
+   * the minutes of each meter.
+   */
+  const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
     const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
     const isLeg = meter.kind === "leg"
     const reserved = yield* accounts
@@ -90,8 +94,18 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       yield* held(state)
       return yield* busy
     }
-    return { first: [], input: { ...input, reservedMinutes: least.minutes } }
+    return least.minutes
   })
+
+  /** Money for a stay. A conference is told of a refusal; while the account is busy it asks again. */
+  const entering = (state: CallState, input: Told, meter: Meter.Meter, now: number) =>
+    Effect.matchEffect(adding(state, meter, now), {
+      onSuccess: (reservedMinutes) => Effect.succeed({ first: [], input: { ...input, reservedMinutes } }),
+      onFailure: (refused) =>
+        refused.code === "service_unavailable"
+          ? Effect.fail(refused)
+          : Effect.succeed({ first: [], input: { ...input, reservedMinutes: null } })
+    })
 
   return {
     held,
@@ -104,7 +118,15 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
         return answering(state, input, input.action.body, now)
       const meter = input.type === "action" ? meterOf(state, input, now) : null
-      if (input.type === "action" && meter !== null) return adding(state, input, meter, now)
+      if (input.type === "action" && meter !== null)
+        return Effect.map(adding(state, meter, now), (reservedMinutes) => ({
+          first: [],
+          input: { ...input, reservedMinutes }
+        }))
+      if (input.type === "told" && input.tell.type === "enter" && state.prices.conference > 0) {
+        const stay = RoomAnswer.meterOf(state, input.tell)
+        if (stay !== null) return entering(state, input, stay, now)
+      }
       if (input.type === "renewal") {
         const at = Reservation.renewsAt(state)
         return at === null || at > now
@@ -125,8 +147,10 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     },
     /** The commit was not written, and will not be. */
     withdrawn: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
-      if (before === null || input.type !== "action" || !reserves(input)) return Effect.void
-      return input.action.verb === "answer" ? accounts.abandoned(state.tenantId, state.id) : held(before)
+      if (before === null || input.type === "renewal" || !reserves(input)) return Effect.void
+      return input.type === "action" && input.action.verb === "answer"
+        ? accounts.abandoned(state.tenantId, state.id)
+        : held(before)
     },
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
@@ -138,6 +162,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
 }
 
 type Action = Extract<CallInput, { readonly type: "action" }>
+type Told = Extract<CallInput, { readonly type: "told" }>
 
 /**
  * The meter of the leg that this action dials, or of the work that it begins, before it is paid for; null: it adds
@@ -166,7 +191,9 @@ const mayAnswer = (state: CallState): boolean =>
   !isTerminal(state) && state.direction === "inbound" && Reservation.live(state) === null
 
 const reserves = (input: CallInput): boolean =>
-  input.type === "renewal" || (input.type === "action" && input.reservedMinutes !== undefined)
+  input.type === "renewal" ||
+  (input.type === "action" && input.reservedMinutes !== undefined) ||
+  (input.type === "told" && input.reservedMinutes != null)
 
 /** A commit under way may have been read or not. */
 const larger = (inFlight: Live, stored: Live | null): Live =>

@@ -21,6 +21,8 @@ export interface Asked {
   readonly status: number
   /** Of the call, as they were when it was asked. */
   readonly recordings: ReadonlyArray<Recording>
+  /** The body of the answer; absent: the Call. */
+  readonly body?: () => string
 }
 
 /** A step of a call as the rows of one commit. */
@@ -96,23 +98,25 @@ const actorOf = (input: CallInput, asked: Asked | null): AuditRow["actor"] =>
       : Audit.system
     : { type: "api_key", id: asked.keyId, name: null }
 
-/** A recording begins to be a resource with its outcome. */
+/** A recording begins to be a resource with its outcome, and a transcription with its begin. */
 const outcomeOf = (
   { context, input, state }: Step<CallState, CallInput, Effects>,
   asked: Asked | null,
   { row, table }: ListWrite
-): ReadonlyArray<AuditRow> =>
-  table.name === "recording"
-    ? [
-        Audit.line({
-          tenantId: state.tenantId,
-          at: context.now,
-          seed: context.seed,
-          actor: actorOf(input, asked),
-          action: "recording.created",
-          resourceType: "recording",
-          resourceId: String(row["id"]),
-          changes: [{ field: "status", from: null, to: row["status"] ?? null }]
-        })
-      ]
-    : []
+): ReadonlyArray<AuditRow> => {
+  if (table.name !== "recording" && table.name !== "transcription") return []
+  const status = row["status"] ?? null
+  const isOver = table.name === "transcription" && status !== "active"
+  return [
+    Audit.line({
+      tenantId: state.tenantId,
+      at: context.now,
+      seed: context.seed,
+      actor: actorOf(input, asked),
+      action: `${table.name}.${isOver ? "status_changed" : "created"}`,
+      resourceType: table.name,
+      resourceId: String(row["id"]),
+      changes: [{ field: "status", from: isOver ? "active" : null, to: status }]
+    })
+  ]
+}

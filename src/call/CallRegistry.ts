@@ -24,6 +24,7 @@ import type { Effects } from "./Draft.ts"
 import { lives } from "./leg/Leg.ts"
 import * as Legs from "./Legs.ts"
 import * as CallMoney from "./CallMoney.ts"
+import * as CallRooms from "./room/CallRooms.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 
@@ -52,6 +53,11 @@ export const make = Effect.gen(function* () {
   const startedAt = yield* Monotonic.now
   /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
+
+  const rooms = yield* CallRooms.make({
+    live: (callId) => registry.live.get(callId),
+    recovered: Latch.await(recoveredAll)
+  })
 
   /** The calls of the legs that live. */
   const byLeg = new Map<LegId, CallId>()
@@ -91,9 +97,9 @@ export const make = Effect.gen(function* () {
     return epoch === null ? null : { partition, epoch }
   }
 
-  const render = (state: CallState, { recordings, status }: Asked): Rendered => ({
+  const render = (state: CallState, { body, recordings, status }: Asked): Rendered => ({
     status,
-    body: CallView.render(state, recordings)
+    body: body?.() ?? CallView.render(state, recordings)
   })
 
   const commit = Effect.fnUntraced(function* (
@@ -113,6 +119,7 @@ export const make = Effect.gen(function* () {
     yield* logged(step)
     yield* follow(step)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
+    yield* rooms.committed(step)
     return rendered
   })
 
@@ -278,7 +285,7 @@ export const make = Effect.gen(function* () {
     }
   }, owned)
 
-  return { live: registry.live, spawn: registry.spawn, ofLeg, recover, known, tell } as const
+  return { live: registry.live, spawn: registry.spawn, ofLeg, recover, known, tell, rooms } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { Prices } from "../domain/WorkPrice.ts"
-import { CallId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallId, MemberId, RouteId, TenantId } from "../domain/Id.ts"
 import { CallStatus, Leg, Millis } from "./leg/Leg.ts"
 import { Pending } from "./leg/Pending.ts"
 import { Meter } from "./Meter.ts"
 import { Plan } from "./Plan.ts"
+import { Room } from "./room/Room.ts"
 import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
 
@@ -14,7 +15,7 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  *
  * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`UnreadableCall`).
  */
-export const stateVersion = 4
+export const stateVersion = 5
 
 const OrNull = Schema.NullOr
 
@@ -55,6 +56,13 @@ export const CallState = Schema.Struct({
   /** The work that goes on on the legs. */
   work: Schema.Array(WorkItem),
   outliving: Schema.Array(Outliving),
+  /** Its seat in a conference; null: it has none. */
+  room: OrNull(Room),
+  /**
+   * The seat out of which its leg was let go, as the leg is with nobody since: where that conference is over, the call is
+   * hung up as if it had been in the room still. Null: none.
+   */
+  letGo: OrNull(MemberId),
   /** The last event's number. */
   sequence: Schema.Number,
   /** The number of the last tell to its account. */

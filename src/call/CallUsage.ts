@@ -21,6 +21,7 @@ export const of = (call: CallState): UsageRow => {
           billed_minutes: Meter.minutes(meters, "leg"),
           recording_minutes: Meter.minutes(meters, "recording"),
           transcription_minutes: Meter.minutes(meters, "transcription"),
+          conference_participant_minutes: Meter.minutes(meters, "conference"),
           amd_checks: Meter.minutes(meters, "machine_detection")
         }
       }

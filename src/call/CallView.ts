@@ -84,7 +84,7 @@ export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.R
       ...leg,
       callId: state.id,
       bridgedLegId: leg.bridge?.legId ?? null,
-      conferenceId: null,
+      conferenceId: leg.role === "primary" && state.room?.phase === "in" ? state.room.conferenceId : null,
       sipReason: leg.peerReason,
       durationSeconds: durationSeconds(leg.answeredAt, leg.endedAt)
     })),

@@ -12,6 +12,7 @@ import type { Pending } from "./leg/Pending.ts"
 import * as Referral from "./leg/Referral.ts"
 import * as Transfer from "./leg/Transfer.ts"
 import * as Meter from "./Meter.ts"
+import * as RoomRows from "./room/RoomRows.ts"
 import type { StepContext } from "./StepContext.ts"
 
 type Result = Draft.Draft | Outcome<never, never>
@@ -63,6 +64,9 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
       return Bridging.bridged(draft, leg, event, at, context)
     case "unbridged":
       return Bridging.unbridged(draft, leg, event, at, context)
+    case "room_joined":
+    case "room_left":
+      return RoomRows.told(draft, leg, event, at, context)
     case "referred":
       return Referral.told(draft, leg, event, at)
     case "command_failed": {
@@ -99,6 +103,9 @@ const failed = (
       return Bridging.failed(draft, pending, reason === "unknown_leg" ? "leg_ended" : "carrier_error", at, context)
     case "refer":
       return Connecting.referFailed(draft, pending, { reason: "carrier_error", sipStatus: null }, at)
+    case "join_room":
+    case "leave_room":
+      return RoomRows.failed(draft, pending, reason, at, context)
     case "answer":
     case "hangup":
     case "unbridge":
@@ -164,7 +171,7 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, contex
     type: "call.answered",
     data: { ...Draft.ids(draft.state, leg.id), answeredAt: at }
   })
-  return context.work.begins(told, leg, "answered", at, context)
+  return RoomRows.answered(context.work.begins(told, leg, "answered", at, context), context)
 }
 
 const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Result => {

@@ -12,6 +12,7 @@ import * as LegOver from "./leg/LegOver.ts"
 import type { Pending } from "./leg/Pending.ts"
 import * as Referral from "./leg/Referral.ts"
 import * as Reservation from "./Reservation.ts"
+import * as RoomRows from "./room/RoomRows.ts"
 import type { StepContext } from "./StepContext.ts"
 import type { Work } from "./Work.ts"
 
@@ -81,11 +82,13 @@ const hangups = ({ legs, pending }: CallState): ReadonlyArray<Due> =>
     return [{ at: Math.max(each.since + outcomeMs, lost ?? 0), deadline: "hangup" as const, legId: each.legId }]
   })
 
-/** What a bridge or a referral has not come to by then, it never will. */
+/** What a bridge, a room or a referral has not come to by then, it never will. */
 const outcomeAt = (pending: Pending): number | null => {
   switch (pending.type) {
     case "bridge":
     case "unbridge":
+    case "join_room":
+    case "leave_room":
       return pending.since + outcomeMs
     case "refer":
       return Referral.dueAt(pending)
@@ -240,6 +243,9 @@ const never = (draft: Draft.Draft, pending: Pending, at: number, context: StepCo
       return pending.completedAt === null
         ? Connecting.referFailed(draft, pending, { reason: "timeout", sipStatus: null }, at)
         : end(draft, EndReason.hungUp(draft.state, "api"), at, context)
+    case "join_room":
+    case "leave_room":
+      return RoomRows.failed(draft, pending, RoomRows.timeout, at, context)
     case "unbridge":
     case "dial":
     case "answer":

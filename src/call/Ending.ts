@@ -38,6 +38,8 @@ export const end = (
     endReason: ending.reason,
     endInitiator: ending.initiator,
     meters,
+    room: null,
+    letGo: null,
     ratingStatus: "rated",
     costCents: Meter.costCents(meters),
     legs: closed.state.legs.map((each) => over(each, each.id === leg.id ? ending : withCall(each, ending), endedAt)),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { Prices } from "../domain/WorkPrice.ts"
-import { LegId, WorkId } from "../domain/Id.ts"
+import { LegId, MemberId, WorkId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 import type { MoneyRow } from "../store/Journal.ts"
 
@@ -17,7 +17,9 @@ const kinds = {
   recording: "recording_charge",
   transcription: "transcription_charge",
   /** One check is one minute. */
-  machine_detection: "amd_charge"
+  machine_detection: "amd_charge",
+  /** The minutes of a member of a conference: a meter for each stay. */
+  conference: "conference_charge"
 } as const satisfies Readonly<Record<string, MoneyRow["type"]>>
 
 export type Kind = keyof typeof kinds
@@ -25,8 +27,8 @@ export type Kind = keyof typeof kinds
 export const Meter = Schema.Struct({
   kind: Schema.Literals(Object.keys(kinds) as ReadonlyArray<Kind>),
   legId: LegId,
-  /** The work that it measures; null: the leg itself. */
-  workId: Schema.NullOr(WorkId),
+  /** The work or the stay that it measures; null: the leg itself. */
+  workId: Schema.NullOr(Schema.Union([WorkId, MemberId])),
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
   /** Started minutes that the account has reserved, from the start on. */
@@ -67,6 +69,14 @@ export const ofWork = (
   reservedMinutes: number
 ): Meter => ({ ...ofLeg(leg, microUsdPerMinute, reservedMinutes), kind })
 
+/** The meter of a stay in a conference, before the leg is in. */
+export const ofStay = (
+  memberId: MemberId,
+  leg: { readonly id: LegId; readonly direction: Meter["direction"] },
+  microUsdPerMinute: number,
+  reservedMinutes: number
+): Meter => ({ ...ofWork("conference", leg, microUsdPerMinute, reservedMinutes), workId: memberId })
+
 /** Most meters of one call; what costs and would be one more is refused. */
 export const most = 128
 
@@ -90,8 +100,14 @@ export const begun = (
       )
 }
 
+/** What has a meter of its own begins. */
+export const workBegan = (meters: Meters, workId: WorkId | MemberId, at: number): Meters =>
+  meters.map((meter) =>
+    meter.workId === workId && meter.startedAt === null && meter.endedAt === null ? { ...meter, startedAt: at } : meter
+  )
+
 /** The work is over, as far as it costs. */
-export const workEnded = (meters: Meters, workId: WorkId, at: number): Meters =>
+export const workEnded = (meters: Meters, workId: WorkId | MemberId, at: number): Meters =>
   meters.some((meter) => meter.workId === workId && meter.endedAt === null)
     ? meters.map((meter) =>
         meter.workId === workId && meter.endedAt === null

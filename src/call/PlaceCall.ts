@@ -2,7 +2,9 @@ import { Effect } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { Billing } from "../billing/Billing.ts"
+import { Carrier } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 import type { Slot } from "../idempotency/Slot.ts"
@@ -10,6 +12,7 @@ import type { CallRegistry } from "./CallRegistry.ts"
 import * as Dialling from "./Dialling.ts"
 import type { DialOptions } from "./leg/Pending.ts"
 import * as Plan from "./Plan.ts"
+import type { DialSeat } from "./room/DialSeat.ts"
 
 /** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
 const reservedMinutes = 1
@@ -37,6 +40,9 @@ export interface Caller {
 /**
  * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
  * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
+ *
+ * One that is dialled for a seat in a conference claims the seat when all the rest is reserved, and before that commit:
+ * a seat whose call never came is given back, at once or when its conference asks for it.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry
@@ -45,19 +51,28 @@ export const make = Effect.fnUntraced(function* (options: {
   const { maxCallSecs, registry } = options
   const accounts = yield* Accounts
   const billing = yield* Billing
+  const carrier = yield* Carrier
   const connections = yield* Connections
   const entropy = yield* Entropy
   const check = yield* Dialling.make
 
-  return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {
+  return Effect.fnUntraced(function* (
+    caller: Caller,
+    request: PlaceRequest,
+    slot: Slot | null,
+    seat: DialSeat | null = null
+  ) {
     const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
       ...request,
       callerId: request.callerIdForwarding ? "forwarding" : "owned"
     })
+    if (seat !== null && !carrier.meet(route.adapter, seat.adapter)) return yield* elsewhere
     const { plan } = request
     const prices = yield* billing.prices
-    const microUsd = Plan.kinds(plan).map((kind) => prices[kind])
+    const kinds = [...Plan.kinds(plan), ...(seat === null ? [] : (["conference"] as const))]
+    const microUsd = kinds.map((kind) => prices[kind])
     const callId = Id.derive(entropy.hex(16), "call")
+    const legId = Id.derive(callId, "leg")
     const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
       purpose: "outbound",
       offers: [
@@ -72,7 +87,25 @@ export const make = Effect.fnUntraced(function* (options: {
       direction: "outbound"
     } as const
     yield* Effect.tapError(connections.enter(entering), () => abandoned)
-    const actor = yield* Effect.tapError(registry.spawn(partition, callId, abandoned), () => abandoned)
+    const dialled = { callId, legId, routeId: route.routeId }
+    const unclaimed =
+      seat === null
+        ? Effect.void
+        : registry.rooms.say({
+            type: "refused",
+            conferenceId: seat.conferenceId,
+            memberId: seat.memberId,
+            callId,
+            reason: "gone"
+          })
+    const unborn = Effect.andThen(abandoned, unclaimed)
+    if (seat !== null)
+      yield* seat.claim(dialled).pipe(
+        Effect.tapError(() => abandoned),
+        // Nobody knows whether it was claimed.
+        Effect.tapDefect(() => unborn)
+      )
+    const actor = yield* Effect.tapError(registry.spawn(partition, callId, unborn), () => unborn)
     return yield* actor.ask(
       {
         type: "place",
@@ -93,9 +126,27 @@ export const make = Effect.fnUntraced(function* (options: {
         to: request.to,
         customerReference: request.customerReference,
         timeoutSecs: request.timeoutSecs,
-        options: { ...request.options, ...(callerIdName === null ? {} : { callerIdName }) }
+        options: {
+          ...request.options,
+          ...(callerIdName === null ? {} : { callerIdName }),
+          ...(seat === null ? {} : { near: seat.near })
+        },
+        ...(seat === null
+          ? {}
+          : {
+              seat: { conferenceId: seat.conferenceId, memberId: seat.memberId, legId, reservedMinutes }
+            })
       },
-      { keyId: caller.keyId, slot, status: 201, recordings: [] }
+      {
+        keyId: caller.keyId,
+        slot,
+        status: 201,
+        recordings: [],
+        ...(seat === null ? {} : { body: () => seat.render(dialled) })
+      }
     )
   }, Effect.uninterruptible)
 })
+
+/** As of a transfer: legs that cannot meet. */
+const elsewhere = ApiError.of("unprocessable", "the route leads to a carrier whose media are elsewhere", "route_id")

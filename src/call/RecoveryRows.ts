@@ -13,6 +13,7 @@ import * as LegOver from "./leg/LegOver.ts"
 import type { Pending } from "./leg/Pending.ts"
 import { release } from "./leg/Release.ts"
 import * as Presence from "./Presence.ts"
+import * as RoomRows from "./room/RoomRows.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
@@ -146,6 +147,12 @@ const ask = (draft: Draft.Draft, leg: Leg, pending: Pending, context: StepContex
       })
     case "unbridge":
       return Draft.send(draft, { ...of, type: "unbridge" })
+    case "join_room": {
+      const { conferenceId, isHeld, isHost, isMuted, memberId } = pending
+      return Draft.send(draft, { ...of, type: "join_room", conferenceId, memberId, isHost, isMuted, isHeld })
+    }
+    case "leave_room":
+      return Draft.send(draft, { ...of, type: "leave_room" })
     case "refer":
       return pending.completedAt === null
         ? Draft.send(draft, { ...of, type: "refer", to: pending.to, ...headersOf(pending) })
@@ -181,6 +188,8 @@ const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, cont
         case "answer":
         case "bridge":
         case "unbridge":
+        case "join_room":
+        case "leave_room":
           return ask(open, leg, pending, context)
         case "refer":
           return pending.completedAt === null
@@ -193,6 +202,7 @@ const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, cont
     ring(quiet, leg, context)
   )
   const { bridge } = leg
+  if (isOwn && asked.state.room !== null) return RoomRows.again(asked, context)
   return isOwn && bridge !== null && facts?.bridge?.peerLegId !== bridge.legId
     ? Bridging.ask(asked, bridge, "restart", context)
     : asked

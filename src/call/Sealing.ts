@@ -3,6 +3,7 @@ import type { Step } from "../actor/Behavior.ts"
 import type { StepContext } from "../actor/Machine.ts"
 import { CarrierCommand } from "../carrier/CarrierCommand.ts"
 import * as Secret from "../domain/Secret.ts"
+import * as EntityKeys from "../store/EntityKeys.ts"
 import { CallInput } from "./CallInput.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { CallState } from "./CallState.ts"
@@ -12,24 +13,15 @@ import type { Effects } from "./Draft.ts"
  * The secrets of a call between the machine and the journal, guide/operation.md#secrets: digits, and URLs that carry
  * more than an address. The machine has them in the clear; the journal keeps each as a `Sealed` under the key of the
  * call. Where they stand follows from the schemas (`domain/Secret.ts`), so nothing here knows a verb.
+ *
+ * In an input, a value stands in for each of which the machine makes the same, so that a replay takes the same way. In a
+ * state it is as many dots, or the address without the rest.
  */
-interface Sealed {
-  readonly sealed: string
-  /**
-   * What stands in for the value when the key is gone. In an input: a value of which the machine makes the same, so
-   * that a replay takes the same way. In a state: as many dots, or the address without the rest.
-   */
-  readonly standIn: string
-}
-
 const ofInput = Secret.places(CallInput)
 const ofState = Secret.places(CallState)
 const ofCommand = Secret.places(CarrierCommand)
 
-const isSealed = (value: unknown): value is Sealed =>
-  typeof value === "object" && value !== null && "sealed" in value && "standIn" in value
-
-const stoodIn: Secret.By = (value) => (isSealed(value) ? value.standIn : value)
+const stoodIn: Secret.By = (value) => (EntityKeys.is(value) ? value.standIn : value)
 
 /** A stored input in the shape of this version, with what stands in for its secrets. */
 export const standInInput = <A>(stored: A): A => ofInput(stored, stoodIn)
@@ -39,10 +31,10 @@ export const standInState = <A>(stored: A): A => ofState(stored, stoodIn)
 
 /** A stored state with its secrets. What `open` cannot open (null) stays sealed, and does not decode. */
 export const openState = <A>(stored: A, open: (sealed: string) => string | null): A =>
-  ofState(stored, (value) => (isSealed(value) ? (open(value.sealed) ?? value) : value))
+  ofState(stored, (value) => (EntityKeys.is(value) ? (open(value.sealed) ?? value) : value))
 
 const masked: Secret.By = (value, kind) => {
-  const text = isSealed(value) ? value.standIn : value
+  const text = EntityKeys.is(value) ? value.standIn : value
   return typeof text === "string" ? (Secret.shown(kind, text) ?? text) : text
 }
 
@@ -61,22 +53,16 @@ export const sealed = (
   { before, context, effects, input, state }: CallStep,
   seal: (plain: string) => string
 ): { readonly input: unknown; readonly state: unknown } => {
-  const wrap =
-    (standIn: (kind: Secret.Kind, value: string) => string): Secret.By =>
-    (value, kind) =>
-      typeof value !== "string" || Secret.shown(kind, value) === null
-        ? value
-        : ({ sealed: seal(value), standIn: standIn(kind, value) } satisfies Sealed)
   let digit: string | null = null
   return {
     input: ofInput(
       input,
-      wrap((kind, value) => {
+      EntityKeys.wrap(seal, (kind, value) => {
         if (kind === "digits") digit ??= standInDigit({ before, context, effects, input, state })
         return inInput(kind, value, digit ?? "0")
       })
     ),
-    state: ofState(state, wrap(inState))
+    state: ofState(state, EntityKeys.wrap(seal, inState))
   }
 }
 

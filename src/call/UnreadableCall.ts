@@ -49,6 +49,8 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
     pending: [],
     work: [],
     outliving: [],
+    room: null,
+    letGo: null,
     sequence: 0,
     told: 0,
     seq: row.seq,

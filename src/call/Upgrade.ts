@@ -34,7 +34,8 @@ export const liveState = (
 export const shape = (row: Stored): Json => {
   const version2 = row.stateVersion === 1 ? stateOf1(row.state) : row.state
   const version3 = row.stateVersion <= 2 ? stateOf2(version2) : version2
-  return row.stateVersion <= 3 ? stateOf3(version3) : version3
+  const version4 = row.stateVersion <= 3 ? stateOf3(version3) : version3
+  return row.stateVersion <= 4 ? stateOf4(version4) : version4
 }
 
 /** A journaled input, with what stands in for its secrets; throws where it cannot be read. */
@@ -42,17 +43,32 @@ export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion
   Schema.decodeUnknownSync(CallInput)(Sealing.standInInput(inputShape(stored)))
 
 /** A journaled input in the shape of this version, whether or not it can be read. */
-export const inputShape = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): unknown =>
-  stored.machineVersion > 3
-    ? stored.input
-    : inputOf3(
-        stored.machineVersion > 2
-          ? stored.input
-          : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
-      )
+export const inputShape = ({ at, input, machineVersion }: Pick<StoredInput, "at" | "input" | "machineVersion">) => {
+  const version2 = machineVersion === 1 ? inputOf1(input, at) : input
+  const version3 = machineVersion <= 2 ? inputOf2(version2) : version2
+  const version4 = machineVersion <= 3 ? inputOf3(version3) : version3
+  return machineVersion <= 4 ? inputOf4(version4) : version4
+}
 
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
+
+/** Version 4 knew no conferences. What was admitted then is in them for nothing. */
+const stateOf4 = (stored: Json): Json => {
+  const old = rowOf(stored)
+  return old === null ? stored : { ...old, ...pricesOf4(old), room: null, letGo: null }
+}
+
+const pricesOf4 = ({ prices = null }: Row): Row => {
+  const old = rowOf(prices)
+  return old === null ? {} : { prices: { ...old, conference: 0 } }
+}
+
+const inputOf4 = (stored: unknown): unknown => {
+  const old = rowOf(stored as Json)
+  const terms = rowOf(old?.["terms"])
+  return terms === null ? stored : { ...old, terms: { ...terms, ...pricesOf4(terms) } }
+}
 
 /**
  * Version 3 had nothing that begins by itself, charged for nothing but the minutes of its leg, and bridged it with none.

@@ -62,6 +62,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
           balanceCents: rows.balanceCents,
           creditLimitCents: 0,
           rechargeFailed: false,
+          planCallLimit: null,
           daySpentCents: rows.spentCents,
           monthSpentCents: rows.spentCents
         },

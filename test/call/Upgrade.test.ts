@@ -7,6 +7,8 @@ import * as Envelope from "../../src/domain/event/Envelope.ts"
 import * as Sealing from "../../src/call/Sealing.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
 import type { WorkId } from "../../src/domain/Id.ts"
+import * as Id from "../../src/domain/Id.ts"
+import * as Verbs from "../../src/call/verb/Verbs.ts"
 import * as WorkPrice from "../../src/domain/WorkPrice.ts"
 import * as Replay from "../../src/operator/call/Replay.ts"
 import * as Media from "../media/MediaSample.ts"
@@ -15,6 +17,7 @@ import * as SeenEvent from "../support/SeenEvent.ts"
 import version1 from "./version1.json" with { type: "json" }
 import version2 from "./version2.json" with { type: "json" }
 import version3 from "./version3.json" with { type: "json" }
+import version4 from "./version4.json" with { type: "json" }
 
 /** Rows that version 1 wrote: a call that plays, sends digits and gathers, and the journals of three whole calls. */
 const { live, ...stories } = version1
@@ -194,5 +197,45 @@ describe("What version 3 wrote, when a call had one leg", () => {
       )
       const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 3, state }))
       expect(Replay.differences(asThen(steps.at(-1)?.state ?? null), Sealing.maskState(stored))).toStrictEqual([])
+    })
+})
+
+/** As of version 3: rows of a service of version 4. */
+describe("What version 4 wrote, when there were no conferences", () => {
+  const read = (name: keyof typeof version4) =>
+    Result.getOrThrow(Upgrade.state({ stateVersion: 4, state: version4[name].state }))
+
+  it("is read as a call in no room, which may come into one for nothing", () => {
+    const state = read("talking")
+    expect([state.room, state.prices.conference]).toStrictEqual([null, 0])
+    const [conferenceId, memberId] = [Id.derive("room", "conf"), Id.derive("seat", "member")]
+    const seat = { conferenceId, memberId, adapter: "simulator", isHost: false, isMuted: false, isHeld: false }
+    const outcome = CallMachine.step(
+      state,
+      { type: "told", tell: { type: "enter", ...seat } },
+      { now: state.at, seed: "s" }
+    )
+    expect.assert(outcome.type === "accepted")
+    expect(outcome.effects.commands).toMatchObject([{ type: "join_room", conferenceId, memberId }])
+  })
+
+  it("a bridge that stood then stands, and its other leg ends with it", () => {
+    const state = read("bridged")
+    expect([state.status, state.legs.length]).toStrictEqual(["bridged", 2])
+    const action = Verbs.decodeAction("hangup", {})
+    const outcome = CallMachine.step(state, { type: "action", action }, { now: state.at + 1_000, seed: "s" })
+    expect.assert(outcome.type === "accepted")
+    expect(outcome.effects.commands.map(({ type }) => type)).toStrictEqual(["hangup", "hangup"])
+  })
+
+  for (const [name, { events, inputs, state }] of Object.entries(version4))
+    it(`can be played again: the journal of a call that is ${name} gives the state and the events of then`, () => {
+      const steps = Replay.replay(inputs)
+      expect(steps.map(({ fault }) => fault)).toStrictEqual(inputs.map(() => null))
+      expect(steps.flatMap(({ events: told }) => told.map(({ type }) => type))).toStrictEqual(
+        events.map(({ type }) => type)
+      )
+      const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 4, state }))
+      expect(Replay.differences(steps.at(-1)?.state ?? null, Sealing.maskState(stored))).toStrictEqual([])
     })
 })

@@ -4,6 +4,7 @@ import { type CallState, primary } from "../CallState.ts"
 import * as Draft from "../Draft.ts"
 import { end } from "../Ending.ts"
 import * as EndReason from "../EndReason.ts"
+import * as Stay from "../room/Stay.ts"
 import type { StepContext } from "../StepContext.ts"
 import * as Connecting from "./Connecting.ts"
 import { type Leg, lives } from "./Leg.ts"
@@ -34,17 +35,20 @@ export const bridged = (
   if (!lives(leg) || leg.answeredAt === null || leg.bridge?.legId === peerLegId) return same
   // Its own end says what becomes of the call.
   if (!isForeign(state, peerCallId) && !state.legs.some((peer) => peer.id === peerLegId && lives(peer))) return same
-  const joined = Draft.setLeg(settled, leg.id, {
+  // In a room it has left that for the bridge. Before it comes in, it still will, and leaves the bridge.
+  const free = leg.role === "primary" && state.room?.phase === "in" ? Stay.over(settled, at) : settled
+  const joined = Draft.setLeg(free, leg.id, {
     status: "bridged",
     bridge: { legId: peerLegId, callId: peerCallId, since: at }
   })
   if (leg.role !== "primary") return joined
-  const told = Draft.emit(Draft.set(joined, { status: "bridged" }), {
+  const told = Draft.emit(Draft.set(joined, { status: "bridged", letGo: null }), {
     type: "call.bridged",
     data: {
       ...Draft.ids(state, leg.id),
       bridgedCallId: isForeign(state, peerCallId) ? peerCallId : null,
       bridgedLegId: peerLegId,
+      conferenceId: null,
       bridgedAt: at
     }
   })
@@ -126,6 +130,10 @@ export const leave = (draft: Draft.Draft, at: number, context: StepContext): Dra
     { type: "unbridge", commandId, callId: state.id, legId: own.id }
   )
 }
+
+/** The call's own leg is wanted elsewhere, and so is with nobody: a transfer that is under way is given up, too. */
+export const alone = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft =>
+  dropped(leave(draft, at, context), at, context)
 
 /** Asks for a bridge of the call's own leg. */
 export const ask = (

@@ -24,6 +24,8 @@ const isOf =
       case "answer":
       case "hangup":
       case "unbridge":
+      case "join_room":
+      case "leave_room":
         return false
     }
   }

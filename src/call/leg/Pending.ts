@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RejectCause } from "../../carrier/CarrierCommand.ts"
 import { CustomHeader } from "../../domain/CustomHeader.ts"
-import { CallId, CommandId, LegId } from "../../domain/Id.ts"
+import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/Secret.ts"
 import { Millis } from "./Leg.ts"
 
@@ -46,6 +46,24 @@ export const Pending = Schema.Union([
     by: Schema.Literals(["transfer", "bridge", "restart"])
   }),
   Schema.Struct({ ...ofLeg, type: Schema.Literal("unbridge"), since: Millis }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("join_room"),
+    since: Millis,
+    conferenceId: ConferenceId,
+    memberId: MemberId,
+    isHost: Schema.Boolean,
+    isMuted: Schema.Boolean,
+    isHeld: Schema.Boolean
+  }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("leave_room"),
+    since: Millis,
+    conferenceId: ConferenceId,
+    /** Whose stay it ends. */
+    memberId: MemberId
+  }),
   Schema.Struct({
     ...ofLeg,
     type: Schema.Literal("refer"),

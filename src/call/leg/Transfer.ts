@@ -3,6 +3,7 @@ import { primary } from "../CallState.ts"
 import * as Draft from "../Draft.ts"
 import * as Meter from "../Meter.ts"
 import type { StepContext } from "../StepContext.ts"
+import * as RoomRows from "../room/RoomRows.ts"
 import type { Transfer } from "../verb/Connect.ts"
 import * as Bridging from "./Bridging.ts"
 import * as Connecting from "./Connecting.ts"
@@ -22,7 +23,7 @@ export const begin = (
   reservedMinutes: number,
   context: StepContext
 ): Draft.Draft => {
-  const alone = Bridging.leave(draft, context.now, context)
+  const alone = Bridging.leave(RoomRows.leave(draft, context.now, context), context.now, context)
   const { state } = alone
   const commandId = Draft.nextCommandId(alone, context)
   const leg = Leg.begun(

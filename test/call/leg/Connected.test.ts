@@ -57,7 +57,8 @@ const makeWorld = () => {
         : { isTalking: () => phone.phase === "talking", tell: (report) => tell(legId, report) }
     },
     join: (_, __, settled) => settled(null),
-    part: () => undefined
+    part: () => undefined,
+    leaveRoom: () => undefined
   })
   const end = (legId: Id.LegId, report: Omit<Extract<LegReport, { readonly type: "ended" }>, "type">): void => {
     const phone = phones.get(legId)

@@ -54,6 +54,27 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
     yield* background(Effect.andThen(Effect.sleep(random.below(30_000)), Effect.andThen(connected, back)))
   })
 
+  const conferenceId = Id.derive("room", "conf")
+  /** Seats of a conference that calls were told of. */
+  const seats: Array<{ readonly callId: Id.CallId; readonly memberId: Id.MemberId }> = []
+  const seat = (callId: Id.CallId): Id.MemberId => {
+    const memberId = Id.derive(`seat ${seats.length}`, "member")
+    seats.push({ callId, memberId })
+    return memberId
+  }
+  const enter = (callId: Id.CallId, memberId: Id.MemberId) =>
+    background(
+      engine.tellRoom(callId, {
+        type: "enter",
+        conferenceId,
+        memberId,
+        adapter: "test",
+        isHost: false,
+        isMuted: false,
+        isHeld: false
+      })
+    )
+
   let generation = 0
   /** A call of ours, or a leg that calls us, which is offered until a call has it. */
   const begin = (slot: string) =>
@@ -61,7 +82,15 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
       const name = `${slot} ${generation++}`
       const callId = Id.derive(name, "call")
       current.set(slot, callId)
-      if (random.chance(0.7)) return background(engine.place(callId))
+      if (random.chance(0.7))
+        return background(
+          engine.place(
+            callId,
+            random.chance(0.2)
+              ? { conferenceId, memberId: seat(callId), legId: Id.derive(`${name} dialled`, "leg") }
+              : null
+          )
+        )
       const legId = Id.derive(name, "leg")
       carrier.offer(legId, callId)
       const offering = Effect.whileLoop({
@@ -85,7 +114,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
     const [legId, phone] = phones[random.below(Math.max(1, phones.length))] ?? []
     if (legId === undefined || phone === undefined) return Effect.void
     const ask = (input: CallInput) => background(engine.ask(callId, input))
-    switch (random.below(34)) {
+    switch (random.below(42)) {
       case 0:
       case 1:
       case 2:
@@ -171,6 +200,25 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
       case 27:
       case 28:
         return Effect.sync(() => carrier.press(legId, "0123456789*#"[random.below(12)] ?? "0"))
+      case 29:
+      case 30:
+      case 31:
+      case 32:
+        return enter(callId, seat(callId))
+      case 33: {
+        const said = seats[random.below(Math.max(1, seats.length))]
+        return said === undefined ? Effect.void : enter(said.callId, said.memberId)
+      }
+      case 34: {
+        const said = seats[random.below(Math.max(1, seats.length))]
+        return said === undefined || random.chance(0.7)
+          ? Effect.void
+          : background(
+              engine.tellRoom(said.callId, { type: "over", conferenceId, memberId: said.memberId, by: "system" })
+            )
+      }
+      case 35:
+        return Effect.sync(() => carrier.remove(legId))
       default:
         return TestClock.adjust(random.chance(0.2) ? random.below(30_000) : random.below(200))
     }

@@ -82,8 +82,48 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
     },
     // The media answer later.
     join: (_, __, settled) => later(20, () => settled(random.chance(0.05) ? "other_thread" : null)),
-    part: () => undefined
+    part: () => undefined,
+    leaveRoom: () => undefined
   })
+
+  /** The rooms that legs are in; `joins`: the command of a leg that is not in yet. */
+  const rooms = new Map<
+    Id.LegId,
+    { readonly memberId: Id.MemberId; readonly conferenceId: Id.ConferenceId; joins: Id.CommandId | null }
+  >()
+  const leaveRoom = (legId: Id.LegId): void => {
+    const room = rooms.get(legId)
+    if (room === undefined) return
+    rooms.delete(legId)
+    const { conferenceId, joins: commandId, memberId } = room
+    tell(
+      legId,
+      commandId === null
+        ? { type: "room_left", conferenceId, memberId }
+        : { type: "command_failed", commandId, reason: "left_room" }
+    )
+  }
+  const joinRoom = (command: Extract<CarrierCommand, { readonly type: "join_room" }>): void => {
+    const { commandId, conferenceId, legId, memberId } = command
+    const fail = () => tell(legId, { type: "command_failed", commandId, reason: "no_such_room" })
+    if (!isTalking(legId)) return fail()
+    bridges.unbridge(legId)
+    leaveRoom(legId)
+    const room = { conferenceId, memberId, joins: commandId as Id.CommandId | null }
+    rooms.set(legId, room)
+    const isRefused = random.chance(0.05)
+    // The media answer later, or never.
+    if (random.chance(0.03)) return
+    later(20, () => {
+      if (rooms.get(legId) !== room) return
+      if (isRefused) {
+        rooms.delete(legId)
+        return fail()
+      }
+      room.joins = null
+      tell(legId, { type: "room_joined", conferenceId, memberId })
+    })
+  }
 
   const add = (legId: Id.LegId, callId: Id.CallId, direction: Phone["direction"], taken: ReadonlyArray<string>): void =>
     void phones.set(legId, {
@@ -112,6 +152,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
     if (phone === undefined || phone.phase === "over") return
     phone.phase = "over"
     bridges.ended(legId)
+    rooms.delete(legId)
     say(legId, phone, { type: "ended", ...report })
     for (const id of phone.recording) store(legId, phone, id)
   }
@@ -216,7 +257,13 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
       case "ring":
         return
       case "bridge":
+        if (phone.phase === "talking" && isTalking(command.peerLegId))
+          for (const each of [legId, command.peerLegId]) leaveRoom(each)
         return bridges.bridge(command)
+      case "join_room":
+        return joinRoom(command)
+      case "leave_room":
+        return leaveRoom(legId)
       case "unbridge":
         return bridges.unbridge(legId)
       case "refer":
@@ -234,6 +281,13 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   return {
     phones,
     facts: bridges.facts,
+    /** The member that the leg is in a room as; null: it is in none. */
+    memberOf: (legId: Id.LegId): Id.MemberId | null => {
+      const room = rooms.get(legId)
+      return room === undefined || room.joins !== null ? null : room.memberId
+    },
+    /** A conference lets its member go. */
+    remove: leaveRoom,
     /** A leg that calls us. */
     offer: (legId: Id.LegId, callId: Id.CallId): void => add(legId, callId, "inbound", []),
     answer,

@@ -28,12 +28,19 @@ export const agree = (rows: RunningRows.Rows, carrier: RunningCarrier): void => 
     expect([legId, leg.gone]).toEqual([legId, phone.phase === "over"])
     if (phone.phase === "over") expect(leg.endedAt).not.toBeNull()
     else expect(leg.bridge?.legId ?? null).toBe(carrier.facts(legId).bridge?.peerLegId ?? null)
+    if (phone.phase !== "over" && leg.role === "primary") {
+      const room = [...rows.calls.values()].find(({ state }) => primary(state).id === legId)?.state.room ?? null
+      expect([legId, room?.phase === "in" ? room.memberId : null]).toEqual([legId, carrier.memberOf(legId)])
+    }
     if (phone.phase === "talking") expect(leg.answeredAt).toBe(phone.answeredAt)
   }
   for (const { state } of rows.calls.values()) {
     expect(primary(state).status).toBe(state.status)
     expect(state.work.filter(({ type }) => type !== "recording")).toEqual([])
-    for (const leg of state.legs.filter(lives)) expect(leg.status === "bridged").toBe(leg.bridge !== null)
+    for (const leg of state.legs.filter(lives))
+      expect(leg.status === "bridged").toBe(
+        leg.bridge !== null || (leg.role === "primary" && state.room?.phase === "in")
+      )
   }
 }
 
@@ -52,13 +59,13 @@ const untilOf = (leg: Leg): number =>
   leg.answeredAt === null ? ringsUntil(leg) : leg.answeredAt + leg.limit.afterSecs * 1000
 
 /**
- * No leg lasts longer than it may, but where a request comes while its deadline waits; and what time has ended has ended
+ * No leg lasts longer than it may, but where a request or a conference comes while its deadline waits; and what time has ended has ended
  * at that time. Legs end with the call's own.
  */
 const times = (leg: Leg, legs: ReadonlyArray<Leg>): void => {
   const { endInitiator, endReason, endedAt } = leg
   expect.assert(endedAt !== null)
-  if (endInitiator !== "api") expect(endedAt).toBeLessThanOrEqual(untilOf(leg))
+  if (endInitiator !== "api" && endReason !== "conference_ended") expect(endedAt).toBeLessThanOrEqual(untilOf(leg))
   if (leg.answeredAt !== null) expect(leg.answeredAt).toBeLessThanOrEqual(ringsUntil(leg))
   if (endReason === "timeout") expect(endedAt).toBe(untilOf(leg))
   if (endReason === "time_limit") expect(legs.map(untilOf)).toContain(endedAt)
@@ -134,6 +141,22 @@ const connects = (call: Call): void => {
   expect(told(call, "call.bridge_failed").length).toBeLessThanOrEqual(asked("bridge"))
 }
 
+/** Of each seat that the call has taken it tells so once, and once that it has left. A stay costs from in to out. */
+const stays = ({ inputs, said, state }: Call): void => {
+  for (const memberId of new Set(said.map((told) => told.memberId))) {
+    const types = said.filter((told) => told.memberId === memberId).map(({ type }) => type)
+    // One that was dialled for it may end before it is answered.
+    expect([["entered", "left"], ["left"]]).toContainEqual(types)
+    const joined = inputs.some(
+      ({ input }) => input.type === "carrier" && input.event.type === "room_joined" && input.event.memberId === memberId
+    )
+    const meters = state.meters.filter(({ workId }) => workId === memberId)
+    expect(meters.length).toBe(1)
+    expect(meters[0]?.startedAt === null || (joined && meters[0]?.endedAt !== null)).toBe(true)
+  }
+  expect(state.room).toBeNull()
+}
+
 /** When all is over. */
 export const ended = (rows: RunningRows.Rows, carrier: RunningCarrier): void => {
   agree(rows, carrier)
@@ -146,7 +169,8 @@ export const ended = (rows: RunningRows.Rows, carrier: RunningCarrier): void => 
     expect(own.filter(({ type }) => type === "call.ended").length).toBe(1)
     expect(own.at(-1)?.type).toBe("call.ended")
     expect(state.sequence).toBe(events.length)
-    expect(charged).toBe(Meter.costCents(state.meters))
+    expect(charged).toBe(Meter.chargeCents(state.meters))
+    stays(call)
     expect(RunningRows.replayed(call)).toStrictEqual(state)
     for (const leg of state.legs) {
       times(leg, state.legs)

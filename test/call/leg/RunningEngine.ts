@@ -2,6 +2,8 @@ import { Clock, Effect, Exit, Option } from "effect"
 import * as AskTimeout from "../../../src/actor/AskTimeout.ts"
 import * as EntityTime from "../../../src/actor/EntityTime.ts"
 import type { CallInput } from "../../../src/call/CallInput.ts"
+import type { ToCall } from "../../../src/call/RoomTell.ts"
+import * as WorkPrice from "../../../src/domain/WorkPrice.ts"
 import * as CallMachine from "../../../src/call/CallMachine.ts"
 import { type CallState, isTerminal } from "../../../src/call/CallState.ts"
 import { lives } from "../../../src/call/leg/Leg.ts"
@@ -19,6 +21,10 @@ import * as RunningRows from "./RunningRows.ts"
  * and as many afterwards. When its scope closes it is dead: nothing of it is written any more.
  */
 export const planted = "planted"
+
+type Seat = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["seat"]>, "reservedMinutes">
+
+const prices = { ...WorkPrice.free, conference: 20_000 }
 
 /** Why this may not have been acknowledged yet: what was told is not in the rows; null: it is. */
 const unheard = (state: CallState, event: CarrierEvent): string | null => {
@@ -73,8 +79,8 @@ export const start = Effect.fnUntraced(function* (
         Effect.as(due)
       ),
     prepare: (state, input) =>
-      input.type === "renewal"
-        ? Effect.succeed({ first: [], input: { ...input, reservedMinutes: state.meters.map(() => 120) } })
+      input.type === "renewal" || input.type === "told"
+        ? Effect.succeed({ first: [], input: { ...input, reservedMinutes: [...state.meters.map(() => 120), 120] } })
         : null
   })
 
@@ -107,10 +113,24 @@ export const start = Effect.fnUntraced(function* (
   })
 
   return {
-    place: (callId: Id.CallId) => begin(callId, (terms) => Sample.place({ terms })),
+    place: (callId: Id.CallId, seat: Seat | null) =>
+      begin(callId, (terms) =>
+        Sample.place({
+          terms: { ...terms, prices },
+          ...(seat === null ? {} : { seat: { ...seat, reservedMinutes: 120 } })
+        })
+      ),
+    /** A conference tells a call. What the call says of it stands in the rows. */
+    tellRoom: (callId: Id.CallId, tell: ToCall) =>
+      Effect.suspend(() => {
+        const actor = registry.live.get(callId)
+        return actor === undefined || actor.state() === null
+          ? Effect.void
+          : Effect.asVoid(actor.tell({ type: "told", tell }))
+      }),
     /** A leg that calls us. */
     offer: (callId: Id.CallId, legId: Id.LegId) =>
-      begin(callId, (terms) => ({ ...Sample.offered(), terms, legId }) as CallInput),
+      begin(callId, (terms) => ({ ...Sample.offered(), terms: { ...terms, prices }, legId }) as CallInput),
     ask,
     waiting: () => waiting,
     hear: (callId: Id.CallId, event: CarrierEvent): Effect.Effect<Told> =>

@@ -1,5 +1,7 @@
 import type { CallInput } from "../../../src/call/CallInput.ts"
 import * as CallMachine from "../../../src/call/CallMachine.ts"
+import * as RoomAnswer from "../../../src/call/room/RoomAnswer.ts"
+import type { ToConference } from "../../../src/call/RoomTell.ts"
 import type { CallState } from "../../../src/call/CallState.ts"
 import type { Effects } from "../../../src/call/Draft.ts"
 import type { Step } from "../../../src/actor/Behavior.ts"
@@ -18,6 +20,8 @@ export interface Call {
   inputs: ReadonlyArray<{ readonly input: CallInput; readonly context: StepContext }>
   /** Requests that connect legs. */
   connects: ReadonlyArray<Outcome.Asked & { readonly since: number }>
+  /** What it has told conferences. */
+  said: ReadonlyArray<ToConference>
   /** Work that has begun, by its id. */
   begun: ReadonlyMap<string, CallState["work"][number]>
 }
@@ -49,17 +53,21 @@ const connectOf = (input: CallInput): Outcome.Asked | null => {
 }
 
 /** Writes a step, as a commit does: all of it at once. */
-export const write = (rows: Rows, { context, effects, input, state }: Step<CallState, CallInput, Effects>): void => {
+export const write = (
+  rows: Rows,
+  { before, context, effects, input, state }: Step<CallState, CallInput, Effects>
+): void => {
   SeenEvent.check(effects.events)
   for (const { data, type } of effects.events)
     for (const [name, value] of Object.entries(data))
       if (name.endsWith("At") && Number(value) > context.now) rows.faults.push(`${type} tells of the future`)
-  const { begun, charged, connects, events, inputs } = rows.calls.get(state.id) ?? {
+  const { begun, charged, connects, events, inputs, said } = rows.calls.get(state.id) ?? {
     begun: new Map<string, CallState["work"][number]>(),
     charged: 0,
     connects: [],
     events: [],
-    inputs: []
+    inputs: [],
+    said: []
   }
   const connect = connectOf(input)
   rows.calls.set(state.id, {
@@ -67,6 +75,7 @@ export const write = (rows: Rows, { context, effects, input, state }: Step<CallS
     events: [...events, ...effects.events],
     charged: charged + Sample.charged(effects),
     inputs: [...inputs, { input, context }],
+    said: [...said, ...RoomAnswer.ofChange(before, state)],
     connects: connect === null ? connects : [...connects, { ...connect, since: events.length }],
     begun: new Map([...begun, ...state.work.map((item) => [item.id, begun.get(item.id) ?? item] as const)])
   })

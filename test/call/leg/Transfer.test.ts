@@ -64,6 +64,7 @@ describe("A transfer", () => {
     expect(told.map(({ data }) => data)).toEqual([
       {
         callId: scene.state.id,
+        conferenceId: null,
         legId: primary(scene.state).id,
         customerReference: "order 7",
         bridgedCallId: null,
