@@ -18,6 +18,11 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   static of(code: Code, message: string, param?: string): ApiError {
     return new ApiError(param === undefined ? { code, message } : { code, message, param })
   }
+
+  /** The same error with the status of its raising site. */
+  static at(status: number, { code, message, param }: ApiError): ApiError {
+    return new ApiError(param === undefined ? { code, message, status } : { code, message, param, status })
+  }
 }
 
 /** HTTP status of an error: the raising site's, else the catalogue's. */

@@ -29,10 +29,13 @@ export const memberId = id("member", "The conference member.")
 export const orderId = id("order", "The number order.")
 export const numberIdOrNull = idOrNull("did", "The number; null when there is none.")
 
-export const conferenceIdOrNull = Schema.NullOr(Id.spelled("conf")).annotate({
-  description: "The conference that was recorded; null for a call.",
-  examples: [null]
-})
+const conferenceOrNull = (description: string) =>
+  Schema.NullOr(Id.spelled("conf")).annotate({ description, examples: [null] })
+export const conferenceIdOrNull = conferenceOrNull("The conference that was recorded; null for a call.")
+/** Of a bridge. */
+export const conferenceBridgedOrNull = conferenceOrNull(
+  "The conference that it has come into; null: it was bridged to a leg."
+)
 
 const Moment = Schema.String.annotate({ format: "date-time" }).check(
   Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)

@@ -14,8 +14,7 @@ export interface Arguments {
   readonly text: (option: string) => string | undefined
   readonly required: (option: string) => string
   readonly integer: (option: string) => number | undefined
-  /** A whole number, or `none` as null. */
-  /** Null: the word that stands for none. */
+  /** A whole number, or null for the word that stands for none. */
   readonly integerOrNone: (option: string, none?: string) => number | null | undefined
   readonly onOff: (option: string) => boolean | undefined
   readonly flag: (option: string) => boolean

@@ -3,6 +3,7 @@ import * as BanCommands from "./ban/BanCommands.ts"
 import * as BackupCommands from "./backup/BackupCommands.ts"
 import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
+import * as ConferenceCommands from "./conference/ConferenceCommands.ts"
 import * as CostCommands from "./cost/CostCommands.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
 import * as EndpointCommands from "./endpoint/EndpointCommands.ts"
@@ -41,6 +42,7 @@ export const commands: ReadonlyArray<Command> = [
   ...PlanCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
+  ...ConferenceCommands.commands,
   ...RecordingCommands.commands,
   ...VaultCommands.commands,
   ...BackupCommands.commands

@@ -3,6 +3,7 @@ import * as AuditOperations from "./audit/AuditOperations.ts"
 import * as BanOperations from "./ban/BanOperations.ts"
 import * as BackupOperations from "./backup/BackupOperations.ts"
 import * as CallOperations from "./call/CallOperations.ts"
+import * as ConferenceOperations from "./conference/ConferenceOperations.ts"
 import * as CostOperations from "./cost/CostOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
@@ -39,6 +40,7 @@ export const make = Effect.map(
     TargetOperations.make,
     InboundOperations.make,
     CallOperations.make,
+    ConferenceOperations.make,
     RecordingOperations.make,
     EndpointOperations.make,
     AuditOperations.make,

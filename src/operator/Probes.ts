@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
+import { Conferences } from "../conference/Conference.ts"
 import { Journal } from "../store/Journal.ts"
 import { StatementLimit } from "../store/StatementLimit.ts"
 import * as EdgeFacts from "./metric/EdgeFacts.ts"
@@ -19,6 +20,8 @@ const probeMs = 1_000
 const dueLimit = 50_000
 
 const liveCalls = Metric.gauge("calls_live", { description: "Calls that have an actor" })
+const liveConferences = Metric.gauge("conferences_live", { description: "Conferences that have an actor" })
+const members = Metric.gauge("conference_members", { description: "Calls that are in the rooms of conferences" })
 const waiting = Metric.gauge("journal_commits_waiting", {
   description: "Commits that wait for their statement or its answer"
 })
@@ -37,6 +40,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const calls = yield* Calls
+  const conferences = yield* Conferences
   const updateJobs = yield* JobMetrics.update
   const updateMoney = yield* MoneyMetrics.update
   const facts = yield* ProcessFacts.make
@@ -80,6 +84,8 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
     }),
     metrics: Effect.gen(function* () {
       yield* Metric.update(liveCalls, yield* calls.liveCount)
+      yield* Metric.update(liveConferences, yield* conferences.liveCount)
+      yield* Metric.update(members, yield* conferences.memberCount)
       yield* Metric.update(waiting, journal.waiting())
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)

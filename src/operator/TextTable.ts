@@ -7,7 +7,10 @@ export const table = (
 ): string => {
   if (rows.length === 0) return "none"
   const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)))
+  const widths = columns.map((_, index) =>
+    // A deck has more rows than a call has arguments.
+    lines.reduce((widest, line) => Math.max(widest, (line[index] ?? "").length), 0)
+  )
   return lines
     .map((line) =>
       line

@@ -28,7 +28,7 @@ export interface Periods {
   readonly receipt: number
   /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good, letters, login keys. */
   readonly event: number
-  /** Calls, recordings, transcripts and audit lines. */
+  /** Calls, conferences, recordings, transcripts and audit lines. */
   readonly call: number
   /** The key of a call, after the call is settled and its last delivery is finished. */
   readonly callKey: number
@@ -113,7 +113,7 @@ gone AS (
 })
 
 /**
- * The journal of a call goes as a whole, its last input first, so that a portion of a long one is never taken for
+ * The journal of a call or of a conference goes as a whole, its last input first, so that a portion of a long one is never taken for
  * all of it. Its first input says that it is there. At a quarter of the calls is looked, as each has several inputs.
  */
 const journal: Retained = {
@@ -127,7 +127,7 @@ WITH looked AS MATERIALIZED (
 ),
 settled AS MATERIALIZED (
   SELECT looked.entity_id, looked.at, e.seq FROM looked CROSS JOIN LATERAL (
-    SELECT seq FROM entity WHERE id = looked.entity_id AND kind = 'call' AND settled AND updated_at < ${cutoff} LIMIT 1
+    SELECT seq FROM entity WHERE id = looked.entity_id AND kind IN ('call', 'conference') AND settled AND updated_at < ${cutoff} LIMIT 1
   ) AS e
 ),
 portion AS MATERIALIZED (
@@ -147,7 +147,7 @@ SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
     WHEN (SELECT count(*) FROM looked) = $3::int / 4 THEN (SELECT max(at)::text FROM looked) END AS position`,
   oldest: `
 SELECT (extract(epoch FROM j.at) * 1000)::float8 AS at FROM journal j
-WHERE j.seq = 1 AND EXISTS (SELECT 1 FROM entity e WHERE e.id = j.entity_id AND e.kind = 'call' AND e.settled)
+WHERE j.seq = 1 AND EXISTS (SELECT 1 FROM entity e WHERE e.id = j.entity_id AND e.kind IN ('call', 'conference') AND e.settled)
 ORDER BY j.at LIMIT 1`
 }
 
@@ -178,7 +178,37 @@ gone AS (
   oldest: `SELECT (extract(epoch FROM min(initiated_at)) * 1000)::float8 AS at FROM call`
 }
 
-/** The key of a settled call, when no delivery of its events is under way or will be. There are few of them. */
+/** A conference goes with its entity and its participants, when its journal and its key have gone. */
+const conference: Retained = {
+  name: "conference",
+  period: "call",
+  from: "-infinity",
+  index: { name: "conference_age", on: "conference (created_at)" },
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT id, created_at AS at FROM conference
+  WHERE created_at < ${cutoff} AND created_at > $2::timestamptz ORDER BY created_at LIMIT $3::int
+),
+old AS MATERIALIZED (
+  SELECT looked.id FROM looked CROSS JOIN LATERAL (
+    SELECT 1 FROM entity WHERE id = looked.id AND settled AND updated_at < ${cutoff} LIMIT 1
+  ) AS e
+  WHERE NOT EXISTS (SELECT 1 FROM journal WHERE entity_id = looked.id AND seq = 1)
+    AND NOT EXISTS (SELECT 1 FROM call_key WHERE id = looked.id)
+),
+states AS (
+  DELETE FROM entity WHERE id = ANY (ARRAY(SELECT id FROM old))
+),
+participants AS (
+  DELETE FROM conference_participant WHERE conference_id = ANY (ARRAY(SELECT id FROM old))
+),
+gone AS (
+  DELETE FROM conference WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
+)${answer}`,
+  oldest: `SELECT (extract(epoch FROM min(created_at)) * 1000)::float8 AS at FROM conference`
+}
+
+/** The key of a settled call or conference, when no delivery of its events is under way or will be. There are few of them. */
 const callKey: Retained = {
   name: "call_key",
   period: "callKey",
@@ -263,6 +293,7 @@ export const table: ReadonlyArray<Retained> = [
     index: null
   }),
   call,
+  conference,
   {
     ...byTime({
       name: "api_key",

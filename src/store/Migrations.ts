@@ -30,6 +30,10 @@ import { rateDeck } from "./migration/0043_rate_deck.ts"
 import { accountAlarm } from "./migration/0044_account_alarm.ts"
 import { porting } from "./migration/0045_porting.ts"
 import { trunkCost } from "./migration/0047_trunk_cost.ts"
+import { payout } from "./migration/0052_payout.ts"
+import { planLimit } from "./migration/0054_plan_limit.ts"
+import { conference } from "./migration/0055_conference.ts"
+import { conferenceFoldedName } from "./migration/0056_conference_folded_name.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -63,7 +67,11 @@ const all = {
   "0043_rate_deck": rateDeck,
   "0044_account_alarm": accountAlarm,
   "0045_porting": porting,
-  "0047_trunk_cost": trunkCost
+  "0047_trunk_cost": trunkCost,
+  "0052_payout": payout,
+  "0054_plan_limit": planLimit,
+  "0055_conference": conference,
+  "0056_conference_folded_name": conferenceFoldedName
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { Context, Effect, Layer, References } from "effect"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Bans } from "../../src/ban/Ban.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
@@ -66,7 +67,14 @@ export const policy = TargetPolicy.make()
 export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
-  Layer.provideMerge(Layer.mergeAll(Calls.layer({ maxCallSecs: 3600 }), Bans.layer)),
+  Layer.provideMerge(
+    Layer.merge(
+      Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).pipe(
+        Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 }))
+      ),
+      Bans.layer
+    )
+  ),
   Layer.provideMerge(
     Layer.mergeAll(
       DialingPermissions.layer,

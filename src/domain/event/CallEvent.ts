@@ -78,12 +78,13 @@ export const rows = {
     data: Wire.struct({ ...ofCall, answeredAt: Field.time("When it was answered.") })
   },
   "call.bridged": {
-    when: "The call was bridged to another leg.",
+    when: "The call was bridged to another leg, or has come into a conference.",
     emitted: true,
     data: Wire.struct({
       ...ofCall,
       bridgedCallId: Field.callIdOrNull("The other call; null for a leg of this call."),
-      bridgedLegId: Field.legIdOrNull("The other leg; null when not known."),
+      bridgedLegId: Field.legIdOrNull("The other leg; null in a conference."),
+      conferenceId: Field.conferenceBridgedOrNull,
       bridgedAt: Field.time("When they were bridged.")
     })
   },

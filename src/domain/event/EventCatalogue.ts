@@ -27,6 +27,9 @@ export type PublicEvent = EmittedOf<typeof rows>
 /** What the machine of a call emits: of the call itself, and of what it records and streams. */
 export type EmittedByCall = EmittedOf<typeof CallEvent.rows & typeof RecordingEvent.rows & typeof StreamEvent.rows>
 
+/** What the machine of a conference emits: of the conference itself, and of what it records. */
+export type EmittedByConference = EmittedOf<typeof ConferenceEvent.rows & typeof RecordingEvent.rows>
+
 export const isEventType = (name: string): name is EventType => Object.hasOwn(rows, name)
 
 export const eventTypes: ReadonlyArray<EventType> = Object.keys(rows).filter(isEventType)

@@ -1,0 +1,123 @@
+import { Effect, Option, Result } from "effect"
+import type { Accounts, Live, Reserving } from "../account/Account.ts"
+import type { Prepared } from "../actor/Behavior.ts"
+import type { Billing } from "../billing/Billing.ts"
+import { Meter, Reservation } from "../call/Call.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import type { ConferenceInput } from "./ConferenceInput.ts"
+import * as ConferenceMachine from "./ConferenceMachine.ts"
+import type { ConferenceStep } from "./ConferenceRecord.ts"
+import { type ConferenceState, isCompleted } from "./ConferenceState.ts"
+import * as RecordingMoney from "./RecordingMoney.ts"
+import * as StoredConference from "./StoredConference.ts"
+
+/**
+ * What a conference and its account say to each other, as a call and its account do (src/README.md#admission): about the
+ * minutes of its recordings. What the account reserved is in flight until the conference has committed it.
+ */
+
+/** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
+const answerMs = 2_000
+
+const busy = ApiError.of("service_unavailable", "the service is busy; try again")
+
+/** Of steps whose ids nobody sees. */
+const drySeed = "0".repeat(32)
+
+type Asking = Effect.Effect<Prepared<ConferenceInput>, ApiError>
+
+export const make = (options: {
+  readonly accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds" | "told">
+  readonly prices: Billing["Service"]["prices"]
+}) => {
+  const { accounts, prices } = options
+
+  const reserved = (state: Pick<ConferenceState, "id" | "tenantId">, offers: ReturnType<typeof Reservation.offers>) => {
+    const [least, ...more] = offers
+    return accounts
+      .reserve(state.tenantId, state.id, {
+        purpose: "renewal",
+        offers: [least.cents, ...more.map(({ cents }) => cents)],
+        places: 0
+      })
+      .pipe(Effect.timeoutOption(answerMs))
+  }
+
+  /** What the conference holds by its state. */
+  const held = (state: ConferenceState): Effect.Effect<void> => {
+    const live = liveOf(state)
+    return live === null ? accounts.abandoned(state.tenantId, state.id) : accounts.holds(state.tenantId, state.id, live)
+  }
+
+  const beginning = (state: ConferenceState, input: Action, now: number): Asking | null => {
+    const outcome = ConferenceMachine.step(state, input, { now, seed: drySeed })
+    // What is refused asks for no money.
+    if (outcome.type !== "accepted") return null
+    return Effect.gen(function* () {
+      const { recording: microUsdPerMinute } = yield* prices
+      const meter = RecordingMoney.meterOf(state, null, microUsdPerMinute, 0)
+      const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
+      const recording = { microUsdPerMinute, reservedMinutes: least.minutes }
+      if (microUsdPerMinute > 0 && Option.isNone(yield* reserved(state, [least]))) {
+        yield* held(state)
+        return yield* busy
+      }
+      return { first: [], input: { ...input, recording } }
+    })
+  }
+
+  const renewal = (state: ConferenceState, now: number): Effect.Effect<ConferenceInput> => {
+    const offers = Reservation.offers(state, now)
+    return Effect.match(reserved(state, offers), {
+      onFailure: (): ConferenceInput => ({ type: "renewal", reservedMinutes: null }),
+      onSuccess: (answer): ConferenceInput => ({
+        type: "renewal",
+        reservedMinutes: Option.isNone(answer)
+          ? null
+          : (offers.findLast(({ cents }) => cents <= answer.value.reservedCents)?.minutes ?? null)
+      })
+    })
+  }
+
+  return {
+    /** In the turn of the conference, so that the account hears all that it asks for in its order. */
+    prepare: (state: ConferenceState, input: ConferenceInput, now: number): Asking | null => {
+      if (input.type === "action" && input.action.verb === "record_start") return beginning(state, input, now)
+      if (input.type !== "renewal") return null
+      const at = RecordingMoney.renewsAt(state)
+      return at === null || at > now
+        ? null
+        : Effect.map(renewal(state, now), (renewed) => ({ first: [], input: renewed }))
+    },
+    /** After the commit: the row of the conference speaks for what was reserved, and has what was charged. */
+    stored: ({ before, effects, state }: ConferenceStep): Effect.Effect<void> => {
+      if (before === null || (before.meters === state.meters && isCompleted(before) === isCompleted(state)))
+        return Effect.void
+      if (!isCompleted(state)) return held(state)
+      const chargedCents = effects.charges.reduce((sum, { cents }) => sum + cents, 0)
+      // It ends once.
+      return accounts.told(state.tenantId, { from: state.id, n: 1, body: { type: "ended", chargedCents } })
+    },
+    /** The commit was not written, and will not be. */
+    withdrawn: ({ before, input }: ConferenceStep): Effect.Effect<void> =>
+      before !== null && (input.type === "renewal" || (input.type === "action" && input.recording !== undefined))
+        ? held(before)
+        : Effect.void,
+    reader: ((row, inFlight) => {
+      const state = StoredConference.shown(row)
+      if (Result.isFailure(state) || isCompleted(state.success)) return null
+      const stored = liveOf(state.success)
+      return inFlight === null || stored === null
+        ? (stored ?? inFlight)
+        : { ...stored, reservedCents: Math.max(stored.reservedCents, inFlight.reservedCents) }
+    }) satisfies Reserving
+  } as const
+}
+
+type Action = Extract<ConferenceInput, { readonly type: "action" }>
+
+/** Nothing before its first recording that costs. */
+const liveOf = ({ meters, status }: ConferenceState): Live | null => {
+  if (status === "completed" || !meters.some(Meter.isPriced)) return null
+  return { places: 0, reservedCents: Meter.mostCents(meters, (meter) => meter.reservedMinutes), heard: 0 }
+}
