@@ -4,6 +4,7 @@ import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import { Calls } from "../call/Call.ts"
 import { Closings } from "../closing/Closing.ts"
+import { Conferences } from "../conference/Conference.ts"
 import { Connections } from "../connection/Connection.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
 import { Funding } from "../funding/Funding.ts"
@@ -23,7 +24,7 @@ import * as Onboarded from "./Onboarded.ts"
 /** All features over their foundations and the ports by which they reach the world. */
 export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment" | "recordingDays">) =>
   Layer.mergeAll(
-    Calls.layer({ maxCallSecs: options.maxCallSecs }),
+    conferences.pipe(Layer.provideMerge(Calls.layer({ maxCallSecs: options.maxCallSecs }))),
     Closings.layer,
     Tenants.layer(options),
     Team.layer(options)
@@ -49,6 +50,15 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment
     ),
     Layer.provideMerge(Accounts.layer)
   )
+
+const conferences = Layer.unwrap(
+  Effect.map(Webhooks, (hooks) =>
+    Conferences.layer({
+      wantsSpeaking: (tenantId) =>
+        hooks.wants(tenantId, ["conference.member_speaking_started", "conference.member_speaking_ended"])
+    })
+  )
+)
 
 const webhooks = Layer.unwrap(
   Effect.gen(function* () {

@@ -1,17 +1,22 @@
 import { Effect, Layer, Result } from "effect"
 import * as Meter from "../call/Meter.ts"
 import * as Upgrade from "../call/Upgrade.ts"
+import * as StoredConference from "../conference/StoredConference.ts"
 import { type Metered, Plans } from "../plan/Plan.ts"
 import { Journal } from "../store/Journal.ts"
 
-/** What the debits of a call are made of, out of its stored state; nothing of one that is gone or cannot be read. */
+/** What the debits of a call or a conference are made of, out of its stored state; nothing of one that is gone or cannot be read. */
 const of =
   (journal: Pick<Journal["Service"], "find">): Metered =>
-  (callId, type) =>
-    Effect.map(journal.find(callId), (row) => {
-      if (row === null || row.kind !== "call") return []
-      const state = Upgrade.state(row)
-      return Result.isFailure(state) ? [] : Meter.charged(state.success.meters, type)
+  (id, type) =>
+    Effect.map(journal.find(id), (row) => {
+      if (row === null || (row.kind !== "call" && row.kind !== "conference")) return []
+      const state: Result.Result<{ readonly meters: Meter.Meters }, unknown> =
+        row.kind === "call" ? Upgrade.state(row) : StoredConference.shown(row)
+      return Result.match(state, {
+        onFailure: () => [],
+        onSuccess: ({ meters }) => Meter.charged(meters, type)
+      })
     })
 
 /** Plans, which cover the minutes of calls. */

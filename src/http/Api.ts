@@ -5,6 +5,7 @@ import { AuditApi } from "./audit/AuditApi.ts"
 import { BillingApi } from "./billing/BillingApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
 import { CallApi } from "./call/CallApi.ts"
+import { ConferenceApi } from "./conference/ConferenceApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
 import { PortingApi } from "./porting/PortingApi.ts"
@@ -34,6 +35,7 @@ export class Api extends HttpApi.make("trunkline")
     NumberApi,
     PortingApi,
     CallApi,
+    ConferenceApi,
     RecordingApi,
     SpeechApi,
     ConnectionApi,
@@ -48,7 +50,7 @@ export class Api extends HttpApi.make("trunkline")
       title: "Trunkline",
       version: "1",
       description:
-        "Multi-tenant voice telephony: calls, recordings, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
+        "Multi-tenant voice telephony: calls, conferences, recordings, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
       license: { name: "MIT" },
       servers: [{ url: "/" }]
     })

@@ -10,14 +10,16 @@ import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "./ClientAddress.ts"
+import { CurrentFile } from "./CurrentFile.ts"
 import { CurrentSlot } from "./CurrentSlot.ts"
 import * as EdgeMetrics from "./EdgeMetrics.ts"
 import type { EndpointScope } from "../domain/Scope.ts"
-import { BodyLimit, RequiredScope, ServesSuspended } from "./Endpoint.ts"
+import { BodyLimit, FileField, RequiredScope, ServesSuspended } from "./Endpoint.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import { ApiErrorSchema } from "./ApiErrorSchema.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestBody from "./RequestBody.ts"
+import * as FileThread from "./thread/FileThread.ts"
 
 /**
  * Every endpoint that asks for a key, guide/authentication.md#order-of-checks: 401, 403 scope, 403 tenant, 400 request,
@@ -42,6 +44,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const commands = yield* CommandTurns
       const bodies = yield* BodyTurns
       const loud = yield* LoudTenants
+      const files = yield* FileThread.make
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
         Clock.clockWith((clock) => {
           const began = Monotonic.read(clock)
@@ -98,16 +101,39 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all
         })
 
+        /** Its bytes, or their hash under the Idempotency-Key, and how the endpoint runs with it. */
+        const bodyOf = Effect.fnUntraced(function* (
+          request: HttpServerRequest.HttpServerRequest,
+          idempotencyKey: string | null
+        ) {
+          if (declared.fileField === null) {
+            const body = yield* RequestBody.read(request, declared.bodyBytes)
+            return {
+              body,
+              within: <A, E, R>(effect: Effect.Effect<A, E, R>) => RequestBody.withoutEmpty(request, body, effect)
+            }
+          }
+          const bytes = yield* RequestBody.take(request, declared.bodyBytes)
+          const unpacked = yield* files.unpack({ bytes, field: declared.fileField, idempotencyKey })
+          if (unpacked.type === "refused")
+            return yield* ApiError.of("invalid_request", unpacked.message, unpacked.param ?? undefined)
+          const { bodyHash, file, text } = unpacked
+          return {
+            body: bodyHash ?? "",
+            within: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+              RequestBody.withText(request, text, Effect.provideService(effect, CurrentFile, file))
+          }
+        })
+
         const change = Effect.fnUntraced(function* (
           request: HttpServerRequest.HttpServerRequest,
           { credential, early, idempotencyKey, key }: Known
         ) {
           if (idempotencyKey === null) {
-            const body = yield* RequestBody.read(request, declared.bodyBytes)
-            const run = RequestBody.withoutEmpty(request, body, withCaller(key, null))
-            return yield* inTurn(commands, key, Effect.uninterruptible(run))
+            const { within } = yield* bodyOf(request, null)
+            return yield* inTurn(commands, key, Effect.uninterruptible(within(withCaller(key, null))))
           }
-          const body = yield* RequestBody.read(request, declared.bodyBytes).pipe(
+          const { body, within } = yield* bodyOf(request, idempotencyKey).pipe(
             Effect.mapError((error) => early ?? error)
           )
           const slot = Slot.make({
@@ -118,8 +144,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             path: IdempotencyMiddleware.pathOf(request),
             body
           })
-          const run =
-            early === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(early)
+          const run = early === null ? within(withCaller(key, slot)) : Effect.fail(early)
           return yield* inTurn(commands, key, once(slot, run))
         })
 
@@ -148,6 +173,7 @@ interface Declared {
   readonly servesSuspended: boolean
   readonly reads: boolean
   readonly bodyBytes: number
+  readonly fileField: string | null
 }
 
 const declaredBy = (endpoint: HttpApiEndpoint.Top): Declared => {
@@ -158,7 +184,8 @@ const declaredBy = (endpoint: HttpApiEndpoint.Top): Declared => {
     scope,
     servesSuspended: Context.get(endpoint.annotations, ServesSuspended),
     reads: endpoint.method === "GET",
-    bodyBytes: Context.get(endpoint.annotations, BodyLimit)
+    bodyBytes: Context.get(endpoint.annotations, BodyLimit),
+    fileField: Context.get(endpoint.annotations, FileField)
   }
 }
 

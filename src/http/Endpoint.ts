@@ -22,6 +22,12 @@ export const ServesSuspended = Context.Reference<boolean>("trunkline/http/Serves
  */
 export const BodyLimit = Context.Reference<number>("trunkline/http/BodyLimit", { defaultValue: () => 64 * 1024 })
 
+/**
+ * The field of a body that holds a file as base64; null: there is none. Such bodies are unpacked in a thread of their
+ * own: the handler finds the file in `CurrentFile`, and the field is empty.
+ */
+export const FileField = Context.Reference<string | null>("trunkline/http/FileField", { defaultValue: () => null })
+
 /** What an endpoint says beside its schemas. */
 export interface About {
   readonly summary: string
@@ -31,14 +37,14 @@ export interface About {
   readonly servesSuspended?: boolean
   /** Where its largest body is another than `BodyLimit` says. */
   readonly bodyBytes?: number
+  /** `FileField`, by its name on the wire. */
+  readonly fileField?: string
   /** Codes of the error catalogue that its doors add to those of its kind and of its schemas. */
   readonly errors?: ReadonlyArray<Code>
   /** Where this endpoint's row names another status than the catalogue. */
   readonly statuses?: Partial<Record<Code, number>>
   /** A public endpoint that honours an Idempotency-Key; one that asks for a key and changes something always does. */
   readonly idempotent?: boolean
-  /** Answers 422 `unprocessable`, once the request is valid and names what exists. */
-  readonly notBuiltYet?: boolean
   /** True: the endpoint never succeeds, so the document shows no success. */
   readonly alwaysRefuses?: boolean
   /** Shown in place of the examples that the fields make up. */
@@ -57,6 +63,7 @@ export const about = (options: About): Context.Context<never> =>
     OpenApi.annotations({ summary: options.summary, description: options.description }),
     Context.make(RequiredScope, options.scope).pipe(
       Context.add(ServesSuspended, options.servesSuspended ?? false),
+      Context.add(FileField, options.fileField ?? null),
       Context.add(Described, options)
     ),
     options.bodyBytes === undefined ? Context.empty() : Context.make(BodyLimit, options.bodyBytes)

@@ -29,6 +29,23 @@ export const prefixed = <P extends Id.Prefix>(type: P, unknown: Code = "not_foun
     )
     .annotate({ examples: [Field.opaque(type)] })
 
+/**
+ * A participant in a path: by its member id or by its call's. Another prefix is a 400; a text that is no id names nobody:
+ * 404 `member_not_found`.
+ */
+export const participant = Schema.String.check(
+  Schema.makeFilter(
+    (id: string) =>
+      Id.hasPrefix("member", id) || Id.hasPrefix("call", id) ? undefined : "must be a svc_member_ or svc_call_ id",
+    { toJsonSchema: () => ({}) },
+    true
+  ),
+  Schema.isPattern(/^svc_(member|call)_[0-9a-f]{32}$/u, {
+    "trunkline/code": "member_not_found",
+    message: namesNothing
+  })
+).annotate({ examples: [Field.opaque("member")] })
+
 /** An id that a list is filtered by: in any other form a 400. One that is unknown finds nothing. */
 export const filter = <P extends Id.Prefix>(type: P) =>
   Id.schema(type)

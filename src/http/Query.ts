@@ -28,6 +28,21 @@ export const timestamp = (description: string) =>
       )
     )
 
+/** `true` or `false`. The published document shows a boolean. */
+export const flag = (description: string) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (text === "true" || text === "false" ? undefined : "must be true or false"), {
+      toJsonSchema: () => ({ "x-wire": { type: "boolean" } })
+    })
+  )
+    .annotate({ description })
+    .pipe(
+      Schema.decodeTo(
+        Schema.Boolean,
+        SchemaTransformation.transform({ decode: (text) => text === "true", encode: (flag) => String(flag) })
+      )
+    )
+
 /** Beyond every page and every clamp; larger numbers are read as this one. */
 const beyond = 1_000_000_000
 

@@ -11,6 +11,7 @@ import { Authenticated } from "./Authenticated.ts"
 import * as BillingHandlers from "./billing/BillingHandlers.ts"
 import * as InvoiceFile from "./billing/InvoiceFile.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
+import * as ConferenceHandlers from "./conference/ConferenceHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
@@ -42,6 +43,7 @@ const Handlers = Layer.mergeAll(
   NumberHandlers.layer,
   PortingHandlers.layer,
   CallHandlers.layer,
+  ConferenceHandlers.layer,
   RecordingHandlers.layer,
   SpeechHandlers.layer,
   ConnectionHandlers.layer,

@@ -39,15 +39,20 @@ export const make = (request: {
   readonly idempotencyKey: string
   readonly method: string
   readonly path: string
-  readonly body: Uint8Array
+  /** Its bytes, or what `bodyHash` made of them. */
+  readonly body: Uint8Array | string
 }): Slot => ({
   owner: request.owner,
   key: hash("sha256", request.idempotencyKey, "hex"),
   method: request.method,
   path: request.path,
-  bodyHash: createHmac("sha256", request.idempotencyKey).update(request.body).digest("hex"),
+  bodyHash: typeof request.body === "string" ? request.body : bodyHash(request.idempotencyKey, request.body),
   sealKey: () => Vault.deriveKey(request.credential, request.idempotencyKey, "trunkline idempotency receipt")
 })
+
+/** HMAC-SHA256 of the raw body bytes under the Idempotency-Key, hex. */
+export const bodyHash = (idempotencyKey: string, body: Uint8Array): string =>
+  createHmac("sha256", idempotencyKey).update(body).digest("hex")
 
 export const receipt = (slot: Slot | null, rendered: Rendered, at: number): Receipt | null =>
   slot === null ? null : row(slot, rendered.status, rendered.body, false, at)

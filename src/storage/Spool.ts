@@ -1,11 +1,13 @@
 import { Context, type Effect, Schema } from "effect"
-import { CallId, LegId, TenantId, WorkId } from "../domain/Id.ts"
+import { CallId, ConferenceId, LegId, TenantId, WorkId } from "../domain/Id.ts"
 import type { LocalFile } from "./Storage.ts"
 
 /** What is to be known of a recording that a process left behind. */
 export const Spooled = Schema.Struct({
   id: WorkId,
   callId: CallId,
+  /** Of a room: it is told of the recording instead of the call. */
+  conferenceId: Schema.optionalKey(ConferenceId),
   legId: LegId,
   tenantId: TenantId,
   channels: Schema.Literals(["single", "dual"]),

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
+import type { EventType } from "../domain/event/EventCatalogue.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
@@ -99,6 +100,8 @@ export class Webhooks extends Context.Service<
       id: Id.DeliveryId,
       by: SubscriptionChange.Author
     ) => Effect.Effect<WebhookView.DeliveryView, ApiError>
+    /** Whether an active subscription of the tenant lists one of these events, or all. */
+    readonly wants: (tenantId: Id.TenantId, eventTypes: ReadonlyArray<EventType>) => Effect.Effect<boolean>
     readonly deliveries: (
       tenantId: Id.TenantId,
       filters: WebhookRepo.DeliveryFilters,
@@ -228,6 +231,7 @@ export class Webhooks extends Context.Service<
           resend: redelivery.resend,
           secretOf: (tenantId, id) => Effect.andThen(find(tenantId, id), shownOnce),
           list: (tenantId, window) => Effect.orDie(repo.list(tenantId, window)),
+          wants: (tenantId, eventTypes) => Effect.orDie(repo.wants(tenantId, eventTypes)),
           deliveries: (tenantId, filters, window) => Effect.orDie(repo.deliveries(tenantId, filters, window))
         })
       })

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { EventType } from "../domain/event/EventCatalogue.ts"
 import type { DeliveryId, SubscriptionId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { delivery, type DeliveryRow, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
@@ -64,6 +65,15 @@ export const make = Effect.gen(function* () {
               (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
           ([row]) => row?.count ?? 0
         )
+      ),
+
+    /** Whether an active subscription of the tenant lists one of these events, or all. */
+    wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>
+      Effect.map(
+        sql<{ readonly wanted: boolean }>`
+          SELECT EXISTS (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} AND is_active
+            AND event_types && ${["*", ...eventTypes]}::text[]) AS wanted`,
+        ([row]) => row?.wanted === true
       ),
 
     /** Locked until the transaction ends. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Calls } from "../../src/call/Call.ts"
 import * as Recovery from "../../src/composition/Recovery.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import { Recorder } from "../../src/recording/Recorder.ts"
 import { Transcriber } from "../../src/transcription/Transcriber.ts"
 import * as Ids from "../support/Ids.ts"
@@ -14,6 +15,7 @@ const awaited = (id: string, hasLeft: boolean) => ({
   hasLeft
 })
 const recordings = [awaited("goes on", false), awaited("has left", true)]
+const room = { ...awaited("of a room", true), conferenceId: Ids.conference("conference") }
 const transcriptions = [awaited("words", true)]
 
 describe("The recovery of a service", () => {
@@ -29,6 +31,10 @@ describe("The recovery of a service", () => {
                 recover: Effect.sync(() => done.push("calls")),
                 awaiting: (family) => Effect.succeed(family === "recording" ? recordings : transcriptions)
               }),
+              Layer.mock(Conferences, {
+                recover: Effect.sync(() => done.push("conferences")),
+                awaitingRecordings: Effect.succeed([room])
+              }),
               Layer.mock(Recorder, {
                 recover: (all) => Effect.sync(() => void done.push(["recordings", all.map(({ id }) => id)])),
                 watch: (all) => Effect.map(all, (each) => void done.push(["watched", each.map(({ id }) => id)]))
@@ -42,8 +48,9 @@ describe("The recovery of a service", () => {
         )
         expect(done).toEqual([
           "calls",
-          ["recordings", ["goes on", "has left"]],
-          ["watched", ["has left"]],
+          "conferences",
+          ["recordings", ["goes on", "has left", "of a room"]],
+          ["watched", ["has left", "of a room"]],
           ["transcriptions", ["words"]]
         ])
       })

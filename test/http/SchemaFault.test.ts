@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
-import * as NotBuiltYet from "../../src/domain/NotBuiltYet.ts"
 import * as PathId from "../../src/http/PathId.ts"
 import { coded, disagreement } from "../../src/domain/CodedCheck.ts"
 import { toApiError } from "../../src/http/SchemaFault.ts"
@@ -20,8 +19,10 @@ describe("SchemaFault.toApiError", () => {
     names: Schema.Array(Schema.String).check(
       coded("event_types_required", (names) => (names.length === 0 ? "is empty" : undefined))
     ),
-    mode: Schema.optionalKey(NotBuiltYet.value(Schema.Literals(["old", "new"]), ["old"])),
-    extra: NotBuiltYet.field(Schema.Int)
+    mode: Schema.optionalKey(
+      Schema.Literals(["old", "new"]).check(disagreement((mode) => (mode === "new" ? "cannot be had" : undefined)))
+    ),
+    extra: Schema.optionalKey(Schema.Int.check(disagreement(() => "cannot be had")))
   }).check(disagreement((body) => (body.names.includes(body.mode ?? "") ? "mode is among the names" : undefined)))
 
   it("names every fault with its path, in order, and as param the one that decides the code", () => {
@@ -42,12 +43,12 @@ describe("SchemaFault.toApiError", () => {
   it("puts what is malformed before what is not there and what cannot be had", () => {
     const Order = Schema.Struct({
       route_id: PathId.prefixed("route"),
-      mode: NotBuiltYet.field(Schema.Int),
+      mode: Schema.optionalKey(Schema.Int.check(disagreement(() => "cannot be had"))),
       n: Schema.Int
     })
     expect(fault(Order, { route_id: "svc_route_1", mode: 1, n: "1" })).toEqual([
       "invalid_request",
-      "route_id: names nothing here; mode: is not built yet; n: Expected number",
+      "route_id: names nothing here; mode: cannot be had; n: Expected number",
       "n"
     ])
     expect(fault(Order, { route_id: "svc_route_1", mode: 1, n: 1 })?.[0]).toBe("not_found")
@@ -64,9 +65,9 @@ describe("SchemaFault.toApiError", () => {
     expect(fault(Body, { names: ["old"], mode: "old" })).toEqual(["unprocessable", "mode is among the names"])
   })
 
-  it("is a 422 for what is not built yet, and a 400 where its value is wrong", () => {
-    expect(fault(Body, { names: ["a"], mode: "new" })).toEqual(["unprocessable", "mode: new is not built yet", "mode"])
-    expect(fault(Body, { names: ["a"], extra: 1 })).toEqual(["unprocessable", "extra: is not built yet", "extra"])
+  it("is a 422 for what cannot be had, and a 400 where its value is wrong", () => {
+    expect(fault(Body, { names: ["a"], mode: "new" })).toEqual(["unprocessable", "mode: cannot be had", "mode"])
+    expect(fault(Body, { names: ["a"], extra: 1 })).toEqual(["unprocessable", "extra: cannot be had", "extra"])
     expect(fault(Body, { names: ["a"], extra: "1" })?.[0]).toBe("invalid_request")
     expect(fault(Body, { names: ["a"], mode: "old" })).toBeNull()
   })

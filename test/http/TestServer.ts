@@ -13,6 +13,7 @@ import { Plans } from "../../src/plan/Plan.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import { Authenticator } from "../../src/http/Authenticator.ts"
@@ -106,6 +107,10 @@ const fakeCalls = (world: World) =>
           const body = JSON.stringify(call(Id.derive(`placed ${++world.calls}`, "call")))
           return world.done(args[2], { status: 201, body })
         }),
+      dialIn: () => Effect.fail(ApiError.of("not_found", "there are no conferences")),
+      candidate: () => Effect.fail(ApiError.of("not_found", "there are no conferences")),
+      tellRoom: () => Effect.void,
+      onRoomAnswer: () => Effect.void,
       act: (...args) =>
         Effect.gen(function* () {
           const found = yield* owned(args[0].tenantId, args[1])
@@ -201,6 +206,7 @@ const fakeWebhooks = (world: World) => {
         ),
       find: found,
       // Not of the tenants' API.
+      wants: () => Effect.die("nobody asks"),
       enable: () => Effect.die("nobody asks"),
       disable: () => Effect.die("nobody asks"),
       secretOf: (tenantId, id) =>
@@ -261,7 +267,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({}),
   Layer.mock(Team)({}),
-  Layer.mock(Team)({})
+  Layer.mock(Conferences)({})
 )
 
 const fakePorting = (world: World) =>

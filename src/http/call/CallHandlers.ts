@@ -4,7 +4,6 @@ import { Calls } from "../../call/Call.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { CallId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
-import { Egress } from "../../egress/Egress.ts"
 import { Synthesizer } from "../../speech/Synthesizer.ts"
 import { Recognizer } from "../../speech/Recognizer.ts"
 import { Transcriptions } from "../../transcription/Transcription.ts"
@@ -15,6 +14,7 @@ import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Csv from "../Csv.ts"
 import * as JsonResponse from "../JsonResponse.ts"
+import * as Reachable from "../Reachable.ts"
 
 interface OneCall {
   readonly params: { readonly id: CallId }
@@ -49,18 +49,10 @@ export const layer = HttpApiBuilder.group(
   "calls",
   Effect.fnUntraced(function* (handlers) {
     const calls = yield* Calls
-    const egress = yield* Egress
+    const reachable = yield* Reachable.make
     const synthesizer = yield* Synthesizer
     const recognizer = yield* Recognizer
     const transcriptions = yield* Transcriptions
-
-    const reachable = (targets: Readonly<Record<string, string>>, scheme: "https:" | "wss:") =>
-      Effect.forEach(Object.entries(targets), ([field, url]) => {
-        const refusal = egress.refuse(url, [scheme])
-        return refusal === null
-          ? Effect.void
-          : Effect.fail(ApiError.of("invalid_request", `${field}: the URL ${refusal}`, field))
-      })
 
     /** What no engine here can do; null: there is one. */
     const refusalOf = (action: Verbs.CallAction) => {

@@ -31,7 +31,6 @@ const codesOf = (endpoint: HttpApiEndpoint.Top, about: About): ReadonlySet<Code>
       : (["tenant_suspended"] as const)),
     ...(honoursKey(endpoint, about) ? idempotent : []),
     ...(isPaged ? (["not_found"] as const) : []),
-    ...(about.notBuiltYet === true ? (["unprocessable"] as const) : []),
     ...SchemaCodes.of(schemas.map(({ ast }) => ast)),
     ...(about.errors ?? [])
   ])

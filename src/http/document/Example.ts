@@ -12,7 +12,7 @@ const resolved = (schema: Json, components: Components): Json => {
 
 /**
  * An example of what a JSON schema describes: its own, or one put together of its parts'. `fields` says which optional
- * fields it has; those that are not built yet are left out always.
+ * fields it has.
  */
 export const of = (schema: Json, components: Components, fields: "all" | "required" = "all"): unknown => {
   const whole = resolved(schema, components)
@@ -24,7 +24,7 @@ export const of = (schema: Json, components: Components, fields: "all" | "requir
   if (isJson(properties)) {
     const required = new Set(Array.isArray(whole["required"]) ? whole["required"] : [])
     const shown = Object.entries(properties).filter(
-      ([name, field]) => isJson(field) && field["x-not-built-yet"] !== true && (fields === "all" || required.has(name))
+      ([name, field]) => isJson(field) && (fields === "all" || required.has(name))
     )
     return Object.fromEntries(shown.map(([name, field]) => [name, of(field as Json, components, fields)]))
   }

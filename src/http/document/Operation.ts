@@ -97,20 +97,13 @@ export const describe = (operation: Json, endpoint: HttpApiEndpoint.Top, compone
   const body = requestBody(operation, endpoint, components)
   const { requestBody: _, responses, parameters, ...rest } = operation
   const successes = Object.entries(responses as Readonly<Record<string, Json>>)
-    .filter(([status]) => status < "400" && about.notBuiltYet !== true && about.alwaysRefuses !== true)
+    .filter(([status]) => status < "400" && about.alwaysRefuses !== true)
     .map(([status, response]) => [
       status,
       success(response, about, components, honoursKey ? { headers: replayed } : {})
     ])
-  const notBuilt = "**Not built yet**: answers 422 `unprocessable`."
   return {
     ...rest,
-    ...(about.notBuiltYet === true
-      ? {
-          "x-not-built-yet": true,
-          description: about.description === undefined ? notBuilt : `${about.description}\n\n${notBuilt}`
-        }
-      : {}),
     ...(about.scope === null ? { security: [] } : { security: [{ bearer: [] }], "x-required-scope": about.scope }),
     parameters: [
       ...(Array.isArray(parameters) ? parameters.map((value) => parameter(value, components)) : []),

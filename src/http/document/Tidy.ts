@@ -4,13 +4,12 @@ import { isJson, type Json } from "./Json.ts"
  * Schemas as a reader wants them, from what is generated.
  *
  * A check that says more than its keywords can leaves a mark: `x-wire`, what a text of a query is in truth, takes the
- * schema's place; `x-built-so-far`, the values that work, becomes a sentence. What `allOf` only adds is put beside the
- * rest.
+ * schema's place. What `allOf` only adds is put beside the rest.
  */
 export const tidy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidy)
   if (!isJson(value)) return value
-  const whole = spoken(wired(flat(value)))
+  const whole = wired(flat(value))
   return Object.fromEntries(Object.entries(whole).map(([key, part]) => [key, tidy(part)]))
 }
 
@@ -30,20 +29,5 @@ const wired = (schema: Json): Json => {
     ...wire,
     ...(description === undefined ? {} : { description }),
     ...(examples === undefined ? {} : { examples })
-  }
-}
-
-const spoken = (schema: Json): Json => {
-  const { "x-built-so-far": built, ...rest } = schema
-  if (!Array.isArray(built)) return schema
-  const sentence =
-    built.length === 0
-      ? "Not built yet: answers 422 `unprocessable`."
-      : `Built so far: ${built.map((value) => `\`${String(value)}\``).join(", ")}; others answer 422 \`unprocessable\`.`
-  const { description } = rest
-  return {
-    ...rest,
-    description: typeof description === "string" ? `${description} ${sentence}` : sentence,
-    ...(built.length === 0 ? { "x-not-built-yet": true } : {})
   }
 }

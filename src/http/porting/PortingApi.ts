@@ -174,6 +174,7 @@ const addDocument = HttpApiEndpoint.post("add_document", "/v1/porting/orders/:id
     description: "PDF, JPEG, PNG or TIFF, as its own bytes tell.",
     scope: "numbers:write",
     bodyBytes: documentBytes,
+    fileField: "content_base64",
     errors: ["unprocessable", "invalid_target_url", "conflict"]
   })
 )

@@ -7,17 +7,20 @@ import { Porting } from "../../porting/Porting.ts"
 import * as PortingView from "../../porting/PortingView.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
+import { CurrentFile } from "../CurrentFile.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as Pagination from "../Pagination.ts"
 
-const sourceOf = (payload: {
-  readonly contentBase64?: string
-  readonly url?: string
-}): Effect.Effect<DocumentSource.Source, ApiError> => {
+const sourceOf = (
+  payload: {
+    readonly contentBase64?: string
+    readonly url?: string
+  },
+  bytes: Uint8Array | null
+): Effect.Effect<DocumentSource.Source, ApiError> => {
   const { contentBase64, url } = payload
-  if (contentBase64 !== undefined && url === undefined)
-    return Effect.succeed({ type: "base64", content: contentBase64 })
+  if (contentBase64 !== undefined && url === undefined) return Effect.succeed({ type: "file", bytes })
   if (url !== undefined && contentBase64 === undefined) return Effect.succeed({ type: "url", url })
   return Effect.fail(
     ApiError.of("invalid_request", "the body needs content_base64 or url, one of both", "content_base64")
@@ -67,7 +70,7 @@ export const layer = HttpApiBuilder.group(
       }),
       add_document: Effect.fnUntraced(function* ({ params, payload }) {
         const { slot } = yield* CurrentSlot
-        const source = yield* sourceOf(payload)
+        const source = yield* sourceOf(payload, yield* CurrentFile)
         const { documentType, filename } = payload
         return yield* JsonResponse.rendered(
           porting.addDocument(yield* CurrentKey, params.id, { documentType, filename, source }, slot)
