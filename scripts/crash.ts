@@ -2,7 +2,8 @@
  * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half of
  * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
  * outlives the service. The calls are recorded, streamed, transcribed, spoken to, transferred and bridged, and collect
- * digits (`test/crash/support/Scenes.ts`). After each restart everything in `Invariants.ts` must hold.
+ * digits (`test/crash/support/Scenes.ts`), and ten conferences go on beside them (`Meetings.ts`). After each restart
+ * everything in `Invariants.ts` must hold.
  *
  * Then two processes share a Postgres, and as many things happen to them: it restarts, a network is cut, one of the two
  * stops or dies. Nothing may end that could live.
@@ -76,7 +77,14 @@ const series = async (name: string, folder: string, databaseUrl: string | null):
     try {
       for (let nth = 1; nth <= rounds; nth++) {
         const round = await Round.run(world, peer, {
-          load: { calls, sipCalls: calls / 2, refersSip: sipp === null, talkSecs: 8, rampMs: 2_000 },
+          load: {
+            calls,
+            sipCalls: calls / 2,
+            meetings: Math.ceil(calls / 20),
+            refersSip: sipp === null,
+            talkSecs: 8,
+            rampMs: 2_000
+          },
           random,
           name: `${nth}`,
           killAfterMs: 3_000 + random() * 5_000,

@@ -16,6 +16,7 @@ import * as StopRequests from "./boot/StopRequests.ts"
 import * as VaultKey from "./boot/VaultKey.ts"
 import { Calls } from "./call/Call.ts"
 import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
+import { Conferences } from "./conference/Conference.ts"
 import * as Carriers from "./composition/Carriers.ts"
 import * as Core from "./composition/Core.ts"
 import * as Edges from "./composition/Edges.ts"
@@ -77,7 +78,6 @@ const serve = Effect.gen(function* () {
     })
     const probes = WaitingProbes.during({ port: config.operatorPort, reasons: () => standsInTheWay })
     const context = yield* probes(start)
-    const calls = Context.get(context, Calls)
 
     const edges = Edges.layer(config, { dataDir: owned.path, version, unready: () => standsInTheWay })
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))
@@ -88,7 +88,7 @@ const serve = Effect.gen(function* () {
       const refuseCalls = Context.get(context, SipCarrier.SipCarrier).drain
       return Effect.andThen(
         refuseCalls,
-        Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
+        Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(context, config.drainSecs * 1000)
       ).pipe(Effect.ensuring(Deferred.succeed(stopping, undefined)))
     })
     yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
@@ -117,11 +117,17 @@ const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, s
  * Live calls go on for `drainMs`, or until a second request to stop; then they get their BYE. The drain runs in a fiber
  * that has been interrupted already, so only the fibers that it forks can be interrupted.
  */
-const drain = (calls: Calls["Service"], drainMs: number) =>
-  Effect.raceFirst(
-    Effect.interruptible(calls.drain(drainMs)),
-    Effect.interruptible(Effect.andThen(requests.hurried, calls.drain(0)))
+const drain = (context: Context.Context<Calls | Conferences>, drainMs: number) => {
+  const calls = Context.get(context, Calls)
+  const conferences = Context.get(context, Conferences)
+  // A conference ends with its calls.
+  const within = (ms: number) =>
+    Effect.all([calls.drain(ms), conferences.drain(ms)], { concurrency: "unbounded", discard: true })
+  return Effect.raceFirst(
+    Effect.interruptible(within(drainMs)),
+    Effect.interruptible(Effect.andThen(requests.hurried, within(0)))
   )
+}
 
 /** `npm run restore -- <file> --passphrase-file <file|->`, with the service stopped. */
 const restore = Effect.gen(function* () {

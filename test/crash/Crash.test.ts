@@ -27,7 +27,7 @@ const crashPoints = [
 ]
 const [firstPoint] = crashPoints
 
-const load = { calls: 40, sipCalls: 15, talkSecs: 2, rampMs: 500 }
+const load = { calls: 40, sipCalls: 15, meetings: 3, talkSecs: 2, rampMs: 500 }
 /** What goes on when it dies has its time to end. */
 const roundMs = 90_000
 
@@ -80,11 +80,18 @@ describe(`a service that is killed under load (seed ${seed})`, () => {
         name: `kill${nth}`,
         killAfterMs: 1_500 + random() * 2_000,
         leastInFlight: 21,
+        leastRooms: 2,
         // The second time it is killed again while it recovers.
         ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
       })
       expect(first(round.violations)).toEqual([])
       expect(round.inFlight).toBeGreaterThan(10)
+      const [rooms] = await world
+        .database()
+        .query<{ readonly joined: number }>(
+          "SELECT count(DISTINCT conference_id)::int AS joined FROM conference_participant WHERE joined_at IS NOT NULL"
+        )
+      expect(rooms?.joined, "rooms that somebody was in").toBeGreaterThan(0)
     },
     roundMs
   )

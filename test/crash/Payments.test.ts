@@ -7,6 +7,7 @@ import * as StripeDouble from "../payment/StripeDouble.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
 import * as FreePorts from "../support/FreePorts.ts"
 import * as Netem from "../support/Netem.ts"
+import * as TcpProxy from "../support/TcpProxy.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Database from "./support/Database.ts"
@@ -36,6 +37,8 @@ interface Answer {
 const scope = Scope.makeUnsafe()
 let double: StripeDouble.StripeDouble
 let database: Database.Database
+/** The way of the service to it. */
+let network: TcpProxy.TcpProxy
 let options: Service.Options
 let service: Service.Service
 
@@ -140,11 +143,13 @@ beforeAll(async () => {
   double = await scoped(StripeDouble.start(authority.issue(["127.0.0.1"])))
   const caFile = join(dataDir, "processor.pem")
   await writeFile(caFile, authority.cert)
-  const url = Redacted.value(await scoped(TestDatabase.empty))
-  database = Database.open(url)
+  const url = new URL(Redacted.value(await scoped(TestDatabase.empty)))
+  database = Database.open(url.href)
+  network = await scoped(TcpProxy.make({ host: url.hostname, port: Number(url.port) }))
+  url.port = String(network.port)
   options = {
     dataDir,
-    databaseUrl: url,
+    databaseUrl: url.href,
     ports: await FreePorts.find(),
     caFile,
     settings: {
@@ -281,6 +286,157 @@ describe("cards on the running service, with Stripe's double", () => {
     expect(all).toMatchObject({ difference_cents: 0, exceptions: [] })
     expect((await ledger()).cards).toBe(double.net)
   }, 60_000)
+
+  const fewer = Math.ceil(rounds / 2)
+
+  it(`${fewer} times killed while tenants are closed, what is left goes back to each card once`, async () => {
+    for (let round = 0; round < fewer; round++) {
+      const leavers = await Promise.all(Array.from({ length: 3 }, () => tenant("pm_card_visa")))
+      for (const leaver of leavers) {
+        for (const cents of [1_000, 2_000, 1_500]) await topUp(leaver, cents, `leaves ${cents}`)
+        await operator("tenant/credit", { tenant: leaver.id, cents: -700, reason: "paid out" })
+      }
+      const refundsOf = ({ id }: Tenant) =>
+        double.refunds.filter(({ payment_intent }) => double.intents.get(payment_intent)?.metadata["tenant"] === id)
+      for (const _ of leavers)
+        for (let n = 0; n < 3; n++)
+          if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      // Two operators close it, and ask for its payout beside.
+      const close = (leaver: Tenant) => operator("tenant/close", { tenant: leaver.id, refund: true })
+      const closings = Promise.allSettled(leavers.flatMap((leaver) => [close(leaver), close(leaver)]))
+      await delay(random() * 600)
+      await service.kill("SIGKILL")
+      await closings
+      service = Service.start(options)
+      await service.ready
+      const events = double.events.splice(0).filter(() => random() < 0.6)
+      const repeated = leavers.flatMap((leaver) => [close(leaver), operator("tenant/payout", { tenant: leaver.id })])
+      for (const payload of events) await event(payload)
+      await Promise.allSettled(repeated)
+      for (const leaver of leavers) {
+        await close(leaver)
+        await until(async () => {
+          const shown = await operator("tenant/show", { tenant: leaver.id })
+          return (shown["payout"] as { readonly status: string } | null)?.status === "finished"
+        }, 120_000)
+        // 4,500 by card and 500 of trial credit, less 700 in cash: the trial credit stays.
+        expect(await balanceOf(leaver)).toBe(500)
+        const refunds = refundsOf(leaver)
+        expect(refunds.reduce((sum, { amount }) => sum + amount, 0)).toBe(3_800)
+        expect(refunds.map(({ amount }) => amount).toSorted((one, other) => one - other)).toEqual([300, 1_500, 2_000])
+      }
+    }
+    double.faults.length = 0
+    expect((await ledger()).wrong).toBe(0)
+    expect(await operator("payment/reconcile", {})).toMatchObject({ difference_cents: 0, exceptions: [] })
+  }, 600_000)
+
+  it("nothing is charged twice or lost while the database goes away, and while the clock is a day ahead and set back", async () => {
+    const payers = await Promise.all(Array.from({ length: 4 }, () => tenant("pm_card_visa")))
+    for (const payer of payers)
+      await ask("PUT", "/v1/billing/auto-recharge", {
+        key: payer.key,
+        body: { enabled: true, auto_recharge_threshold_cents: 200, auto_recharge_amount_cents: 2_000 }
+      })
+    const dayMs = 24 * 3_600_000
+    const away = async (): Promise<void> => {
+      await delay(random() * 300)
+      network.cut()
+      await delay(2_500)
+      network.restore()
+    }
+    const ahead = async (): Promise<void> => {
+      service.setWallClock(dayMs)
+      await delay(1_500)
+      service.setWallClock(0)
+    }
+    let round = 0
+    for (const trouble of [away, ahead, away, ahead]) {
+      round++
+      const requests = payers.flatMap((payer) =>
+        Array.from({ length: 4 }, (_, n) => ({ payer, cents: 1_100 + n, key: `trouble ${round} ${n}` }))
+      )
+      for (const _ of requests) if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      const first = Promise.allSettled(requests.map(({ cents, key, payer }) => topUp(payer, cents, key)))
+      const told = double.events.splice(0)
+      const webhooks = Promise.allSettled(told.map((payload) => event(payload)))
+      await trouble()
+      await Promise.all([first, webhooks])
+      double.faults.length = 0
+      await Promise.all(
+        requests.map(({ cents, key, payer }) =>
+          until(async () => (await topUp(payer, cents, key)).status === 201, 90_000)
+        )
+      )
+      await until(async () => {
+        const rows = await database.query(`SELECT FROM payment_attempt WHERE status = 'pending' AND tenant_id IN (
+          ${payers.map(({ id }) => `'${id}'`).join()})`)
+        return rows.length === 0
+      }, 120_000)
+      const sum = requests.slice(0, 4).reduce((cents, of) => cents + of.cents, 0)
+      for (const payer of payers) expect([round, await balanceOf(payer)]).toEqual([round, 500 + round * sum])
+    }
+    // Their money goes while the database does: each is recharged once.
+    const spent = payers.map(async (payer) => {
+      const cents = 150 - (await balanceOf(payer))
+      await operator("tenant/credit", { tenant: payer.id, cents, reason: "spent" })
+    })
+    await Promise.all(spent)
+    await away()
+    await until(async () => {
+      await database.query(`UPDATE job SET due_at = now() WHERE kind = 'funding.auto_recharge' AND leased_by IS NULL`)
+      return (await Promise.all(payers.map(balanceOf))).every((cents) => cents === 2_150)
+    }, 90_000)
+    const paid = new Map<string, number>()
+    for (const { metadata, status } of double.intents.values())
+      if (status === "succeeded") paid.set(metadata["attempt"] ?? "", (paid.get(metadata["attempt"] ?? "") ?? 0) + 1)
+    expect([...paid.values()].filter((times) => times > 1)).toEqual([])
+    const { cards, wrong } = await ledger()
+    expect([cards, wrong]).toEqual([double.net, 0])
+  }, 600_000)
+
+  it(`${fewer} times killed under auto-recharge, one is pending at a time, and none is charged twice`, async () => {
+    const payers = await Promise.all(Array.from({ length: 4 }, () => tenant("pm_card_visa")))
+    const recharges = async ({ id }: Tenant) =>
+      database.query<{ id: string; status: string }>(
+        `SELECT id, status FROM payment_attempt WHERE tenant_id = '${id}' AND kind = 'auto_recharge' ORDER BY ordinal`
+      )
+    for (const payer of payers) {
+      const set = await ask("PUT", "/v1/billing/auto-recharge", {
+        key: payer.key,
+        body: { enabled: true, auto_recharge_threshold_cents: 200, auto_recharge_amount_cents: 2_000 }
+      })
+      expect(set.status).toBe(200)
+    }
+    let due = 0
+    // Three a day at most: a fourth does not begin.
+    for (let round = 0; round < Math.min(fewer, 4); round++) {
+      for (const _ of payers) if (random() < 0.6) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      for (const payer of payers) {
+        const cents = 150 - (await balanceOf(payer))
+        await operator("tenant/credit", { tenant: payer.id, cents, reason: "spent" })
+      }
+      if (due < 3) due++
+      await delay(random() * 500)
+      await service.kill("SIGKILL")
+      service = Service.start(options)
+      await service.ready
+      double.faults.length = 0
+      for (const payload of double.events.splice(0)) if (random() < 0.6) await event(payload)
+      await until(async () => {
+        // What nobody told of is found by the sweep, a minute later; the job need not be waited for.
+        await database.query(`UPDATE job SET due_at = now() WHERE kind = 'funding.auto_recharge' AND leased_by IS NULL`)
+        const all = await Promise.all(payers.map(recharges))
+        return all.every((of) => of.length === due && of.every(({ status }) => status === "succeeded"))
+      }, 120_000)
+      for (const payer of payers) {
+        for (const { id } of await recharges(payer))
+          expect(intentOf(id).filter(({ status }) => status === "succeeded")).toHaveLength(1)
+        expect(await balanceOf(payer)).toBe(round < 3 ? 2_150 : 150)
+      }
+    }
+    expect((await ledger()).wrong).toBe(0)
+  }, 600_000)
 
   it(`${rounds} times killed under top-ups, no attempt is charged twice, and the ledger is what the processor has`, async () => {
     const payers = await Promise.all(Array.from({ length: 4 }, () => tenant("pm_card_visa")))

@@ -42,11 +42,18 @@ const faultOf: ReadonlyMap<string, (body: unknown) => string | null> = new Map(
 )
 
 export interface Delivered {
-  /** Of one call, in order of arrival. */
-  readonly of: (callId: string) => Tape.Tape<Event>
+  /** Of one call or conference, in order of arrival. */
+  readonly of: (id: string) => Tape.Tape<Event>
   readonly all: Tape.Tape<Event>
   /** What was not as it must be, a line each. */
   readonly faults: ReadonlyArray<string>
+}
+
+/** The call or the conference whose event it is, and which numbers it; null: another one's. */
+const ownerOf = ({ data, event_type }: Event): string | null => {
+  const isOfRoom = event_type.startsWith("conference.") || event_type.startsWith("recording.")
+  const id = (isOfRoom ? data["conference_id"] : null) ?? data["call_id"]
+  return typeof id === "string" ? id : null
 }
 
 const showEvent = ({ data, event_type }: Event): string => `${event_type} ${JSON.stringify(data)}`
@@ -55,22 +62,22 @@ export const to = (receiver: Receiver): Delivered => {
   const tapes = new Map<string, Tape.Tape<Event>>()
   const all = Tape.make<Event>(({ event_type }) => event_type)
   const faults: Array<string> = []
-  const of = (callId: string) => {
-    const known = tapes.get(callId)
+  const of = (id: string) => {
+    const known = tapes.get(id)
     if (known !== undefined) return known
     const tape = Tape.make(showEvent)
-    tapes.set(callId, tape)
+    tapes.set(id, tape)
     return tape
   }
   receiver.listen((event) => {
     const fault = faultOf.get(event.event_type)?.(event)
     if (fault !== null) faults.push(`${event.event_type} is not as the document says: ${fault}`)
-    const callId = event.data["call_id"]
-    if (typeof callId === "string") {
-      const tape = of(callId)
+    const owner = ownerOf(event)
+    if (owner !== null) {
+      const tape = of(owner)
       // Nothing fails here, so nothing is tried again and overtaken.
       if (event.sequence !== tape.all.length + 1)
-        faults.push(`${event.event_type} of ${callId} came as ${tape.all.length + 1}, and is ${event.sequence}`)
+        faults.push(`${event.event_type} of ${owner} came as ${tape.all.length + 1}, and is ${event.sequence}`)
       tape.push(event)
     }
     all.push(event)

@@ -1,5 +1,6 @@
 import { expect } from "vitest"
 import * as Call from "./Call.ts"
+import * as Room from "./room/Room.ts"
 import type { CarrierName, World } from "./World.ts"
 
 /** One row of the contract, shown on a running service. */
@@ -11,10 +12,18 @@ export interface Row {
   readonly run: (world: World) => Promise<void>
 }
 
-/** A row in a world in which it knows its calls; each of them is brought to its end, and its events are in order. */
+/**
+ * A row in a world in which it knows its rooms and calls; each of them is brought to its end, and its events are in order.
+ */
 export const run = async (row: Row, world: World): Promise<void> => {
   const own: World = { ...world }
   await row.run(own)
+  await Promise.all(
+    [...(Room.made.get(own)?.values() ?? [])].map(async (room) => {
+      await Room.settled(room)
+      for (const { data, event_type } of room.told()) own.seen.event(event_type, data)
+    })
+  )
   await Promise.all(
     [...(Call.made.get(own)?.values() ?? [])].map(async (call) => {
       await call.over()

@@ -31,8 +31,8 @@ export interface Tenant {
   ) => Promise<TestServer.Answer>
 }
 
-/** The operator's prices: of a minute of recording and of transcription, and of a detection. */
-export const cents = { recording: 2, transcription: 3, machine_detection: 5 } as const
+/** The operator's prices: of a minute of recording, of transcription and in a room, and of a detection. */
+export const cents = { recording: 2, transcription: 3, machine_detection: 5, conference: 4 } as const
 
 export interface Running {
   /** A request with whatever key, or none. */

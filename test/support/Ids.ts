@@ -2,6 +2,7 @@ import * as Id from "../../src/domain/Id.ts"
 
 /** Ids of any text: what a test names a call, it may compare with and read in a failure. */
 export const call = (text: string) => Id.CallId.make(text)
+export const member = (text: string) => Id.MemberId.make(text)
 export const leg = (text: string) => Id.LegId.make(text)
 export const route = (text: string) => Id.RouteId.make(text)
 export const subscription = (text: string) => Id.SubscriptionId.make(text)
@@ -18,4 +19,5 @@ export const audit = (text: string) => Id.AuditId.make(text)
 export const rule = (text: string) => Id.DialingRuleId.make(text)
 export const command = (text: string) => Id.CommandId.make(text)
 export const work = (text: string) => Id.WorkId.make(text)
+export const conference = (text: string) => Id.ConferenceId.make(text)
 export const address = (text: string) => Id.AddressId.make(text)

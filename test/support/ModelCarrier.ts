@@ -9,7 +9,7 @@ import type {
   LegReport,
   Told
 } from "../../src/carrier/Carrier.ts"
-import * as LegMemory from "../../src/carrier/LegMemory.ts"
+import * as OrderMemory from "../../src/carrier/OrderMemory.ts"
 import type { CallId, LegId } from "../../src/domain/Id.ts"
 import * as Monotonic from "../../src/domain/Monotonic.ts"
 import * as Telling from "../../src/carrier/Telling.ts"
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], i
   const fork = yield* FiberSet.makeRuntime<never, Told>()
   const legs = new Map<LegId, Leg>()
   const applied: Array<CarrierCommand> = []
-  const memory = LegMemory.make({ now: () => Date.now(), isLive: (legId) => legs.has(legId) })
+  const memory = OrderMemory.make({ now: () => Date.now(), isLive: (legId: LegId) => legs.has(legId) })
   let deaf = false
 
   /** What happens to the leg now; told as soon as somebody listens. Gives the wall's time. */
@@ -83,7 +83,10 @@ export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], i
 
   const adapter: CarrierAdapter = {
     incarnation,
-    interpret: (order) => (deaf || memory.admits(order) !== "yes" ? Effect.void : Effect.asVoid(apply(order.command))),
+    interpret: (order) =>
+      deaf || memory.admits(order.authority, order.command.legId, order.command.commandId) !== "yes"
+        ? Effect.void
+        : Effect.asVoid(apply(order.command)),
     snapshot: (authority, legIds) =>
       Effect.sync(() => {
         memory.obey(authority)

@@ -2,6 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import { Calls } from "../../src/call/Call.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import type { Scope } from "../../src/domain/Scope.ts"
 import * as ApiKeyHandlers from "../../src/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../src/http/ClientAddress.ts"
@@ -14,10 +15,11 @@ import * as TestServer from "../http/TestServer.ts"
 import * as FakeSpeech from "./FakeSpeech.ts"
 import * as Features from "./Features.ts"
 
-/** The edge over the real doors of everything but calls and webhooks, and a database of its own. */
+/** The edge over the real doors of everything but calls, conferences and webhooks, and a database of its own. */
 export const layer = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
     Layer.mock(Calls)({}),
+    Layer.mock(Conferences)({}),
     Layer.mock(Webhooks)({}),
     ApiKeyHandlers.authenticator,
     Idempotency.layer,

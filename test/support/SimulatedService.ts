@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import * as SimulatorCarrier from "../../src/carrier/simulator/SimulatorCarrier.ts"
 import * as IpAddress from "../../src/domain/IpAddress.ts"
@@ -27,11 +28,11 @@ const media = MediaPlaneInline.layer({
   random: () => 1,
   publicAddresses: IpAddress.only("127.0.0.1"),
   mediaTimeoutMs: 60_000,
-  maxLegs: 100
+  maxLegs: 600
 }).pipe(Layer.provide(AudioSource.layer), Layer.provide([AudioDecoder.layerInline, FakeSpeech.layer]))
 
 /** The service, from its edge to the journal, with simulated phones; holds these partitions. */
-const layers = (label: string, partitions: ReadonlyArray<number>) =>
+const layers = (label: string, partitions: ReadonlyArray<number>, carriers: typeof Carrier.layer) =>
   Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
     Layer.provide([
       ApiKeyHandlers.authenticator,
@@ -44,19 +45,27 @@ const layers = (label: string, partitions: ReadonlyArray<number>) =>
     Layer.provideMerge(SimulatorCarrier.layer.pipe(Layer.provide(media))),
     Layer.provideMerge(
       Layer.merge(
-        Calls.layer({ maxCallSecs: 3600 }),
+        Conferences.layer({ wantsSpeaking: () => Effect.succeed(true) }).pipe(
+          Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 }))
+        ),
         Webhooks.layer({ ownsConnection: () => Effect.succeed(true), subscriptionLimit: () => Effect.succeed(50) })
       )
     ),
-    Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
+    Layer.provideMerge(Layer.merge(DialingPermissions.layer, carriers)),
     Layer.provideMerge(Features.startedAs(label, partitions))
   )
 
-export const start = Effect.fnUntraced(function* (label: string, partitions: ReadonlyArray<number> = [0]) {
-  const context = yield* Layer.build(layers(label, partitions))
+/** `carriers`: what stands between the service and its carriers. */
+export const start = Effect.fnUntraced(function* (
+  label: string,
+  partitions: ReadonlyArray<number> = [0],
+  carriers: typeof Carrier.layer = Carrier.layer
+) {
+  const context = yield* Layer.build(layers(label, partitions, carriers))
   const calls = Context.get(context, Calls)
   const { port } = Context.get(context, Server.Listening)
   yield* calls.recover
+  yield* Context.get(context, Conferences).recover
   const ask = (key: string, method: string, path: string, body?: unknown) =>
     Effect.promise(() => TestServer.send(port, method, path, { key, body }))
   return { ask, context, liveCalls: calls.liveCount, port }
@@ -68,6 +77,7 @@ interface Leg {
   readonly role: string
   readonly status: string
   readonly bridged_leg_id: string | null
+  readonly conference_id: string | null
   readonly end_initiator: string | null
 }
 

@@ -50,7 +50,7 @@ export const start = (world: World, options: { readonly name: string; readonly r
         // Of an event that never happens here.
         body: {
           target_url: `${world.receiver.baseUrl}/hook/never`,
-          event_types: ["conference.started"],
+          event_types: ["webhook.test"],
           description: key
         },
         mark: `subscription ${key}`

@@ -14,6 +14,7 @@ import type { Database } from "./Database.ts"
 import type { Recorded } from "./Load.ts"
 import * as Outcomes from "./Outcomes.ts"
 import * as Recordings from "./Recordings.ts"
+import * as RoomInvariants from "./RoomInvariants.ts"
 import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
 
@@ -55,6 +56,7 @@ const settled = async (database: Database): Promise<Lines> => {
     "SELECT id, state FROM entity WHERE kind = 'call' AND NOT settled"
   )
   return [
+    ...(await RoomInvariants.settled(database)),
     ...orders.map(({ id }) => `order ${id} is pending`),
     ...rows.map(
       ({ id, state }) =>
@@ -101,6 +103,7 @@ const effects = async (world: World): Promise<Lines> => {
   const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
     SELECT mark, count(*)::int AS times, min(id) AS id FROM (
       SELECT 'call ' || customer_reference AS mark, id FROM call WHERE direction = 'outbound'
+      UNION ALL SELECT 'conference ' || name, id FROM conference
       UNION ALL SELECT 'order ' || customer_reference, id FROM number_order WHERE customer_reference IS NOT NULL
       UNION ALL SELECT 'subscription ' || description, id FROM webhook_subscription WHERE description IS NOT NULL
       UNION ALL SELECT 'key ' || name, id::text FROM api_key WHERE name LIKE '%-errand%'
@@ -108,6 +111,12 @@ const effects = async (world: World): Promise<Lines> => {
       SELECT CASE input #>> '{action,verb}'
           WHEN 'play' THEN 'play ' || (input #>> '{action,body,url}')
           WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,body,durationMs}')
+          WHEN 'join' THEN 'join ' || entity_id || ' ' || (input #>> '{action,body,callId}')
+          WHEN 'mute' THEN 'mute ' || entity_id || ' ' || (input #>> '{action,body,legIds,0}')
+          WHEN 'unmute' THEN 'unmute ' || entity_id || ' ' || (input #>> '{action,body,legIds,0}')
+          WHEN 'hold' THEN 'hold ' || entity_id || ' ' || (input #>> '{action,body,legIds,0}')
+          WHEN 'unhold' THEN 'unhold ' || entity_id || ' ' || (input #>> '{action,body,legIds,0}')
+          WHEN 'supervise' THEN 'supervise ' || entity_id || ' ' || (input #>> '{action,body,legId}')
           WHEN 'gather' THEN 'gather ' || entity_id || ' ' || (input #>> '{action,body,timeoutMs}')
           ELSE (input #>> '{action,verb}') || ' ' || entity_id END, entity_id
       FROM journal WHERE input ->> 'type' = 'action'
@@ -369,6 +378,8 @@ export const check = async (
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
   lines.push(...(await effects(world)), ...(await sequences(database)), ...(await replays(database)))
   lines.push(...(await ledger(database)), ...(await durations(world)), ...(await Outcomes.outcomes(world)))
+  lines.push(...(await RoomInvariants.stories(database)), ...(await RoomInvariants.replays(database)))
+  lines.push(...(await RoomInvariants.calls(database)))
   lines.push(...(await eventually(storedWithinMs, () => Recordings.leftBehind(world))))
   lines.push(...(await Recordings.whole(world, recorded, killedAt)), ...(await Recordings.downloads(world)))
   lines.push(...world.receiver.streams.violations)

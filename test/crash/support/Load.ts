@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
+import * as Meetings from "./Meetings.ts"
 import * as Scenes from "./Scenes.ts"
 import * as Told from "./Told.ts"
 import type { Tenant, World } from "./World.ts"
@@ -7,6 +8,8 @@ import type { Tenant, World } from "./World.ts"
 export interface Load {
   /** Calls that were accepted and have not ended, as far as the webhooks tell. */
   readonly inFlight: () => number
+  /** Conferences that were created. */
+  readonly rooms: () => number
   /** Calls of which this much was recorded, if nothing else ended the recording. */
   readonly recorded: () => ReadonlyArray<Recorded>
   /** No new requests; completes when those under way have their answers, or have none. */
@@ -25,6 +28,8 @@ export interface Options {
   readonly calls: number
   /** How many of them go to the SIP peer. */
   readonly sipCalls: number
+  /** Conferences at once, with calls of their own; absent: none. */
+  readonly meetings?: number
   /** Whether that peer knows what a REFER is; absent: it does. */
   readonly refersSip?: boolean
   readonly random: () => number
@@ -56,6 +61,7 @@ export const start = (world: World, options: Options): Load => {
   const stopping = new AbortController()
   const { signal } = stopping
   let count = 0
+  let rooms = 0
 
   const pick = <A>(items: ReadonlyArray<A>): A => {
     const item = items[Math.floor(random() * items.length)]
@@ -196,9 +202,32 @@ export const start = (world: World, options: Options): Load => {
     while (!signal.aborted) await call(index < options.sipCalls)
   }
 
-  const done = Promise.all(Array.from({ length: options.calls }, (_, index) => caller(index)))
+  const meeting = async (index: number): Promise<void> => {
+    await delay((options.rampMs * index) / (options.meetings ?? 1))
+    while (!signal.aborted)
+      await Meetings.hold(
+        {
+          world,
+          told,
+          random,
+          key: nextKey,
+          callee: (isSip) => (isSip ? `+1202556${between(1000, 9999)}` : `+1202555${pick(Meetings.talkers)}`),
+          signal,
+          opened: () => void rooms++,
+          began: (callId) => void live.add(callId),
+          ended: (callId) => void live.delete(callId)
+        },
+        options.sipCalls > 0 && index % 2 === 1
+      )
+  }
+
+  const done = Promise.all([
+    ...Array.from({ length: options.calls }, (_, index) => caller(index)),
+    ...Array.from({ length: options.meetings ?? 0 }, (_, index) => meeting(index))
+  ])
   return {
     inFlight: () => live.size,
+    rooms: () => rooms,
     recorded: () => [...recorded].map(([callId, times]) => ({ callId, ...times })),
     stop: async () => {
       stopping.abort()

@@ -53,7 +53,8 @@ const rows: ReadonlyArray<Row> = [
   {
     verbs: ["transfer"],
     tells: ({ data, type }) =>
-      type === "call.transfer_failed" || (type === "call.bridged" && data["bridged_call_id"] === null),
+      type === "call.transfer_failed" ||
+      (type === "call.bridged" && data["bridged_call_id"] === null && data["conference_id"] === null),
     id: null,
     others: none
   },

@@ -28,6 +28,8 @@ interface Options {
   readonly killAfterMs: number | null
   /** Calls that are up when it is killed, on a slow machine too. */
   readonly leastInFlight?: number
+  /** Conferences that were created when it is killed. */
+  readonly leastRooms?: number
   /** Half way to its death its wall clock is set to so much more or less than the truth, milliseconds. */
   readonly setWallClockMs?: number
   /** Kill -9 the next process too, so long after it was spawned. */
@@ -46,12 +48,13 @@ const sampleSize = 20
 /** How the process ended, and when at the earliest, on the monotonic clock. */
 const death = async (
   world: World,
-  { killAfterMs, leastInFlight = 0 }: Options,
-  inFlight: () => number
+  { killAfterMs, leastInFlight = 0, leastRooms = 0 }: Options,
+  { inFlight, rooms }: Pick<Load.Load, "inFlight" | "rooms">
 ): Promise<{ readonly how: string; readonly killedAt: number }> => {
   if (killAfterMs !== null) {
     await delay(killAfterMs)
-    for (let waitedMs = 0; inFlight() < leastInFlight && waitedMs < loadWithinMs; waitedMs += 10) await delay(10)
+    const isLittle = () => inFlight() < leastInFlight || rooms() < leastRooms
+    for (let waitedMs = 0; isLittle() && waitedMs < loadWithinMs; waitedMs += 10) await delay(10)
     const killedAt = performance.now()
     return { how: await world.service().kill("SIGKILL"), killedAt }
   }
@@ -75,7 +78,7 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
     world.receiver.knowWallClock(setWallClockMs)
     void delay(killAfterMs / 2).then(() => world.service().setWallClock(setWallClockMs))
   }
-  const { how, killedAt } = await death(world, options, load.inFlight)
+  const { how, killedAt } = await death(world, options, load)
   const inFlight = load.inFlight()
   await Promise.all([load.stop(), errands.stop()])
   if (how !== "SIGKILL")

@@ -12,6 +12,8 @@ export interface Told {
   readonly at: (callId: string, step: Step) => number | null
   /** The leg of an answered call of this tenant that has not ended, as far as it is known; not of this call. */
   readonly otherLeg: (tenantId: string, callId: string, random: () => number) => string | null
+  /** The leg of a call that was answered; null: it was not, as far as it is known. */
+  readonly legOf: (callId: string) => string | null
   /** The tenant of a call that was answered. */
   readonly answered: (tenantId: string, callId: string) => void
   /** Whoever waits hears null. */
@@ -38,6 +40,7 @@ export const start = (world: World, offered: (callId: string, to: string) => voi
   })
   return {
     at: (callId, step) => heard.get(callId)?.get(step) ?? null,
+    legOf: (callId) => legs.get(callId) ?? null,
     answered: (tenantId, callId) => {
       talking.set(tenantId, (talking.get(tenantId) ?? new Set()).add(callId))
     },

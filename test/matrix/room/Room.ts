@@ -1,0 +1,228 @@
+import { expect } from "vitest"
+import type { Event } from "../../crash/support/Receiver.ts"
+import * as TestServer from "../../http/TestServer.ts"
+import type { World } from "../World.ts"
+
+export interface Participant {
+  readonly id: string
+  readonly conference_id: string
+  readonly call_id: string
+  readonly leg_id: string | null
+  readonly role: string
+  readonly joined_at: string | null
+  readonly left_at: string | null
+  readonly duration_seconds: number
+  readonly is_muted: boolean
+  readonly is_on_hold: boolean
+  readonly is_speaking: boolean
+}
+
+/** A conference as it is read. */
+export interface View {
+  readonly id: string
+  readonly tenant_id: string
+  readonly name: string
+  readonly status: string
+  readonly host_call_id: string | null
+  readonly beep_enabled: string
+  readonly start_on_create: boolean
+  readonly end_on_exit: boolean
+  readonly max_participants: number
+  readonly duration_minutes: number
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly created_at: string
+  readonly participants: ReadonlyArray<Participant>
+}
+
+/** A row of the upstream snapshot. */
+export interface Upstream {
+  readonly member_id: string | null
+  readonly drift: boolean
+  readonly call_id: string | null
+  readonly status: string
+  readonly muted: boolean
+  readonly on_hold: boolean
+  readonly whispering: boolean
+  readonly whisper_leg_ids: ReadonlyArray<string>
+}
+
+/** A room of a row: what it is asked, and what its webhooks told. */
+export interface Room {
+  readonly id: string
+  readonly path: string
+  readonly name: string
+  readonly find: () => Promise<View>
+  /** An action that is accepted. */
+  readonly act: (verb: string, body?: object) => Promise<View>
+  /** One that is refused, as `409 conflict`. */
+  readonly refused: (verb: string, body?: object) => Promise<string>
+  /** Dials somebody in. */
+  readonly dial: (to: string, body?: object) => Promise<Participant>
+  readonly undialled: (body?: object) => Promise<string>
+  /** Of the local list. */
+  readonly list: (query?: string) => Promise<ReadonlyArray<Participant>>
+  readonly upstream: (query?: string) => Promise<ReadonlyArray<Upstream>>
+  /** PATCH, or DELETE without a body; what it answers. */
+  readonly change: (member: string, body: object | null) => Promise<TestServer.Answer>
+  /** The data of the `nth` webhook of this type that fits. */
+  readonly event: (type: string, nth?: number, fits?: (data: Event["data"]) => boolean) => Promise<Event["data"]>
+  readonly told: () => ReadonlyArray<Event>
+  readonly types: () => ReadonlyArray<string>
+  /** Asks until it is so: of what no event tells. */
+  readonly until: (what: string, reached: (room: View) => boolean) => Promise<View>
+  /** This call's newest participant, once it is in the room. */
+  readonly joined: (callId: string, nth?: number) => Promise<Participant>
+  readonly left: (callId: string, nth?: number) => Promise<Event["data"]>
+  /** Ends it where nobody did, and waits for `conference.ended`; what was told until then. */
+  readonly over: () => Promise<ReadonlyArray<string>>
+}
+
+/** Of one carrier's rows, for the check at their end. */
+export const made = new WeakMap<World, Map<string, Room>>()
+
+let names = 0
+export const freshName = (): string => `Room ${++names}`
+
+export const codeOf = (answer: TestServer.Answer): string => `${answer.status} ${String(TestServer.codeOf(answer))}`
+
+export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room => {
+  const rooms = made.get(world) ?? new Map<string, Room>()
+  made.set(world, rooms)
+  const known = rooms.get(id)
+  if (known !== undefined) return known
+  const { seen, tenant } = world
+  const path = `/v1/conferences/${id}`
+  const tape = world.running().delivered.of(id)
+  const read = async (of: string): Promise<unknown> => {
+    const answer = await tenant.ask("GET", `${path}${of}`)
+    expect([of, answer.status, answer.status === 200 ? null : answer.text]).toEqual([of, 200, null])
+    return answer.json
+  }
+  const find = async () => (await read("/")) as View
+  const ask = async (verb: string, body: object | undefined) => {
+    const before = await find()
+    return { before, answer: await tenant.ask("POST", `${path}/actions/${verb}/`, body) }
+  }
+  const dialled = async (body: object) => {
+    const before = await find()
+    const answer = await tenant.ask("POST", `${path}/participants/`, { from: tenant.number, ...body })
+    seen.verb("dial", before.status, answer.status === 201 ? "201" : String(TestServer.codeOf(answer)))
+    return answer
+  }
+  const event: Room["event"] = async (type, nth = 1, fits = () => true) =>
+    (
+      await tape.until(
+        `${type} (${nth}) of ${id}`,
+        (all) => all.filter(({ data, event_type }) => event_type === type && fits(data))[nth - 1]
+      )
+    ).data
+  const room: Room = {
+    id,
+    path,
+    name,
+    find,
+    act: async (verb, body) => {
+      const { answer, before } = await ask(verb, body)
+      expect([verb, answer.status, answer.status === 200 ? null : answer.text]).toEqual([verb, 200, null])
+      seen.verb(verb, before.status, "200")
+      seen.body(verb, body ?? {})
+      return answer.json as View
+    },
+    refused: async (verb, body) => {
+      const { answer, before } = await ask(verb, body)
+      const code = String(TestServer.codeOf(answer))
+      expect(answer.status, `${verb} was not refused`).toBeGreaterThanOrEqual(400)
+      seen.verb(verb, before.status, code)
+      seen.error(code)
+      return codeOf(answer)
+    },
+    dial: async (to, body = {}) => {
+      const answer = await dialled({ to, ...body })
+      expect(answer.status, answer.text).toBe(201)
+      seen.body("dial", { from: tenant.number, to, ...body })
+      return answer.json as Participant
+    },
+    undialled: async (body = {}) => {
+      const answer = await dialled({ to: "+12025550102", ...body })
+      seen.error(String(TestServer.codeOf(answer)))
+      return codeOf(answer)
+    },
+    list: async (query = "") =>
+      ((await read(`/participants/list/${query}`)) as { readonly results: ReadonlyArray<Participant> }).results,
+    upstream: async (query = "") =>
+      ((await read(`/participants/upstream/${query}`)) as { readonly results: ReadonlyArray<Upstream> }).results,
+    change: async (member, body) => {
+      const before = await find()
+      const [verb, method] = body === null ? ["remove_member", "DELETE"] : ["update_member", "PATCH"]
+      const answer = await tenant.ask(method, `${path}/participants/${member}/`, body ?? undefined)
+      seen.verb(verb, before.status, answer.status === 200 ? "200" : String(TestServer.codeOf(answer)))
+      if (answer.status === 200) seen.body(verb, body ?? {})
+      else seen.error(String(TestServer.codeOf(answer)))
+      return answer
+    },
+    event,
+    told: () => tape.all,
+    types: () => tape.all.map(({ event_type }) => event_type),
+    until: async (what, reached) => {
+      for (let waited = 0; waited < 20_000; waited += 20) {
+        const view = await find()
+        if (reached(view)) return view
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      throw new Error(`in vain: ${what}, of ${JSON.stringify(await find())}`)
+    },
+    joined: async (callId, nth = 1) => {
+      const { member_id } = await event("conference.member_joined", nth, ({ call_id }) => call_id === callId)
+      const member = (await find()).participants.find((each) => each.id === member_id)
+      if (member === undefined) throw new Error(`${String(member_id)} is no participant of ${id}`)
+      return member
+    },
+    left: (callId, nth = 1) => event("conference.member_left", nth, ({ call_id }) => call_id === callId),
+    over: async () => {
+      if ((await find()).status !== "completed") await tenant.ask("POST", `${path}/actions/end/`)
+      await event("conference.ended")
+      return room.types()
+    }
+  }
+  rooms.set(id, room)
+  return room
+}
+
+/** Asks for a room; `name` is fresh unless the body says one. */
+export const creation = async (world: World, hostCallId: string, body: object = {}): Promise<TestServer.Answer> => {
+  const asked = { name: freshName(), host_call_id: hostCallId, ...body }
+  const answer = await world.tenant.ask("POST", "/v1/conferences/", asked)
+  if (answer.status === 201) world.seen.body("create", asked)
+  else world.seen.error(String(TestServer.codeOf(answer)))
+  return answer
+}
+
+export const create = async (world: World, hostCallId: string, body: object = {}): Promise<Room> => {
+  const answer = await creation(world, hostCallId, body)
+  expect(answer.status, answer.text).toBe(201)
+  const view = answer.json as View
+  expect(view).toMatchObject({ status: "init", host_call_id: hostCallId, tenant_id: world.tenant.id })
+  return of(world, view)
+}
+
+/** Each that came in has left once, the numbers are without a gap, and the end is told last but for recordings. */
+export const settled = async (room: Room): Promise<void> => {
+  await room.over()
+  const told = room.told()
+  expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1))
+  const membersOf = (type: string) =>
+    told
+      .filter(({ event_type }) => event_type === type)
+      .map(({ data }) => String(data["member_id"]))
+      .toSorted()
+  expect(membersOf("conference.member_left")).toEqual(membersOf("conference.member_joined"))
+  expect(new Set(membersOf("conference.member_joined")).size).toBe(membersOf("conference.member_joined").length)
+  const types = room.types().filter((type) => type.startsWith("conference."))
+  expect(types.filter((type) => type === "conference.ended")).toEqual(["conference.ended"])
+  expect(types.at(-1)).toBe("conference.ended")
+  expect(types.filter((type) => type === "conference.started").length).toBeLessThanOrEqual(1)
+  const view = await room.find()
+  expect(view.status).toBe("completed")
+  expect(view.participants.filter(({ left_at }) => left_at === null)).toEqual([])
+}
