@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         },
         interpret: () => Effect.void,
         answer: (state) => state,
-        reload: (tenantId) => Effect.orDie(Effect.map(load(tenantId), (loaded) => loaded?.state ?? null)),
+        reload: (tenantId) => Effect.map(load(tenantId), (loaded) => loaded?.state ?? null),
         recovered: null,
         // Whoever needs the account next reads it again.
         ready: null,

@@ -243,9 +243,16 @@ export const make = Effect.fnUntraced(function* <
       onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterDefect(mail, cause))
     })
 
+  /** What cannot be read again now may be out of date: an entity whose rows are whole leaves, and the next asker reads. */
   const reread = (done: Mail["done"]) =>
-    Effect.map(read, () => {
-      if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+    Effect.match(read, {
+      onFailure: (unavailable) => {
+        if (behavior.lastWill === null) closed ??= gone
+        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(unavailable))
+      },
+      onSuccess: () => {
+        if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+      }
     })
 
   const afterDefect = (mail: Mail, cause: Cause.Cause<unknown>) =>
@@ -257,7 +264,7 @@ export const make = Effect.fnUntraced(function* <
       if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
       yield* Effect.sleep(10 * 2 ** faultsAt.length)
       const recovery = Effect.gen(function* () {
-        yield* read
+        yield* Effect.orDie(read)
         if (state !== null && behavior.recovered !== null) yield* decide(yield* behavior.recovered(state), null, null)
       })
       yield* Effect.catchCause(recovery, (again) =>

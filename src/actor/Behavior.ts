@@ -21,8 +21,11 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
   readonly answer: (state: State, asked: Asked) => Answer
-  /** Reads the state from its rows, after a defect or to reread it; null: it was never committed. */
-  readonly reload: (id: Id) => Effect.Effect<State | null>
+  /**
+   * Reads the state from its rows, after a defect or to reread it; null: it was never committed. It fails while the
+   * database is away.
+   */
+  readonly reload: (id: Id) => Effect.Effect<State | null, ApiError>
   /** Gives the input that tells the state of a recovery, after a defect; null: reading the state again was enough. */
   readonly recovered: ((state: State) => Effect.Effect<Input>) | null
   /**

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Option, References, Schema } from "effect"
+import { Effect, Fiber, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Machine from "../../src/account/AccountMachine.ts"
 import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
 import * as Lives from "../../src/account/Lives.ts"
+import * as AskTimeout from "../../src/actor/AskTimeout.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import type { CallId, OrderId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
@@ -65,9 +66,11 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
   let balanceCents = firstCents
   let lowest = firstCents
   const delay = () => Effect.sleep(random.below(25))
+  let away = false
   const accounts = yield* LiveAccounts.make({
     read: Effect.fnUntraced(function* (_, __, ids) {
       yield* delay()
+      if (away) return yield* AskTimeout.unavailable
       const asked = new Set(ids)
       const snapshot: LiveAccounts.Rows = {
         partition: 0,
@@ -165,12 +168,19 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
     if (random.chance(0.8)) debit(cents)
     yield* accounts.released(tenantId, id)
   })
+  /** Nothing can be read for a while. */
+  const outage = Effect.gen(function* () {
+    away = true
+    yield* Effect.sleep(40)
+    away = false
+  })
   const fault = Effect.ignore(accounts.change(tenantId, { type: "quota_set", quota: {} }, null))
   return {
     accounts,
     call,
     credit,
     order,
+    outage,
     fault,
     holding,
     beyondLimit,
@@ -206,6 +216,33 @@ describe("Accounts in memory", () => {
     }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
   )
 
+  it.effect("an account that cannot be read again leaves memory, which is no fault; the next asker reads it", () =>
+    Effect.gen(function* () {
+      const faults: Array<unknown> = []
+      const { accounts, balance, credit, outage } = yield* setUp({ below: () => 1, chance: () => false })
+      const state = Effect.gen(function* () {
+        const asked = yield* Effect.forkScoped(accounts.state(tenantId))
+        yield* TestClock.adjust(10)
+        return yield* Fiber.join(asked)
+      })
+      yield* Effect.gen(function* () {
+        const before = (yield* state).tally.balanceCents
+        yield* Effect.forkScoped(outage)
+        yield* Effect.forkScoped(credit)
+        yield* TestClock.adjust(20)
+        expect((yield* Effect.flip(state)).code).toBe("service_unavailable")
+        yield* TestClock.adjust(40)
+        expect((yield* state).tally.balanceCents).toBe(before + 100)
+        expect(balance()).toBe(before + 100)
+      }).pipe(
+        Effect.provide(
+          Logger.layer([Logger.make(({ logLevel, message }) => void (logLevel === "Error" && faults.push(message)))])
+        )
+      )
+      expect(faults).toStrictEqual([])
+    }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
+  )
+
   it.effect(
     "what was given for a renewal is held while its commit is under way, however often the account is read",
     () =>
@@ -233,7 +270,7 @@ describe("Accounts in memory", () => {
     ({ seed }) =>
       Effect.gen(function* () {
         const random = Random.make(seed)
-        const { accounts, balance, beyondLimit, call, credit, fault, holding, lowest, order } = yield* setUp(
+        const { accounts, balance, beyondLimit, call, credit, fault, holding, lowest, order, outage } = yield* setUp(
           random,
           300
         )
@@ -243,7 +280,8 @@ describe("Accounts in memory", () => {
           else if (random.chance(0.4)) {
             const times = random.chance(0.5) ? 7 : 1
             for (let time = 0; time < times; time++) yield* Effect.forkScoped(fault)
-          } else if (random.chance(0.35)) yield* Effect.forkScoped(credit)
+          } else if (random.chance(0.1)) yield* Effect.forkScoped(outage)
+          else if (random.chance(0.35)) yield* Effect.forkScoped(credit)
           else if (random.chance(0.7)) yield* Effect.forkScoped(order(Ids.order(`order ${move}`), random.below(200)))
           else yield* TestClock.adjust(3 * LiveAccounts.idleMs)
           yield* TestClock.adjust(random.below(12))
