@@ -46,6 +46,12 @@ export class Accounts extends Context.Service<
       id: EntityId,
       request: Machine.Request
     ) => Effect.Effect<LiveAccounts.Reserved, ApiError>
+    /** Why `reserve` would refuse it now; null: it would not. Nothing is reserved. */
+    readonly refusal: (
+      tenantId: TenantId,
+      id: EntityId,
+      request: Machine.Request
+    ) => Effect.Effect<ApiError | null, ApiError>
     /** The partition of the tenant, for a call that rings and reserves nothing. Fails with `tenant_suspended`. */
     readonly takeIn: (tenantId: TenantId) => Effect.Effect<number, ApiError>
     /** What was reserved is committed: from now on the row speaks for it. */
@@ -155,6 +161,7 @@ export class Accounts extends Context.Service<
 
       return Accounts.of({
         reserve,
+        refusal: live.refusal,
         takeIn: live.partition,
         began,
         abandoned,

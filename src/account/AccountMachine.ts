@@ -180,13 +180,22 @@ const messages = {
   tenant_suspended: "the tenant is suspended"
 } satisfies Record<Purpose.Refusal, string>
 
-const refuse = (code: Purpose.Refusal) => rejected(ApiError.of(code, messages[code]))
+const errorOf = (code: Purpose.Refusal) => ApiError.of(code, messages[code])
 
 /** Why nothing new begins at this account, in either direction; null: it may. */
 export const closedTo = (state: AccountState | null): ApiError | null =>
   state === null || state.settings.status === "active"
     ? null
     : ApiError.of("tenant_suspended", messages.tenant_suspended)
+
+/** Why the account refuses the request as it is; null: it would reserve. */
+export const refusal = (state: AccountState, id: EntityId, request: Request): ApiError | null => {
+  const judged = judge(state, id, request)
+  return typeof judged === "string" ? errorOf(judged) : null
+}
+
+const judge = (state: AccountState, id: EntityId, { offers, places, purpose }: Request) =>
+  Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose)))
 
 export const step = (
   state: AccountState | null,
@@ -201,9 +210,9 @@ export const step = (
     accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
   switch (input.type) {
     case "reserve": {
-      const { id, offers, places = Purpose.placesOf(input.purpose), purpose } = input
-      const judged = Purpose.judge(purpose, offers, facts({ settings, tally }, id, places))
-      if (typeof judged === "string") return refuse(judged)
+      const { id, places = Purpose.placesOf(input.purpose) } = input
+      const judged = judge({ settings, tally }, id, input)
+      if (typeof judged === "string") return rejected(errorOf(judged))
       const heard = Lives.get(tally.live, id)?.heard ?? 0
       const live: Lives.Live = { places, reservedCents: judged.reservedCents, heard }
       return withTally({ live: Lives.set(tally.live, id, live) })

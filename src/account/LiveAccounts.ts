@@ -140,6 +140,13 @@ export const make = Effect.fnUntraced(function* (rows: {
   )
   for (const partition of rows.partitions) yield* registry.hold(partition, rows.originMs(partition))
 
+  /** As it is now. */
+  const state = Effect.fnUntraced(function* (tenantId: TenantId) {
+    const found = (yield* registry.get(tenantId)).state()
+    if (found === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
+    return { ...found, tally: Machine.rolled(found.tally, yield* Clock.currentTimeMillis) }
+  })
+
   const abandoned = (tenantId: TenantId, id: EntityId) =>
     Effect.sync(() => {
       inFlight.remove(tenantId, id)
@@ -163,6 +170,8 @@ export const make = Effect.fnUntraced(function* (rows: {
             : Effect.void
         )
       ),
+    refusal: (tenantId: TenantId, id: EntityId, request: Machine.Request) =>
+      Effect.map(state(tenantId), (now) => Machine.refusal(now, id, request)),
     /** Where the tenant lives, for what reserves nothing yet. */
     partition: Effect.fnUntraced(function* (tenantId: TenantId) {
       const { place, state } = yield* registry.get(tenantId)
@@ -209,10 +218,6 @@ export const make = Effect.fnUntraced(function* (rows: {
     drop: registry.drop,
     change: (tenantId: TenantId, input: Machine.AccountInput, by: Operator | null) =>
       Effect.asVoid(registry.ask(tenantId, input, by)),
-    state: Effect.fnUntraced(function* (tenantId: TenantId) {
-      const state = (yield* registry.get(tenantId)).state()
-      if (state === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
-      return { ...state, tally: Machine.rolled(state.tally, yield* Clock.currentTimeMillis) }
-    })
+    state
   } as const
 })

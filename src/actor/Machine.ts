@@ -38,3 +38,25 @@ export const accepted = <State, Effects>(state: State, effects: Effects): Outcom
 })
 export const unchanged: Outcome<never, never> = { type: "unchanged" }
 export const rejected = (error: ApiError): Outcome<never, never> => ({ type: "rejected", error })
+
+/** Of steps whose ids nobody sees. */
+const drySeed = "0".repeat(32)
+
+/** What the machine would decide now; the step is not taken. */
+export const dryStep = <State, Input, Effects>(
+  { step }: Pick<Machine<State, Input, Effects>, "step">,
+  state: State,
+  input: Input,
+  now: number
+): Outcome<State, Effects> => step(state, input, { now, seed: drySeed })
+
+/** Why the machine would reject the input now; null: it would not. */
+export const refusal = <State, Input, Effects>(
+  machine: Pick<Machine<State, Input, Effects>, "step">,
+  state: State,
+  input: Input,
+  now: number
+): ApiError | null => {
+  const outcome = dryStep(machine, state, input, now)
+  return outcome.type === "rejected" ? outcome.error : null
+}

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Result, type Stream } from "effect"
 import { Accounts } from "../account/Account.ts"
+import * as Machine from "../actor/Machine.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import type { CallId, LegId, TenantId, WorkId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -8,6 +9,8 @@ import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Recordings } from "../recording/Recording.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
+import * as CallMachine from "./CallMachine.ts"
+import * as CallMoney from "./CallMoney.ts"
 import * as CallMetrics from "./CallMetrics.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
@@ -37,7 +40,7 @@ export * as BodyField from "./verb/Field.ts"
 export * as Meter from "./Meter.ts"
 export * as Reservation from "./Reservation.ts"
 export * as SpeakBody from "./verb/Speak.ts"
-export type { Speaking } from "./verb/Verb.ts"
+export { reservationErrors, type Speaking } from "./verb/Verb.ts"
 export type { Candidate } from "./room/Candidate.ts"
 export type { RoomListener } from "./room/CallRooms.ts"
 export type { Dialled, DialSeat } from "./room/DialSeat.ts"
@@ -66,7 +69,8 @@ export class Calls extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     /**
      * A call that can come into a conference now. Fails with `not_found`, `call_already_ended`,
-     * `call_not_in_required_state`, `conflict` (it is in one, or just being connected), and `balance_insufficient`.
+     * `call_not_in_required_state`, `conflict` (it is in one, or just being connected), and what an account refuses a
+     * minute there with.
      */
     readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
     /**
@@ -76,6 +80,11 @@ export class Calls extends Context.Service<
     readonly tellRoom: (callId: CallId, tell: ToCall) => Effect.Effect<void>
     /** There is one listener: the conferences. What is told before anybody listens is lost. */
     readonly onRoomAnswer: (listener: RoomListener) => Effect.Effect<void>
+    /**
+     * Fails where the state of the call would have `act` refuse the action, and does nothing: for what is wrong besides,
+     * which is said behind it.
+     */
+    readonly allows: (tenantId: TenantId, callId: CallId, action: CallAction) => Effect.Effect<void, ApiError>
     /**
      * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
      * has of its own.
@@ -216,15 +225,22 @@ export class Calls extends Context.Service<
             const live = owned(tenantId, callId)
             if (live === null) return yield* absent(yield* stored(tenantId, callId))
             const { state } = live
-            const refused =
-              Candidate.refusal(state) ??
-              (state.prices.conference === 0
-                ? null
-                : Candidate.unpaid(state, (yield* accounts.overview(tenantId)).tally))
-            return refused === null ? Candidate.of(state) : yield* refused
+            const refused = Candidate.refusal(state)
+            if (refused !== null) return yield* refused
+            // The call asks for it once more when it comes in.
+            const stay = CallMoney.staying(state, registry.nowOf(state))
+            const unpaid = stay === null ? null : yield* accounts.refusal(tenantId, callId, stay)
+            return unpaid === null ? Candidate.of(state) : yield* unpaid
           }),
           tellRoom: registry.rooms.tell,
           onRoomAnswer: registry.rooms.listen,
+          allows: Effect.fnUntraced(function* (tenantId, callId, action) {
+            const live = owned(tenantId, callId)
+            if (live === null) return yield* absent(yield* stored(tenantId, callId))
+            const asked = { type: "action", action } as const
+            const refused = Machine.refusal(CallMachine.machine, live.state, asked, registry.nowOf(live.state))
+            if (refused !== null) return yield* refused
+          }),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
             if (live !== null) {

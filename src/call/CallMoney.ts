@@ -1,6 +1,7 @@
 import { Effect, Option, Result } from "effect"
-import type { Accounts, Live, Reserving } from "../account/Account.ts"
+import type { Accounts, Live, Request, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Behavior.ts"
+import * as Machine from "../actor/Machine.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallMachine from "./CallMachine.ts"
@@ -24,6 +25,24 @@ import { priceOf } from "./verb/Verbs.ts"
 const answerMs = 2_000
 
 const busy = ApiError.of("service_unavailable", "the service is busy; try again")
+
+/** What a call asks for when a meter comes to those that it has. */
+const addition = (state: CallState, meter: Meter.Meter, now: number) => {
+  const [{ cents, minutes }] = Reservation.offers({ meters: [...state.meters, meter] }, now)
+  const isLeg = meter.kind === "leg"
+  const request: Request = {
+    purpose: isLeg ? "transfer" : "renewal",
+    offers: [cents],
+    places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0)
+  }
+  return { minutes, request }
+}
+
+/** What a call will ask for when it comes into a conference; null: that is free. */
+export const staying = (state: CallState, now: number): Request | null => {
+  const stay = Meter.ofWork("conference", primary(state), state.prices.conference, 0)
+  return Meter.isPriced(stay) ? addition(state, stay, now).request : null
+}
 
 export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> => {
@@ -80,21 +99,14 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
    * the minutes of each meter.
    */
   const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
-    const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
-    const isLeg = meter.kind === "leg"
-    const reserved = yield* accounts
-      .reserve(state.tenantId, state.id, {
-        purpose: isLeg ? "transfer" : "renewal",
-        offers: [least.cents],
-        places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0)
-      })
-      .pipe(Effect.timeoutOption(answerMs))
+    const { minutes, request } = addition(state, meter, now)
+    const reserved = yield* accounts.reserve(state.tenantId, state.id, request).pipe(Effect.timeoutOption(answerMs))
     if (Option.isNone(reserved)) {
       // It may still come to it; behind that it hears what the call has.
       yield* held(state)
       return yield* busy
     }
-    return least.minutes
+    return minutes
   })
 
   /** Money for a stay. A conference is told of a refusal; while the account is busy it asks again. */
@@ -172,13 +184,10 @@ const meterOf = (state: CallState, input: Action, now: number): Meter.Meter | nu
   const { action, transfer } = input
   const kind = priceOf(action.verb)
   if (transfer === undefined && (kind === null || state.prices[kind] === 0)) return null
-  const outcome = CallMachine.step(state, input, { now, seed: drySeed })
+  const outcome = Machine.dryStep(CallMachine.machine, state, input, now)
   const meter = outcome.type === "accepted" ? outcome.state.meters[state.meters.length] : undefined
   return meter === undefined ? null : { ...meter, startedAt: null, endedAt: null }
 }
-
-/** Of steps whose ids nobody sees. */
-const drySeed = "0".repeat(32)
 
 /** The call holds less of its account than before, and lives. */
 const lessens = (before: CallState, state: CallState): boolean => {

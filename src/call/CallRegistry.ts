@@ -285,7 +285,7 @@ export const make = Effect.gen(function* () {
     }
   }, owned)
 
-  return { live: registry.live, spawn: registry.spawn, ofLeg, recover, known, tell, rooms } as const
+  return { live: registry.live, spawn: registry.spawn, nowOf, ofLeg, recover, known, tell, rooms } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>

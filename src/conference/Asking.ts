@@ -1,12 +1,15 @@
 import { Effect } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { Calls, nothingPlanned } from "../call/Call.ts"
+import * as Machine from "../actor/Machine.ts"
 import { Carrier } from "../carrier/Carrier.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Plans } from "../plan/Plan.ts"
 import * as ActionRows from "./ActionRows.ts"
+import type { ConferenceInput } from "./ConferenceInput.ts"
+import * as ConferenceMachine from "./ConferenceMachine.ts"
 import type { ConferenceRegistry } from "./ConferenceRegistry.ts"
 import type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
 import { type ConferenceState, isSeated } from "./ConferenceState.ts"
@@ -67,6 +70,17 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       : ApiError.of("service_unavailable", "the conference is being recovered; try again")
   })
 
+  /** What is wrong with the conference comes before what is wrong with others. */
+  const allowed = (state: ConferenceState, input: ConferenceInput): Effect.Effect<void, ApiError> => {
+    const refused = Machine.refusal(ConferenceMachine.machine, state, input, registry.nowOf(state).at)
+    return refused === null ? Effect.void : Effect.fail(refused)
+  }
+
+  const allows = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.ConferenceId, action: ConferenceAction) {
+    const { state } = yield* live(tenantId, id)
+    yield* allowed(state, { type: "action", action, mostParticipants: null })
+  })
+
   /** A call that can come in, and whose leg meets those that are there. */
   const joinable = Effect.fnUntraced(function* (tenantId: Id.TenantId, state: ConferenceState, callId: Id.CallId) {
     const { adapter } = yield* candidate(tenantId, callId)
@@ -80,8 +94,10 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     slot: Slot | null
   ) {
     const { actor, state } = yield* live(caller.tenantId, id)
-    if (state.status === "completed") return yield* ActionRows.alreadyEnded
-    if (action.verb === "join") yield* joinable(caller.tenantId, state, action.body.callId)
+    if (action.verb === "join") {
+      yield* allowed(state, { type: "action", action, mostParticipants: null })
+      yield* joinable(caller.tenantId, state, action.body.callId)
+    }
     const mostParticipants = action.verb === "update" ? yield* plans.conferenceParticipants(caller.tenantId) : null
     const member =
       action.verb === "update_member" ? action.memberId : action.verb === "remove_member" ? action.member : null
@@ -98,8 +114,9 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     slot: Slot | null
   ): Effect.fn.Return<Rendered, ApiError> {
     const { actor, state } = yield* live(caller.tenantId, id)
-    if (state.status === "completed") return yield* ActionRows.alreadyEnded
     const memberId = Id.derive(registry.entropy.hex(16), "member")
+    const callId = Id.derive(memberId, "call")
+    yield* allowed(state, { type: "claim", memberId, callId, legId: Id.derive(callId, "leg") })
     const rendered = yield* calls.dialIn(caller, { ...request, timeLimitSecs: null, plan: nothingPlanned }, slot, {
       conferenceId: id,
       memberId,
@@ -125,7 +142,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     return rendered
   })
 
-  return { create, act, dial } as const
+  return { create, allows, act, dial } as const
 })
 
 const elsewhere = ApiError.of("unprocessable", "call_id: its carrier and that of the conference do not meet", "call_id")

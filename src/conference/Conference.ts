@@ -31,6 +31,15 @@ export class Conferences extends Context.Service<
      */
     readonly create: (caller: Caller, request: CreateRequest, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     /**
+     * Fails where the state of the conference would have `act` refuse the action, and does nothing: for what is wrong
+     * besides, which is said behind it.
+     */
+    readonly allows: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId,
+      action: ConferenceAction
+    ) => Effect.Effect<void, ApiError>
+    /**
      * 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`. `not_found`,
      * `conference_already_ended`, and what the verb has of its own.
      */
@@ -134,6 +143,7 @@ export class Conferences extends Context.Service<
               Effect.suspend(() =>
                 ending.accepting() ? asking.create(caller, request, slot) : Effect.fail(Ending.stopping)
               ),
+            allows: asking.allows,
             act: asking.act,
             dial: asking.dial,
             recover: registry.recover,

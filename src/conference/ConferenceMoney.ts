@@ -1,6 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared } from "../actor/Behavior.ts"
+import * as Machine from "../actor/Machine.ts"
 import type { Billing } from "../billing/Billing.ts"
 import { Meter, Reservation } from "../call/Call.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -20,9 +21,6 @@ import * as StoredConference from "./StoredConference.ts"
 const answerMs = 2_000
 
 const busy = ApiError.of("service_unavailable", "the service is busy; try again")
-
-/** Of steps whose ids nobody sees. */
-const drySeed = "0".repeat(32)
 
 type Asking = Effect.Effect<Prepared<ConferenceInput>, ApiError>
 
@@ -50,7 +48,7 @@ export const make = (options: {
   }
 
   const beginning = (state: ConferenceState, input: Action, now: number): Asking | null => {
-    const outcome = ConferenceMachine.step(state, input, { now, seed: drySeed })
+    const outcome = Machine.dryStep(ConferenceMachine.machine, state, input, now)
     // What is refused asks for no money.
     if (outcome.type !== "accepted") return null
     return Effect.gen(function* () {

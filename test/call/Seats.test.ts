@@ -222,6 +222,39 @@ describe("A conference and calls", () => {
       })
     )
 
+    it.effect(
+      "a stay is refused before the seat as the account would refuse it behind it, and reserves nothing then",
+      () =>
+        Effect.gen(function* () {
+          yield* register
+          const calls = yield* Calls
+          const accounts = yield* Accounts
+          const billing = yield* Billing
+          yield* billing.setPrice("conference", 1_000_000)
+          const tenant = yield* tenantWith(1_000)
+          const { callId } = yield* talking(tenant)
+          yield* billing.setPrice("conference", 0)
+          const { reservedCents } = yield* tally(tenant.id)
+          const capped = (quota: {
+            readonly dailySpendCapCents?: number | null
+            readonly monthlySpendCapCents?: number
+          }) => accounts.setQuota(tenant.id, quota, operator)
+          const placed = Effect.flip(calls.place(tenant.caller, request, null))
+          const refused = Effect.flip(calls.candidate(tenant.id, callId))
+          yield* capped({ dailySpendCapCents: 1 })
+          expect((yield* refused).code).toBe("daily_spend_cap_exceeded")
+          expect(yield* refused).toEqual(yield* placed)
+          yield* capped({ dailySpendCapCents: null, monthlySpendCapCents: 1 })
+          expect((yield* refused).code).toBe("monthly_spend_cap_exceeded")
+          expect(yield* refused).toEqual(yield* placed)
+          yield* billing.adjust(tenant.id, -1_000, "test")
+          yield* accounts.moneyMoved(tenant.id)
+          expect((yield* refused).code).toBe("balance_insufficient")
+          expect(yield* refused).toEqual(yield* placed)
+          expect((yield* tally(tenant.id)).reservedCents).toBe(reservedCents)
+        })
+    )
+
     it.effect("only a call of the tenant that talks and is in no room is a candidate", () =>
       Effect.gen(function* () {
         yield* register

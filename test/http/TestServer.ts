@@ -111,6 +111,7 @@ const fakeCalls = (world: World) =>
       candidate: () => Effect.fail(ApiError.of("not_found", "there are no conferences")),
       tellRoom: () => Effect.void,
       onRoomAnswer: () => Effect.void,
+      allows: (tenantId, callId) => Effect.asVoid(owned(tenantId, callId)),
       act: (...args) =>
         Effect.gen(function* () {
           const found = yield* owned(args[0].tenantId, args[1])

@@ -1,7 +1,5 @@
-import type { Overview } from "../../account/Account.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
-import * as Money from "../../domain/Money.ts"
 import * as ActionRows from "../ActionRows.ts"
 import { type CallState, isTerminal, primary } from "../CallState.ts"
 
@@ -36,11 +34,3 @@ export const refusal = (state: CallState): ApiError | null =>
       : state.room !== null
         ? ApiError.of("conflict", "the call is in a conference already")
         : ActionRows.busy(state)
-
-/** Whether the account could pay for its first minute there now. The call asks for it once more when it comes in. */
-export const unpaid = ({ prices }: CallState, { balanceCents, creditLimitCents, reservedCents }: Overview["tally"]) => {
-  const cents = Money.centsFromMicro(prices.conference)
-  return cents > 0 && cents > balanceCents + creditLimitCents - reservedCents
-    ? ApiError.of("balance_insufficient", "the balance does not cover a minute in the conference")
-    : null
-}

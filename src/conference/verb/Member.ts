@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { BodyField } from "../../call/Call.ts"
+import { BodyField, reservationErrors } from "../../call/Call.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Field from "./Field.ts"
 import { type Body, verb } from "./Verb.ts"
@@ -20,7 +20,7 @@ export const join = verb({
   })
     .pipe(Schema.encodeKeys({ callId: "call_id" }))
     .pipe(Schema.annotateEncoded({ identifier: "JoinConference" })),
-  errors: ["balance_insufficient", "call_not_in_required_state", "conference_full", "conflict", "unprocessable"]
+  errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"]
 })
 
 const ofLegs = (identifier: string) =>

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { BodyField } from "../../call/Call.ts"
+import { BodyField, reservationErrors } from "../../call/Call.ts"
 import * as Field from "./Field.ts"
 import { verb } from "./Verb.ts"
 
@@ -25,14 +25,7 @@ export const recordStart = verb({
   })
     .pipe(Schema.encodeKeys({ hasBeep: "play_beep" }))
     .pipe(Schema.annotateEncoded({ identifier: "RecordConference" })),
-  errors: [
-    "conference_action_invalid",
-    "conflict",
-    "balance_insufficient",
-    "auto_recharge_failed",
-    "daily_spend_cap_exceeded",
-    "monthly_spend_cap_exceeded"
-  ]
+  errors: ["conference_action_invalid", "conflict", ...reservationErrors]
 })
 
 const nothing = (identifier: string) => Schema.Struct(Field.region).annotate({ identifier })

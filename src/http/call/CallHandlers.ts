@@ -73,8 +73,8 @@ export const layer = HttpApiBuilder.group(
         const key = yield* CurrentKey
         const refusal = refusalOf(action)
         if (refusal !== null) {
-          // A call of somebody else is a 404 here too.
-          yield* calls.find(key.tenantId, params.id)
+          // What is wrong with the call comes first.
+          yield* calls.allows(key.tenantId, params.id, action)
           return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
         }
         const { slot } = yield* CurrentSlot

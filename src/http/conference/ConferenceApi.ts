@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { reservationErrors } from "../../call/Call.ts"
 import * as Connect from "../../call/verb/Connect.ts"
 import { ConferenceStatus } from "../../conference/ConferenceState.ts"
 import { Conference } from "../../conference/ConferenceView.ts"
@@ -55,7 +56,7 @@ const create = HttpApiEndpoint.post("create", path, {
     description:
       "Around a call that is answered or bridged, which is its host. `conference.started` tells that the room is live.",
     scope: "calls:write",
-    errors: ["not_found", "call_not_in_required_state", "conflict", "unprocessable", "balance_insufficient"]
+    errors: ["not_found", "call_not_in_required_state", "conflict", "unprocessable", ...reservationErrors]
   })
 )
 

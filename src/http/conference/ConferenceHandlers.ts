@@ -46,8 +46,8 @@ export const layer = HttpApiBuilder.group(
         const refusal = speaking === null ? null : synthesizer.refuse(speaking)
         if (refusal !== null) {
           const { tenantId } = yield* CurrentKey
-          // A conference of somebody else is a 404 here too.
-          yield* conferences.find(tenantId, params.id)
+          // What is wrong with the conference comes first.
+          yield* conferences.allows(tenantId, params.id, action)
           return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
         }
         return yield* ask(params.id, action)

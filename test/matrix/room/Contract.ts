@@ -218,6 +218,7 @@ export const errors: ReadonlyArray<string> = [
   "caller_id_forwarding_not_allowed",
   "balance_insufficient",
   "daily_spend_cap_exceeded",
+  "monthly_spend_cap_exceeded",
   "concurrent_call_cap_exceeded",
   "country_blocked",
   "prefix_blocked"

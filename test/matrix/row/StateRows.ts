@@ -40,8 +40,15 @@ export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
     const isOver = state === "ended" || state === "failed"
     const before = isOver ? await call.over() : call.types()
     for (const [verb, row] of Object.entries(Contract.verbs))
-      if (!row.in.includes(state))
+      if (!row.in.includes(state)) {
         expect([verb, await call.refused(verb, row.body)]).toEqual([verb, `409 ${Contract.refusal(state)}`])
+        // What is wrong with the call is said before what no engine can do.
+        if ("voice" in row.body)
+          expect([verb, await call.refused(verb, { ...row.body, voice: "nobody.there" })]).toEqual([
+            verb,
+            `409 ${Contract.refusal(state)}`
+          ])
+      }
     expect((await call.find()).status).toBe(status)
     // The verb that is valid in every state that is not terminal. Behind what it tells nothing else is under way.
     if (state === "initiated" || state === "offered" || state === "bridged") await call.act("hangup")

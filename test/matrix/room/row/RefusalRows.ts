@@ -1,6 +1,7 @@
 import { expect } from "vitest"
 import type { Row } from "../../Row.ts"
 import * as World from "../../World.ts"
+import * as Contract from "../Contract.ts"
 import * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 
@@ -52,12 +53,20 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
-    name: "a room and who joins it are refused where a minute there is not covered",
+    name: "a room and who joins it are refused as a placed call is where a minute there is not covered, or over a cap",
     run: async (world) => {
-      const { credit, world: of } = await own(world)
+      const { credit, quota, world: of } = await own(world)
       const [one, two] = await Promise.all([World.answered(of), World.answered(of)])
       const room = await Room.create(of, one.call.id)
       await room.joined(one.call.id)
+      for (const period of ["daily", "monthly"] as const) {
+        await quota({ [`${period}_spend_cap_cents`]: 1 })
+        const code = `403 ${period}_spend_cap_exceeded`
+        expect(await room.refused("join", { call_id: two.call.id })).toBe(code)
+        expect(Room.codeOf(await Room.creation(of, two.call.id))).toBe(code)
+        await quota({ [`${period}_spend_cap_cents`]: null })
+      }
+      expect((await room.list("?include_left=true")).length).toBe(1)
       const { balance_cents } = (await of.tenant.ask("GET", "/v1/billing/balance")).json as {
         readonly balance_cents: number
       }
@@ -68,6 +77,28 @@ export const rows: ReadonlyArray<Row> = [
       expect(await room.undialled()).toBe("402 balance_insufficient")
       await Room.settled(room)
       await two.call.over()
+    }
+  },
+  {
+    name: "what is wrong with the room is said before what is wrong with the request, and that before money",
+    run: async (world) => {
+      const { quota, world: of } = await own(world)
+      const { room } = await Rooms.hosted(of, { max_participants: 2 })
+      const { call } = await World.answered(of)
+      const speak = (fields: object) => room.refused("speak", { payload: "hello", voice: "nobody.there", ...fields })
+      expect(await speak({ leg_ids: [Contract.nobody] })).toBe("404 member_not_found")
+      expect(await speak({})).toBe("422 unprocessable")
+      const ringing = await room.dial("+12025550102")
+      await quota({ daily_spend_cap_cents: 1 })
+      expect(await room.refused("join", { call_id: call.id })).toBe("409 conference_full")
+      expect(await room.undialled()).toBe("409 conference_full")
+      expect(await room.undialled({ from: "+12025559999" })).toBe("409 conference_full")
+      await room.change(ringing.call_id, null)
+      expect(await room.undialled({ from: "+12025559999" })).toBe("422 from_number_not_owned")
+      expect(await room.undialled()).toBe("403 daily_spend_cap_exceeded")
+      expect(await room.refused("join", { call_id: call.id })).toBe("403 daily_spend_cap_exceeded")
+      await Room.settled(room)
+      await call.over()
     }
   },
   {
@@ -158,9 +189,7 @@ export const rows: ReadonlyArray<Row> = [
         ["POST", `${room.path}/participants/`],
         ["PATCH", `${room.path}/participants/${member}/`],
         ["DELETE", `${room.path}/participants/${host.call.id}/`],
-        ...["update", "end", "join", "mute", "hold", "play", "record_stop", "supervise"].map(
-          (verb) => ["POST", `${room.path}/actions/${verb}/`] as const
-        )
+        ...Object.keys(Contract.verbs).map((verb) => ["POST", `${room.path}/actions/${verb}/`] as const)
       ]
       for (const [method, path] of changes)
         expect([path, await code(reader, method, path)]).toEqual([path, "403 forbidden"])

@@ -79,6 +79,11 @@ export const rows: ReadonlyArray<Row> = [
       }
       for (const verb of Object.keys(Contract.verbs))
         expect([verb, await room.refused(verb, bodies[verb])]).toEqual([verb, "409 conference_already_ended"])
+      // What is wrong with the room is said before what is wrong besides.
+      const voice = "nobody.there"
+      expect(await room.refused("speak", { payload: "hello", voice })).toBe("409 conference_already_ended")
+      expect(await room.refused("join", { call_id: `svc_call_${"0".repeat(32)}` })).toBe("409 conference_already_ended")
+      expect(await room.undialled({ from: "+12025559999" })).toBe("409 conference_already_ended")
       expect(await room.undialled()).toBe("409 conference_already_ended")
       const member = (await room.find()).participants[0]
       for (const body of [{ end_on_exit: true }, null])
