@@ -1,14 +1,21 @@
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import { WorkId } from "../../domain/Id.ts"
 import type { Sound } from "../Frame.ts"
-import type { LocalLeg } from "../LocalLeg.ts"
+import type { FarEnd } from "../FarEnd.ts"
 import type { Playable } from "../message/Playback.ts"
+import type { Mix } from "../mix/Mix.ts"
 import * as Player from "../mix/Player.ts"
 import type { PlaybackFailure } from "../Protocol.ts"
 
+/** A leg on hold. */
+interface Leg {
+  readonly mix: Pick<Mix, "add" | "remove">
+  readonly far: Pick<FarEnd, "rate">
+}
+
 interface Music {
   readonly player: Player.Player
-  readonly leg: LocalLeg
+  readonly leg: Leg
 }
 
 export type HoldMusic = ReturnType<typeof make>
@@ -26,21 +33,23 @@ export const make = (of: {
   const playing = new Map<WorkId, Music>()
   let begun = 0
 
-  const end = (leg: LocalLeg): void => {
+  const end = (leg: Leg): void => {
     for (const music of playing.values()) if (music.leg === leg) leg.mix.remove(music.player)
   }
 
   return {
     /** In place of what this leg hears. */
-    begin: (leg: LocalLeg, url: string): void => {
+    begin: (leg: Leg, url: string): void => {
       end(leg)
       const id = WorkId.make(`${of.name} hold ${++begun}`)
       const ended = (): void => {
         playing.delete(id)
         of.unwant(id)
+        // One that failed is silent for good, and a leg may be held again and again.
+        leg.mix.remove(player)
       }
       const want: Player.Want = ({ sound }) => of.want(id, sound, leg.far.rate())
-      const player = Player.make({ ended }, want, () => undefined)
+      const player: Player.Player = Player.make({ ended }, want, () => undefined)
       playing.set(id, { player, leg })
       player.play(id, { type: "url", url }, { loop: Number.POSITIVE_INFINITY })
       leg.mix.add(player, "hold")

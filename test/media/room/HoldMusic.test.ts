@@ -1,0 +1,60 @@
+import { describe, expect, it } from "@effect/vitest"
+import type { WorkId } from "../../../src/domain/Id.ts"
+import * as Mix from "../../../src/media/mix/Mix.ts"
+import type { Source } from "../../../src/media/mix/Source.ts"
+import * as HoldMusic from "../../../src/media/room/HoldMusic.ts"
+
+/** A leg whose mix says which sources it has. */
+const bench = () => {
+  const mix = Mix.make()
+  const sources = new Set<Source>()
+  const wanted: Array<WorkId> = []
+  const unwanted: Array<WorkId> = []
+  const music = HoldMusic.make({
+    name: "room",
+    want: (id) => wanted.push(id),
+    unwant: (id) => unwanted.push(id)
+  })
+  const leg = {
+    far: { rate: () => 8000 as const },
+    mix: {
+      add: (...[source, ...more]: Parameters<Mix.Mix["add"]>) => {
+        const { close } = source
+        sources.add(source)
+        const closed = (): void => {
+          sources.delete(source)
+          close()
+        }
+        mix.add(Object.assign(source, { close: closed }), ...more)
+      },
+      remove: mix.remove
+    }
+  }
+  return { leg, music, mix, sources, unwanted, wanted }
+}
+
+describe("The music of a leg on hold", () => {
+  it("that cannot be had leaves nothing on the leg, however often it is asked for", () => {
+    const { leg, mix, music, sources, unwanted, wanted } = bench()
+    for (let now = 0; now < 100; now++) {
+      music.begin(leg, "https://example.com/nothing.mp3")
+      const id = wanted.at(-1)
+      if (id !== undefined) music.fail(id, "http_404")
+      mix.next(8000, now * 20)
+    }
+    expect(sources.size).toBe(0)
+    expect(unwanted).toStrictEqual(wanted)
+  })
+
+  it("is in the place of the one before, and gone behind the hold", () => {
+    const { leg, mix, music, sources } = bench()
+    for (let now = 0; now < 100; now++) {
+      music.begin(leg, "https://example.com/music.mp3")
+      mix.next(8000, now * 20)
+    }
+    expect(sources.size).toBe(1)
+    music.end(leg)
+    mix.next(8000, 2_000)
+    expect(sources.size).toBe(0)
+  })
+})
