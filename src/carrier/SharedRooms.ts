@@ -145,7 +145,11 @@ const makeShared = (given: {
       const room = legOf(conferenceId)
       const listener: Listener = {
         told: (event) => book.told(conferenceId, event),
-        lost: () => book.lost(conferenceId),
+        lost: () => {
+          book.lost(conferenceId)
+          // Nobody else gives its place back.
+          run(plane.close(room))
+        },
         closed: () => closed(conferenceId),
         spoke: (memberId, isSpeaking) => book.spoke(conferenceId, memberId, isSpeaking)
       }

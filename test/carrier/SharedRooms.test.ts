@@ -131,6 +131,8 @@ describe("Carriers whose legs stand in one media plane", () => {
       use.listeners.get(roomLeg)?.closed()
       yield* use.quiet
       expect(use.said().slice(2)).toStrictEqual(["member_left a's", "over"])
+      // Its place in the plane is given back.
+      expect(use.asked.at(-1)).toBe("close")
       expect(use.sip.told.slice(1)).toStrictEqual(["a room_joined", "a room_left"])
       yield* use.tell({ type: "end" })
       expect(use.said().slice(4)).toStrictEqual(["over"])
