@@ -88,9 +88,11 @@ export const make = (options: {
         : Effect.map(renewal(state, now), (renewed) => ({ first: [], input: renewed }))
     },
     /** After the commit: the row of the conference speaks for what was reserved, and has what was charged. */
-    stored: ({ before, effects, state }: ConferenceStep): Effect.Effect<void> => {
-      if (before === null || (before.meters === state.meters && isCompleted(before) === isCompleted(state)))
-        return Effect.void
+    stored: ({ before, effects, input, state }: ConferenceStep): Effect.Effect<void> => {
+      if (before === null) return Effect.void
+      // An answer that came too late may have reserved what the conference does not know of.
+      if (before.meters === state.meters && isCompleted(before) === isCompleted(state))
+        return input.type === "renewal" ? held(state) : Effect.void
       if (!isCompleted(state)) return held(state)
       const chargedCents = effects.charges.reduce((sum, { cents }) => sum + cents, 0)
       // It ends once.
