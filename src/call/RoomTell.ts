@@ -33,7 +33,9 @@ export const ToCall = Schema.Union([
     type: Schema.tag("over"),
     by: Schema.Literals(["api", "system"]),
     /** The member was taken out while it rang, and the conference goes on without it; absent: the conference is over. */
-    isRemoved: Schema.optionalKey(Schema.Literal(true))
+    isRemoved: Schema.optionalKey(Schema.Literal(true)),
+    /** The carrier could not make the room: a call that was not dialled for it goes on without it. */
+    neverStood: Schema.optionalKey(Schema.Literal(true))
   })
 ])
 export type ToCall = typeof ToCall.Type

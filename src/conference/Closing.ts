@@ -12,14 +12,21 @@ export const overMs = 60_000
 
 /**
  * Closes the room: all who were in it have left, their calls are told that it is over, and so is the carrier. `by`: who
- * hangs the calls up.
+ * hangs the calls up. `room`: where there never was one, only those are hung up that were dialled for it.
  */
-export const close = (draft: Draft.Draft, by: "api" | "system", at: number, context: StepContext): Draft.Draft => {
+export const close = (
+  draft: Draft.Draft,
+  by: "api" | "system",
+  at: number,
+  context: StepContext,
+  room: "stood" | "never_stood" = "stood"
+): Draft.Draft => {
   if (isCompleted(draft.state)) return draft
   const emptied = draft.state.members.filter(isSeated).reduce((open, member) => {
     const told = {
       type: "over",
       by,
+      ...(room === "never_stood" ? { neverStood: true as const } : {}),
       at: context.now + Seats.firstRetellMs,
       afterMs: Seats.firstRetellMs
     } as const

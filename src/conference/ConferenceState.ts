@@ -31,6 +31,7 @@ const Told = Schema.Struct({
   by: Schema.Literals(["api", "system"]),
   /** As in `over`. */
   isRemoved: Schema.optionalKey(Schema.Literal(true)),
+  neverStood: Schema.optionalKey(Schema.Literal(true)),
   /** When it is told again. */
   at: Millis,
   afterMs: Millis

@@ -63,9 +63,11 @@ export const step = (
   switch (deadline) {
     case "live":
     case "unstarted":
-    case "duration":
+    case "duration": {
+      const room = deadline === "live" ? "never_stood" : "stood"
       // At the moment that was due, however late that is noticed; what was committed since happened in the room.
-      return Closing.close(draft, "system", Math.max(due[0], state.at), context)
+      return Closing.close(draft, "system", Math.max(due[0], state.at), context, room)
+    }
     case "lost":
       return Closing.close(Draft.set(draft, { room: "over" }), "system", now, context)
     case "told":

@@ -88,11 +88,14 @@ const present = (draft: Draft.Draft, id: Id.MemberId): Member | null => {
   return member?.phase === "joined" ? member : null
 }
 
-/** The room is gone, and with it all who were there. */
+/** The room is gone, and with it all who were there; or it never came to be. */
 const over = (draft: Draft.Draft, at: number, context: StepContext): Result => {
-  if (draft.state.room === "over") return unchanged
+  const { room } = draft.state
+  if (room === "over") return unchanged
   const gone = Draft.set(draft, { room: "over", pending: [] })
-  return isCompleted(gone.state) ? gone : Closing.close(gone, "system", at, context)
+  return isCompleted(gone.state)
+    ? gone
+    : Closing.close(gone, "system", at, context, room === "asked" ? "never_stood" : "stood")
 }
 
 /** A leg that came in. One whose seat is over, or who never had one, is let go again. */

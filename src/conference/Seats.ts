@@ -71,13 +71,14 @@ export const enter = (draft: Draft.Draft, member: Member): Draft.Draft =>
 export const over = (
   conferenceId: Id.ConferenceId,
   memberId: Id.MemberId,
-  { by, isRemoved }: Pick<NonNullable<Member["told"]>, "by" | "isRemoved">
+  { by, isRemoved, neverStood }: Pick<NonNullable<Member["told"]>, "by" | "isRemoved" | "neverStood">
 ): Extract<ToCall, { readonly type: "over" }> => ({
   type: "over",
   conferenceId,
   memberId,
   by,
-  ...(isRemoved === undefined ? {} : { isRemoved })
+  ...(isRemoved === undefined ? {} : { isRemoved }),
+  ...(neverStood === undefined ? {} : { neverStood })
 })
 
 export const beeps = (state: ConferenceState, member: Member, when: Exclude<Beep, "never" | "always">): boolean => {

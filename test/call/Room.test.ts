@@ -211,6 +211,20 @@ describe("A call in a room", () => {
     }
   })
 
+  it("goes on without a room that the carrier could not make, whichever of the two says so first", () => {
+    const never: ToCall = { type: "over", conferenceId, memberId, by: "system", neverStood: true }
+    const commandId = entering().state.pending[0]?.commandId ?? Id.CommandId.make("")
+    const unknown: LegReport = { type: "command_failed", commandId, reason: "unknown_room" }
+    const last = tell(entering(), never, t0 + 3000)
+    const first = tell(Sample.carrier(entering(), unknown, t0 + 3000), never, t0 + 3001)
+    for (const scene of [Sample.carrier(last, unknown, t0 + 3001), first]) {
+      const { letGo, pending, room, status } = scene.state
+      expect({ status, room, letGo, pending }).toEqual({ status: "answered", room: null, letGo: null, pending: [] })
+      expect(tells(scene)).toEqual(["entered", "left"])
+      expect(Sample.last(tell(scene, over(), t0 + 4000))).toBe("unchanged")
+    }
+  })
+
   it("and that is wanted elsewhere since is not hung up with a conference that it left", () => {
     const out = Sample.carrier(inside(), left(), t0 + 3000)
     const elsewhere: LegReport = { type: "bridged", peerLegId: otherLeg, peerCallId: otherCall }

@@ -247,6 +247,21 @@ describe("Races of a conference", () => {
     expect(ConferenceMachine.isSettled(world.current())).toBe(true)
   })
 
+  it("tells calls that there never was a room, where the carrier makes none", () => {
+    for (const isRefused of [true, false]) {
+      const world = created()
+      const { id, members, pending } = world.current()
+      const [command] = pending
+      if (command === undefined) return expect.unreachable("a room is asked for")
+      const of = { conferenceId: id, at: 1_000_000, incarnation: "life 1", n: 1 }
+      const failed = { ...of, type: "command_failed", commandId: command.commandId, reason: "too_many_legs" } as const
+      if (isRefused) world.take({ type: "room", event: failed })
+      while (!isCompleted(world.current())) world.fire()
+      expect(types(world)).toStrictEqual(["conference.ended"])
+      expect(world.seat(members[0]?.id ?? Ids.member(""))?.told).toMatchObject({ type: "over", neverStood: true })
+    }
+  })
+
   it("hangs up one who answers when it is over, and does not let it in", () => {
     const world = created()
     world.settle()

@@ -31,18 +31,25 @@ export const step = (state: CallState, { reservedMinutes = [], tell }: Told, con
     case "enter":
       return reservedMinutes === null ? unchanged : enter(state, tell, reservedMinutes, context)
     case "over":
-      return isTerminal(state) || (state.room?.memberId !== tell.memberId && state.letGo !== tell.memberId)
-        ? unchanged
-        : end(
-            Draft.from(state),
-            tell.isRemoved === true
-              ? EndReason.hungUp(state, tell.by)
-              : { status: "ended", reason: "conference_ended", initiator: tell.by },
-            context.now,
-            context,
-            {}
-          )
+      return over(state, tell, context)
   }
+}
+
+const over = (state: CallState, tell: Extract<ToCall, { readonly type: "over" }>, context: StepContext): Result => {
+  const { letGo, room } = state
+  if (isTerminal(state) || (room?.memberId !== tell.memberId && letGo !== tell.memberId)) return unchanged
+  const draft = Draft.from(state)
+  if (tell.neverStood === true && room?.wasDialled !== true)
+    return Draft.set(Stay.over(draft, context.now), { letGo: null })
+  return end(
+    draft,
+    tell.isRemoved === true
+      ? EndReason.hungUp(state, tell.by)
+      : { status: "ended", reason: "conference_ended", initiator: tell.by },
+    context.now,
+    context,
+    {}
+  )
 }
 
 const enter = (
