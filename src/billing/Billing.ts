@@ -4,6 +4,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Money from "../domain/Money.ts"
 import type * as WorkPrice from "../domain/WorkPrice.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
@@ -154,9 +155,21 @@ export class Billing extends Context.Service<
           amountCents: number,
           description: string
         ) {
-          if (!Number.isSafeInteger(amountCents) || amountCents === 0)
-            return yield* ApiError.of("invalid_request", "the amount must be a whole number of cents, not 0")
+          if (!Number.isSafeInteger(amountCents) || amountCents === 0 || Math.abs(amountCents) > Money.mostBookedCents)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the amount must be a whole number of cents, not 0, and at most ${Money.mostBookedCents} either way`,
+              "cents"
+            )
           const before = yield* balance(tenantId)
+          // Not under the balance's lock: what several book at once passes the bound by little, and sums stay exact.
+          const afterCents = Math.abs(before.balance_cents + amountCents)
+          if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
+            return yield* ApiError.of(
+              "invalid_request",
+              `the balance would be more than ${Money.mostCents} cents from zero`,
+              "cents"
+            )
           const now = yield* Clock.currentTimeMillis
           const seed = entropy.hex(16)
           const id = Id.derive(seed, "ledger")
@@ -192,8 +205,11 @@ export class Billing extends Context.Service<
         })
 
         const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: Id.TenantId, cents: number) {
-          if (!Number.isSafeInteger(cents) || cents < 0)
-            return yield* ApiError.of("invalid_request", "the credit limit must be a whole number of cents, 0 or more")
+          if (!Number.isSafeInteger(cents) || cents < 0 || cents > Money.mostCents)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the credit limit must be a whole number of cents, 0 to ${Money.mostCents}`
+            )
           const before = yield* balance(tenantId)
           const at = yield* Clock.currentTimeMillis
           const line = Audit.line({

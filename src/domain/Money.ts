@@ -3,6 +3,15 @@
  */
 const microPerCent = 10_000
 
+/**
+ * A billion dollars: the most that a balance, a credit limit or a cap may be, so that these in micro-USD, and sums of
+ * them, are exact (below 2^53).
+ */
+export const mostCents = 100_000_000_000
+
+/** Ten million dollars: the most that the operator books at once. Nine million such entries have an exact sum. */
+export const mostBookedCents = 1_000_000_000
+
 /** Cents for an amount in micro-USD, rounded up: a started cent is owed. */
 export const centsFromMicro = (micro: number): number => Math.ceil(micro / microPerCent)
 

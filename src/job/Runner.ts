@@ -135,6 +135,8 @@ export const make = Effect.fnUntraced(function* (needs: {
       )
     )
 
+  const recur = (kind: string, everyMs: number) => holding(() => rows.putRecurring(kind, everyMs))
+
   return {
     /**
      * Begins what is due and has a place. Gives the milliseconds until the nearest row is due; null when there is none.
@@ -145,6 +147,8 @@ export const make = Effect.fnUntraced(function* (needs: {
         const job = jobs.get(kind)
         nextMs = Math.min(nextMs ?? Infinity, Math.max(0, inMs))
         if (job !== undefined && inMs <= 0) yield* claim(job)
+        // The clock was set back: the row is further away than it was ever put.
+        if (job?.everyMs !== undefined && inMs > job.everyMs + Attempt.leaseMs(job)) yield* recur(job.kind, job.everyMs)
       }
       return nextMs
     }).pipe(Semaphore.withPermits(claiming, 1)),

@@ -56,10 +56,11 @@ export class Proofs extends Context.Service<
         }
         const standing = yield* repo.standing(tenantId, after)
         if (standing === null) return yield* ApiError.of("not_found", "no such tenant")
-        const recent = yield* repo.calls(tenantId, sealed?.callsUntil ?? null, null)
+        const counted = yield* repo.counting(sealed, checkedAt - Sealer.callsSettleMs)
+        const recent = yield* repo.calls(tenantId, counted?.callsUntil ?? null, null)
         const ledgerSumCents = after.balanceCents + standing.sumCents
-        const ratedWithCost = (sealed?.callsRated ?? 0) + recent.rated
-        const debited = (sealed?.callsDebited ?? 0) + recent.debited
+        const ratedWithCost = (counted?.callsRated ?? 0) + recent.rated
+        const debited = (counted?.callsDebited ?? 0) + recent.debited
         const exceptions: Array<{ readonly code: ProofView.ExceptionCode; readonly message: string }> = []
         if (standing.balanceCents !== ledgerSumCents)
           exceptions.push({

@@ -2,26 +2,19 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { entryColumns, type LedgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../domain/Id.ts"
-import type { Leaf } from "./Chain.ts"
+import type { Leaf, Named } from "./Chain.ts"
 
 /** A seal: what a round of the sealer found of a tenant. Amounts in cents, moments in epoch milliseconds. */
 export interface Seal extends Leaf {
-  readonly number: number
   readonly day: string
-  readonly throughOrdinal: string
   readonly throughAt: number
   readonly entries: number
   readonly creditsCents: number
   readonly debitsCents: number
   readonly balanceBeforeCents: number
-  readonly callsRated: number
-  readonly callsDebited: number
-  readonly callsUntil: number
 }
 
-export interface Root {
-  readonly number: number
-  readonly day: string
+export interface Root extends Named {
   readonly seals: number
   readonly entries: number
   readonly rootHash: string
@@ -59,7 +52,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     balance_before_cents::float8 AS "balanceBeforeCents", balance_cents::float8 AS "balanceCents",
     total_entries::float8 AS "totalEntries", chain_hash AS "chainHash", calls_rated::float8 AS "callsRated",
     calls_debited::float8 AS "callsDebited", (extract(epoch FROM calls_until) * 1000)::float8 AS "callsUntil"`
-  const rootColumns = sql`number, day::text AS day, seals, entries::float8 AS entries, root_hash AS "rootHash"`
+  const rootColumns = sql`version, number, day::text AS day, seals, entries::float8 AS entries, root_hash AS "rootHash"`
 
   /** Entries behind a place, in their order. What one snapshot sees of a tenant is a beginning of its ledger. */
   const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => sql<PlacedEntry>`
@@ -74,19 +67,35 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ([seal]) => seal ?? null
     )
 
+  /**
+   * The last seal that counts calls up to `until` at most. It is the last one, unless the clock was set back behind what
+   * that counts up to.
+   */
+  const counting = (last: Seal | null, until: number) =>
+    last === null || last.callsUntil <= until
+      ? Effect.succeed(last)
+      : Effect.map(
+          sql<Seal>`
+            SELECT ${sealColumns} FROM ledger_seal
+            WHERE tenant_id = ${last.tenantId} AND calls_until <= to_timestamp(${until}::float8 / 1000)
+            ORDER BY number DESC LIMIT 1`,
+          ([seal]) => seal ?? null
+        )
+
   const seals = (tenantId: TenantId) =>
     sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number`
 
-  /** Tenants that have entries behind their last seal, and none of this day. */
+  /** Tenants that have entries behind their last seal, and no seal of this day. */
   const unsealed = (day: string) =>
     Effect.map(
       sql<{ readonly id: TenantId }>`
         SELECT b.tenant_id AS id FROM balance b
         LEFT JOIN LATERAL (
-          SELECT through_ordinal, day FROM ledger_seal WHERE tenant_id = b.tenant_id ORDER BY number DESC LIMIT 1
+          SELECT through_ordinal FROM ledger_seal WHERE tenant_id = b.tenant_id ORDER BY number DESC LIMIT 1
         ) s ON true
         CROSS JOIN LATERAL (SELECT ordinal FROM ledger WHERE tenant_id = b.tenant_id ORDER BY ordinal DESC LIMIT 1) l
-        WHERE l.ordinal > coalesce(s.through_ordinal, -1) AND s.day IS DISTINCT FROM ${day}::text::date
+        WHERE l.ordinal > coalesce(s.through_ordinal, -1)
+          AND NOT EXISTS (SELECT FROM ledger_seal WHERE day = ${day}::text::date AND tenant_id = b.tenant_id)
         ORDER BY b.tenant_id`,
       (rows) => rows.map(({ id }) => id)
     )
@@ -128,25 +137,22 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ${seal.balanceBeforeCents}, ${seal.balanceCents}, ${seal.totalEntries}, ${seal.chainHash}, ${seal.callsRated},
       ${seal.callsDebited}, to_timestamp(${seal.callsUntil}::float8 / 1000))`
 
-  /** Days with seals and no root, the oldest first. */
+  /** Days with seals and no root, the oldest first. It jumps from each day to the next. */
   const openDays = Effect.map(
     sql<{ readonly day: string }>`
-      SELECT DISTINCT s.day::text AS day FROM ledger_seal s
-      WHERE s.day > coalesce((SELECT max(day) FROM ledger_seal_root), '-infinity') ORDER BY 1`,
+      WITH RECURSIVE sealed AS (
+        (SELECT day FROM ledger_seal ORDER BY day LIMIT 1)
+        UNION ALL
+        SELECT (SELECT s.day FROM ledger_seal s WHERE s.day > sealed.day ORDER BY s.day LIMIT 1)
+        FROM sealed WHERE sealed.day IS NOT NULL
+      )
+      SELECT day::text AS day FROM sealed
+      WHERE day IS NOT NULL AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = sealed.day) ORDER BY day`,
     (rows) => rows.map(({ day }) => day)
   )
 
   const sealsOf = (day: string) =>
     sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE day = ${day}::text::date ORDER BY tenant_id`
-
-  /** Days up to `last` with seals and without a root, the oldest first. */
-  const rootless = (last: string) =>
-    Effect.map(
-      sql<{ readonly day: string }>`
-        SELECT DISTINCT s.day::text AS day FROM ledger_seal s
-        WHERE s.day <= ${last}::text::date AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = s.day) ORDER BY 1`,
-      (rows) => rows.map(({ day }) => day)
-    )
 
   const roots = sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number`
 
@@ -155,9 +161,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     ([root]) => root ?? null
   )
 
+  const hasRoot = (day: string) =>
+    Effect.map(sql`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`, (rows) => rows.length === 1)
+
   const insertRoot = (root: Root, at: number) => sql`
-    INSERT INTO ledger_seal_root (number, day, seals, entries, root_hash, sealed_at)
-    VALUES (${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
+    INSERT INTO ledger_seal_root (version, number, day, seals, entries, root_hash, sealed_at)
+    VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
       to_timestamp(${at}::float8 / 1000))`
 
   /** Those that have a balance, and those that had one when they were sealed. */
@@ -170,6 +179,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   return {
     entries,
     lastSeal,
+    counting,
     seals,
     unsealed,
     calls,
@@ -177,7 +187,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     insertSeal,
     openDays,
     sealsOf,
-    rootless,
+    hasRoot,
     roots,
     lastRoot,
     insertRoot,

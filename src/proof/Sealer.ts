@@ -8,7 +8,7 @@ import * as Chain from "./Chain.ts"
 import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
 
 /** A call that began so long ago has ended: `MAX_CALL_SECS` is a day at most. */
-const callsSettleMs = 25 * 3_600_000
+export const callsSettleMs = 25 * 3_600_000
 
 /** How far a chain has come. */
 export interface Progress {
@@ -91,8 +91,9 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
     const link = before?.chainHash ?? Chain.genesis(tenantId)
     const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? beginning, link }, null)
     if (passed.entries === 0) return
-    const callsUntil = Math.max(before?.callsUntil ?? 0, now - callsSettleMs)
-    const calls = yield* repo.calls(tenantId, before?.callsUntil ?? null, callsUntil)
+    const callsUntil = now - callsSettleMs
+    const counted = yield* repo.counting(before, callsUntil)
+    const calls = yield* repo.calls(tenantId, counted?.callsUntil ?? null, callsUntil)
     const balanceBeforeCents = before?.balanceCents ?? 0
     const seal: Seal = {
       tenantId,
@@ -107,8 +108,8 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
       balanceCents: balanceBeforeCents + passed.creditsCents - passed.debitsCents,
       totalEntries: (before?.totalEntries ?? 0) + passed.entries,
       chainHash: passed.link,
-      callsRated: (before?.callsRated ?? 0) + calls.rated,
-      callsDebited: (before?.callsDebited ?? 0) + calls.debited,
+      callsRated: (counted?.callsRated ?? 0) + calls.rated,
+      callsDebited: (counted?.callsDebited ?? 0) + calls.debited,
       callsUntil
     }
     const line = { tenantId, resourceId: tenantId, seed: `seal ${tenantId} ${seal.number}` }
@@ -123,23 +124,31 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
   const close = Effect.fnUntraced(function* (day: string, now: number) {
     const before = yield* repo.lastRoot
     const seals = yield* repo.sealsOf(day)
-    const rootHash = Chain.root(before?.rootHash ?? Chain.noRoot, seals)
-    const number = (before?.number ?? 0) + 1
+    const named = { version: Chain.rootVersion, number: (before?.number ?? 0) + 1, day }
+    const rootHash = Chain.root(before?.rootHash ?? Chain.noRoot, named, seals)
+    const { number } = named
     const entries = seals.reduce((sum, seal) => sum + seal.entries, 0)
     const line = { tenantId: null, resourceId: day, seed: `root ${number}` }
     yield* repo
-      .insertRoot({ number, day, seals: seals.length, entries, rootHash }, now)
+      .insertRoot({ ...named, seals: seals.length, entries, rootHash }, now)
       .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), sql.withTransaction)
     // A root in the log is one that nobody changes in the database.
     yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })
   })
 
-  /** Seals once for each UTC day; again on the same day it does nothing. */
+  /**
+   * Seals once for each UTC day; again on the same day it does nothing.
+   *
+   * The order is that of the numbers, and a day is a name. So a clock that was days ahead leaves a seal with the name of a
+   * day to come, and from when it is set back each day is sealed under its own name, but for those that are sealed.
+   */
   return Effect.fn("Sealer.round")(function* (now: number) {
     const day = new Date(now).toISOString().slice(0, 10)
-    for (const open of yield* repo.openDays) if (open < day) yield* close(open, now)
+    for (const open of yield* repo.openDays) if (open !== day) yield* close(open, now)
+    if (yield* repo.hasRoot(day)) return
     const last = yield* repo.lastRoot
-    if (last !== null && last.day >= day) return
+    if (last !== null && last.day > day)
+      yield* Effect.logWarning("the clock is behind the day that was sealed last", { day, lastSealed: last.day })
     for (const tenantId of yield* repo.unsealed(day)) yield* sealTenant(tenantId, day, now)
     if ((yield* repo.openDays).includes(day)) yield* close(day, now)
   })

@@ -34,6 +34,7 @@ import { payout } from "./migration/0052_payout.ts"
 import { planLimit } from "./migration/0054_plan_limit.ts"
 import { conference } from "./migration/0055_conference.ts"
 import { conferenceFoldedName } from "./migration/0056_conference_folded_name.ts"
+import { sealCalls } from "./migration/0057_seal_calls.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -71,7 +72,8 @@ const all = {
   "0052_payout": payout,
   "0054_plan_limit": planLimit,
   "0055_conference": conference,
-  "0056_conference_folded_name": conferenceFoldedName
+  "0056_conference_folded_name": conferenceFoldedName,
+  "0057_seal_calls": sealCalls
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

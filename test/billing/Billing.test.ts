@@ -2,6 +2,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Billing } from "../../src/billing/Billing.ts"
+import * as Money from "../../src/domain/Money.ts"
 import * as RateDecks from "../../src/billing/RateDecks.ts"
 import * as Features from "../support/Features.ts"
 import * as Ids from "../support/Ids.ts"
@@ -32,6 +33,31 @@ describe("billing (guide/money.md#the-ledger)", () => {
           expect((yield* Effect.flip(billing.adjust(id, cents, ""))).code).toBe("invalid_request")
         const nobody = Ids.tenant("00000000-0000-4000-8000-000000000000")
         expect((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code).toBe("not_found")
+      })
+    )
+
+    it.effect("moves, and lends, no more than sums are exact for", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* Features.newTenant()
+        const refused = (cents: number) =>
+          Effect.map(Effect.flip(billing.adjust(id, cents, "")), ({ message }) => message)
+        for (const cents of [1_000_000_001, -1_000_000_001, Number.MAX_SAFE_INTEGER])
+          expect(yield* refused(cents)).toContain("at most 1000000000 either way")
+        yield* billing.adjust(id, 1_000_000_000, "the most")
+        yield* billing.adjust(id, -1_000_000_000, "the most")
+        for (const sign of [1, -1]) {
+          yield* sql`UPDATE balance SET balance_cents = ${sign * 100_000_000_000} WHERE tenant_id = ${id}`
+          expect(yield* refused(sign)).toContain("100000000000 cents from zero")
+          expect((yield* billing.adjust(id, -sign, "back")).balanceCents).toBe(sign * 99_999_999_999)
+        }
+        const { balance_cents } = yield* billing.balance(id)
+        expect(Number.isSafeInteger(Money.microFromCents(balance_cents - 100_000_000_000))).toBe(true)
+        yield* billing.setCreditLimit(id, 100_000_000_000)
+        expect((yield* Effect.flip(billing.setCreditLimit(id, 100_000_000_001))).code).toBe("invalid_request")
+        yield* sql`DELETE FROM ledger WHERE tenant_id = ${id}`
+        yield* sql`UPDATE balance SET balance_cents = 0 WHERE tenant_id = ${id}`
       })
     )
 

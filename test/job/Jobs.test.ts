@@ -215,6 +215,35 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
     )
   })
 
+  describe("the clock of the database is set back", () => {
+    it.effect("what recurs comes again after its period, and not after the days that it was ahead", () =>
+      Effect.gen(function* () {
+        const { clock, rows, start } = yield* world
+        let runs = 0
+        const jobs = yield* (yield* start()).jobs
+        const begun = yield* Deferred.make<void>()
+        const run = () =>
+          Effect.andThen(
+            Effect.sync(() => runs++),
+            Deferred.succeed(begun, undefined)
+          )
+        jobs.declare(declared(run, { kind: "test.sweep", everyMs: 3_600_000 }))
+        yield* Effect.forkScoped(jobs.run)
+        yield* Deferred.await(begun)
+        yield* jobs.look
+        clock.pass(5 * 86_400)
+        yield* jobs.look
+        expect(runs).toBe(2)
+        clock.pass(-5 * 86_400)
+        yield* jobs.look
+        expect(yield* rows).toMatchObject([{ due: 3_600 }])
+        clock.pass(3_600)
+        yield* jobs.look
+        expect(runs).toBe(3)
+      }).pipe(Effect.scoped)
+    )
+  })
+
   describe("several processes", () => {
     it.effect("two runners at once never make an attempt at one row within its lease", () =>
       Effect.gen(function* () {

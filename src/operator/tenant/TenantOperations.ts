@@ -6,6 +6,7 @@ import { Calls } from "../../call/Call.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Funding } from "../../funding/Funding.ts"
+import * as Money from "../../domain/Money.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as EndedCalls from "../call/EndedCalls.ts"
@@ -14,7 +15,7 @@ import * as PayoutView from "./PayoutView.ts"
 
 const operator: Operator = { type: "operator", name: "operator" }
 
-const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
+const Cap = Schema.NullOr(Operation.Cents.check(Schema.isBetween({ minimum: 0, maximum: Money.mostCents })))
 const Days = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3650 }))
 /** At most so many are listed; the newest come first. */
 const listLimit = 1000

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { Billing } from "../../../src/billing/Billing.ts"
@@ -20,16 +20,21 @@ interface Proof {
   readonly exceptions: ReadonlyArray<{ readonly code: string; readonly message: string }>
 }
 
-/** The round of another day: the sealer is told that what it sealed was sealed the day before. */
-const anotherDay = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  // In two steps: a day is unique, and the rows are changed in any order.
-  for (const days of [-100_001, 100_000]) {
-    yield* sql`UPDATE ledger_seal SET day = day + ${days}::int`
-    yield* sql`UPDATE ledger_seal_root SET day = day + ${days}::int`
-  }
-  yield* (yield* Proofs).seal
-}).pipe(Effect.orDie)
+const dayMs = 86_400_000
+
+/** A round of the sealer, so many days from now. */
+const sealAt = Effect.fnUntraced(function* (days: number) {
+  const clock = yield* Clock.Clock
+  const moved = Object.assign(Object.create(clock) as Clock.Clock, {
+    currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + days * dayMs),
+    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + days * dayMs
+  })
+  yield* Effect.provideService((yield* Proofs).seal, Clock.Clock, moved)
+})
+
+/** The rounds of these tests are those of long ago, each of another day. */
+let days = -1_000
+const anotherDay = Effect.suspend(() => sealAt(++days))
 
 /** As the guide tells it, without anything of the service: over the CSV file, whose cells JSON takes as they are. */
 const chainOf = (tenantId: string, file: string, entries: number): string => {
@@ -123,9 +128,9 @@ describe("the proof (guide/money.md#proof)", () => {
           calls: { rated_with_cost: 1, debited: 1 },
           exceptions: []
         })
-        yield* (yield* Proofs).seal
+        yield* anotherDay
         yield* billing.adjust(id, -7, "behind the seal")
-        yield* (yield* Proofs).seal
+        yield* sealAt(days)
         const sealed = yield* read<Proof>(key, "/v1/billing/proof")
         expect(sealed).toMatchObject({ entries: 4, tail: { entries: 1, sum_cents: -7 }, exceptions: [] })
         expect([sealed.sealed.entries, sealed.ledger_sum_cents]).toEqual([3, 530])
@@ -199,6 +204,26 @@ describe("the proof (guide/money.md#proof)", () => {
         ["UPDATE ledger_seal SET through_at = through_at + interval '1 day' WHERE tenant_id = $1"]
       ],
       [
+        "calls of a seal",
+        "root_differs",
+        ["UPDATE ledger_seal SET calls_rated = calls_rated + 1, calls_debited = calls_debited + 1 WHERE tenant_id = $1"]
+      ],
+      [
+        "up to when a seal counts calls",
+        "root_differs",
+        ["UPDATE ledger_seal SET calls_until = calls_until + interval '1 hour' WHERE tenant_id = $1"]
+      ],
+      [
+        "a root that says it were of the version that knew no calls",
+        "root_differs",
+        ["UPDATE ledger_seal_root SET version = 1"]
+      ],
+      [
+        "a root of a version that nobody knows",
+        "root_differs",
+        ["UPDATE ledger_seal_root SET version = 3, root_hash = ''"]
+      ],
+      [
         "an entry in front of the first",
         "seal_differs",
         [
@@ -245,6 +270,71 @@ describe("the proof (guide/money.md#proof)", () => {
           return yield* Effect.fail(told((yield* proofs.verify(null)).faults))
         }).pipe(sql.withTransaction, Effect.flip)
         expect(yield* undone).toContain(code)
+      })
+    )
+
+    it.effect("the check of one tenant holds its seals against the roots of their days", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const [{ id }, other] = [yield* Features.newTenant(), yield* Features.newTenant()]
+        yield* anotherDay
+        const codes = (of: Id.TenantId) => Effect.map(proofs.verify(of), ({ faults }) => faults.map(({ code }) => code))
+        expect(yield* codes(id)).toEqual([])
+        const undone = Effect.gen(function* () {
+          yield* sql`UPDATE ledger_seal SET calls_debited = 7, calls_rated = 7 WHERE tenant_id = ${id}`
+          const later = Features.newTenant()
+          return yield* Effect.fail([yield* codes(id), yield* codes((yield* later).id), yield* codes(other.id)])
+        }).pipe(sql.withTransaction, Effect.flip)
+        // Another tenant of that day hears of it too: the root is theirs together. One without a seal does not.
+        expect(yield* undone).toEqual([["root_differs"], [], ["root_differs"]])
+      })
+    )
+
+    it.effect("a clock that was days ahead and is set back: each day is sealed, and each call is counted once", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const billing = yield* Billing
+        const { id, plaintext: key } = yield* Features.newTenant()
+        const base = -200
+        const now = (yield* Clock.currentTimeMillis) + base * dayMs
+        const sealed = Effect.map(
+          sql<{ readonly day: number; readonly rated: number }>`
+            SELECT day - (to_timestamp(${now}::float8 / 1000) AT TIME ZONE 'UTC')::date AS day, calls_rated::int AS rated
+            FROM ledger_seal WHERE tenant_id = ${id} ORDER BY number`,
+          (rows) => rows.map(({ day, rated }) => [day, rated])
+        )
+        /** A call that began so many days from now, and its debit. */
+        const callAt = (days: number, debited: number | null = 2) =>
+          Effect.gen(function* () {
+            const callId = yield* call(id, `day ${days}`, 2, debited)
+            yield* sql`UPDATE call SET initiated_at = to_timestamp(${now + days * dayMs}::float8 / 1000) WHERE id = ${callId}`
+          })
+        yield* callAt(-2)
+        yield* sealAt(base)
+        yield* callAt(0.1)
+        // Nine days ahead; then as it was, and on from there.
+        yield* callAt(7)
+        yield* sealAt(base + 9)
+        yield* callAt(0.2, null)
+        for (const day of [0, 1, 2, 3]) {
+          yield* billing.adjust(id, 1, "of the day")
+          yield* callAt(day + 0.3)
+          yield* sealAt(base + day)
+        }
+        expect(yield* sealed).toEqual([
+          [0, 1],
+          [9, 3],
+          // A day that has been sealed is not sealed again.
+          [1, 1],
+          [2, 4],
+          [3, 5]
+        ])
+        expect((yield* read<Proof>(key, "/v1/billing/proof")).calls).toEqual({ rated_with_cost: 8, debited: 7 })
+        yield* sql`DELETE FROM call WHERE tenant_id = ${id}`
+        const roots = (yield* proofs.verify(null)).faults.filter(({ code }) => code === "root_differs")
+        expect(roots).toEqual([])
       })
     )
 
