@@ -138,7 +138,7 @@ export const make = (
   const digits = DigitRate.make()
   const hearDigits = InBandDigits.make(far, (digit, at) => {
     pressed(digit, at)
-    junction?.digit(digit, true)
+    junction?.digit(digit, true, at)
   })
 
   /** Gives the far end its 20 ms. */
@@ -192,7 +192,8 @@ export const make = (
     digit: (digit, at, isPassedOn = false) => {
       if (!digits.take(at)) return
       pressed(digit, at)
-      if (!isPassedOn) junction?.digit(digit, false)
+      if (isPassedOn) junction?.passedDigit?.(digit, at)
+      else junction?.digit(digit, false, at)
     },
     read: (now) => {
       if (isOver) return null

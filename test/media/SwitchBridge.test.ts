@@ -123,6 +123,23 @@ describe("The switch, between bridged legs", () => {
     expect(bench.digitsOf(outLeg)).toBe("")
   })
 
+  it("sends a digit back once from a phone that repeats it, and no further, however many are pressed", () => {
+    const bench = SwitchBench.make()
+    const [a, b] = [Ids.leg("a"), Ids.leg("b")]
+    for (const leg of [a, b]) bench.handle({ type: "open_phone", leg, script: { type: "echo" } })
+    bench.handle({ type: "bridge", leg: a, peer: b })
+    // Both phones repeat: what is pressed to one is its own, crosses to the other, and comes back.
+    const pressed = "1555#".repeat(6)
+    bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("d"), pressed) })
+    bench.run(60_000)
+    expect(bench.digitsOf(b)).toBe(pressed)
+    const sorted = (digits: string) => digits.split("").toSorted().join("")
+    expect(sorted(bench.digitsOf(a))).toBe(sorted(pressed + pressed))
+    bench.handle({ type: "media", leg: b, media: Media.dtmf(Ids.work("e"), "7") })
+    bench.run(10_000)
+    expect(bench.digitsOf(b).slice(pressed.length)).toBe("77")
+  })
+
   it("knows where packets could pass without being decoded", () => {
     const [same, other] = [setup(), setup(pcma)]
     for (const bench of [same, other]) {

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as TelephoneEvent from "../../src/rtp/TelephoneEvent.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ids from "../support/Ids.ts"
 import * as ForwardRig from "./ForwardRig.ts"
@@ -240,6 +241,54 @@ describe("Bridged legs of one packet format", () => {
             i === 0 || ((sequenceNumber - (all[i - 1]?.sequenceNumber ?? 0)) & 0xffff) === 1
         )
     ).toBe(true)
+  })
+
+  it("have a digit that both peers repeat passed on and back, and no further", () => {
+    const rig = forwarding("PCMU")
+    rig.forget()
+    /** A peer that repeats each event that it gets, packet for packet, in place of its sound. */
+    const repeating = (peer: typeof rig.peers.a, leg: typeof a) => {
+      const waiting: Array<RtpSample.Parsed> = []
+      const { sent } = rig.bench.network
+      let [seen, of, at] = [sent.length, -1, 0]
+      return (now: number, phase: number) => {
+        for (; seen < sent.length; seen++) {
+          const datagram = sent[seen]
+          if (datagram?.channel !== "rtp" || datagram.from.port !== rig.bench.portOf(leg)) continue
+          const packet = RtpSample.parse(datagram.bytes)
+          if (packet.payloadType === 101) waiting.push(packet)
+        }
+        if (now % 20 !== phase) return
+        const event = waiting.shift()
+        const { deliver, make, state } = peer
+        if (event === undefined) return deliver(make())
+        const sound = make()
+        if (event.timestamp !== of) [of, at] = [event.timestamp, sound.timestamp ?? 0]
+        deliver({
+          ...state,
+          sequenceNumber: sound.sequenceNumber,
+          timestamp: at,
+          payloadType: 101,
+          payload: event.payload
+        })
+      }
+    }
+    const [fromA, fromB] = [repeating(rig.peers.a, a), repeating(rig.peers.b, b)]
+    const both = (now: number): void => {
+      fromA(now, 4)
+      fromB(now, 13)
+    }
+    rig.run(100, both)
+    rig.bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("d"), "5") })
+    rig.run(3000, both)
+    const [atA, atB] = [rig.bench.digitsOf(a), rig.bench.digitsOf(b)]
+    rig.run(4000, both)
+    expect([rig.bench.digitsOf(a), rig.bench.digitsOf(b)]).toEqual([atA, atB])
+    expect(atA.length + atB.length).toBeLessThan(6)
+    // What is pressed later passes as before.
+    rig.forget()
+    rig.run(200)
+    expect(rig.received(b).every(({ at }) => at % 20 === 5)).toBe(true)
   })
 
   it("end a digit that goes on when something is played, and send no second one", () => {

@@ -1,6 +1,7 @@
 import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../LocalLeg.ts"
 import * as Continuation from "./Continuation.ts"
+import * as EchoedDigits from "./EchoedDigits.ts"
 import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
@@ -38,9 +39,9 @@ const isListened = ({ far, stream, taps }: LocalLeg): boolean => !taps.isEmpty()
 
 /**
  * One direction: the sound of a leg as a source for the other, and its packets where they can pass. `ahead` is the frame
- * that fades out when the bridge ends.
+ * that fades out when the bridge ends. While it `isHeld`, no packets pass.
  */
-const half = (of: LocalLeg, to: LocalLeg) => {
+const half = (of: LocalLeg, to: LocalLeg, isHeld: (now: number) => boolean) => {
   const converter = RateConverter.make()
   const continuation = Continuation.make()
   let out = Frame.make(8000)
@@ -96,7 +97,8 @@ const half = (of: LocalLeg, to: LocalLeg) => {
     forward: (now: number): boolean => {
       const { sink } = to.far
       const isHeard = isListened(of) || isListened(to)
-      const isNow = sink !== null && !isOver && couldPass(of, to, source) && of.far.forward(sink, isHeard, now)
+      const isFree = !isOver && !isHeld(now) && couldPass(of, to, source)
+      const isNow = sink !== null && isFree && of.far.forward(sink, isHeard, now)
       if (isForwarding && !isNow) stop(now)
       isForwarding = isNow
       return isNow
@@ -114,12 +116,17 @@ const half = (of: LocalLeg, to: LocalLeg) => {
 
 /**
  * Joins two legs of one switch: each hears what the other says, at once, since it is read in the slot in which the
- * other is sent to. Digits are sent on; playbacks and taps of either leg go on as they were. Ends when a leg is closed.
+ * other is sent to. Digits are sent on, and back once (`EchoedDigits`); playbacks and taps of either leg go on as they were.
+ * Ends when a leg is closed.
  *
  * Neither may be a member of another junction.
  */
 export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
-  const [fromA, fromB] = [half(a, b), half(b, a)]
+  /** Until then packets do not pass, because their digits went to and fro. */
+  let heldUntil = Number.NEGATIVE_INFINITY
+  const isHeld = (now: number): boolean => now < heldUntil
+  const [fromA, fromB] = [half(a, b, isHeld), half(b, a, isHeld)]
+  const [toA, toB] = [EchoedDigits.make(), EchoedDigits.make()]
 
   let isOver = false
 
@@ -130,14 +137,23 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     a.leave(true)
     b.leave(true)
   }
-  /** Who listens to tones has heard one. */
-  const relay = (to: LocalLeg) => (digit: string, isTone: boolean) => {
-    if (!(isTone && to.far.pressesTones())) to.dialer.relay(digit)
-  }
+  const crossing = (to: LocalLeg, here: EchoedDigits.EchoedDigits, there: EchoedDigits.EchoedDigits) => ({
+    digit: (digit: string, isTone: boolean, at: number): void => {
+      const crossings = here.crossings(digit, at)
+      // Who listens to tones has heard one.
+      if (crossings >= EchoedDigits.mostCrossings || (isTone && to.far.pressesTones())) return
+      to.dialer.relay(digit, (now) => there.sent(digit, crossings + 1, now))
+    },
+    passedDigit: (digit: string, at: number): void => {
+      const crossings = here.crossings(digit, at)
+      there.sent(digit, crossings + 1, at)
+      if (crossings >= EchoedDigits.mostCrossings) heldUntil = at + EchoedDigits.windowMs
+    }
+  })
   a.join({
     source: fromB.source,
     forward: fromB.forward,
-    digit: relay(b),
+    ...crossing(b, toA, toB),
     beep: b.beep,
     others: [b.player],
     leave: end
@@ -145,7 +161,7 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
   b.join({
     source: fromA.source,
     forward: fromA.forward,
-    digit: relay(a),
+    ...crossing(a, toB, toA),
     beep: a.beep,
     others: [a.player],
     leave: end

@@ -10,6 +10,8 @@ interface Dialing {
   readonly id: WorkId | null
   readonly digits: string
   readonly durationMs: number
+  /** Called as its digit begins, before the far end has it. */
+  readonly onBegun: (now: number) => void
   next: number
 }
 
@@ -32,8 +34,8 @@ const relayedMs = 100
 
 export interface Dialer extends Source {
   readonly send: (id: WorkId, digits: string, durationMs: number) => void
-  /** A digit of another leg, sent on like our own; dropped when too many wait. */
-  readonly relay: (digit: string) => void
+  /** A digit of another leg, sent on like our own; dropped when too many wait. `onBegun`: the far end is sent it now. */
+  readonly relay: (digit: string, onBegun: (now: number) => void) => void
 }
 
 /**
@@ -61,7 +63,7 @@ export const make = (
     oscillator: Tone.oscillator(Tone.dtmf(digit) ?? [], rate)
   })
 
-  const begin = (dialing: Dialing, rate: SampleRate) => {
+  const begin = (dialing: Dialing, rate: SampleRate, now: number) => {
     const digit = dialing.digits[dialing.next++] ?? ""
     const ms = pauses[digit]
     if (ms !== undefined) {
@@ -71,6 +73,7 @@ export const make = (
     }
     toneLeft = framesOf(dialing.durationMs)
     pauseLeft = framesOf(pauseMs)
+    dialing.onBegun(now)
     tone = press(digit, dialing.durationMs) ? null : toneAt(digit, rate)
   }
 
@@ -78,13 +81,14 @@ export const make = (
     send: (id: WorkId, digits: string, durationMs: number): void => {
       if (!valid.test(digits)) return failed(id, "invalid_digits")
       if (queue.length >= maxRequests) return failed(id, "too_many")
-      queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })
+      const heldMs = Math.min(longestMs, Math.max(shortestMs, durationMs))
+      queue.push({ id, digits, durationMs: heldMs, onBegun: () => undefined, next: 0 })
     },
-    relay: (digit: string): void => {
-      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, next: 0 })
+    relay: (digit, onBegun): void => {
+      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, onBegun, next: 0 })
     },
     /** Silence where the far end takes digits beside the sound. */
-    next: (rate) => {
+    next: (rate, _, now) => {
       const dialing = queue[0]
       if (dialing === undefined) return null
       if (toneLeft === 0 && pauseLeft === 0) {
@@ -93,8 +97,8 @@ export const make = (
           if (dialing.id !== null) emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
           const following = queue[0]
           if (following === undefined) return null
-          begin(following, rate)
-        } else begin(dialing, rate)
+          begin(following, rate, now)
+        } else begin(dialing, rate, now)
       }
       out = Frame.at(rate, out)
       out.samples.fill(0)

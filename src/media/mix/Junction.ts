@@ -12,7 +12,9 @@ export interface Membership {
   /** The sound of the others, for the member. */
   readonly source: Source
   /** Its far end pressed a digit; `isTone`: the others hear it in its sound. */
-  readonly digit: (digit: string, isTone: boolean) => void
+  readonly digit: (digit: string, isTone: boolean, at: number) => void
+  /** Its far end pressed a digit whose packets go to another far end as they come (`forward`). */
+  readonly passedDigit?: (digit: string, at: number) => void
   /**
    * Called in each round before the member is sent its frame. True: packets of another far end go to its far end as they
    * come, and it is sent no frames.
