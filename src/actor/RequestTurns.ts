@@ -31,10 +31,11 @@ export const CommandTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/
 })
 
 /**
- * Long bodies that are in memory at once, from their first byte to their answer. Each is read, checked and decoded on the
- * thread that serves everybody, so they are few; a tenant alone has 5 places, and others find some.
+ * Long bodies that are in memory at once, from their first byte to their answer, so they are few; a tenant alone has 5
+ * places, and others find some. One waits for its turn as long as it may take, and some time is left to read it: the
+ * server gives up a request that is not here whole 30 seconds after its first byte (`http/Server.ts`).
  */
-const longBodies = { places: 8, room: 256, patienceMs: 5_000, sparesPlaces: true }
+const longBodies = { places: 8, room: 256, patienceMs: 20_000, sparesPlaces: true }
 
 /** Turns of requests whose body may be long (`http/RequestBody.ts`). */
 export const BodyTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/actor/BodyTurns", {

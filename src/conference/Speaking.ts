@@ -1,7 +1,7 @@
 import { Clock, Deferred, Effect, Exit, FiberSet } from "effect"
 import type { RoomEvent } from "../carrier/Rooms.ts"
 import type { ConferenceId, MemberId, TenantId } from "../domain/Id.ts"
-import type { ConferenceState, Member } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, type Member } from "./ConferenceState.ts"
 
 /** Whether a tenant wants to be told who speaks. */
 export type Wants = (tenantId: TenantId) => Effect.Effect<boolean>
@@ -19,6 +19,8 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
   const speaking = new Map<ConferenceId, Set<MemberId>>()
+  /** Live rooms; what a tenant without one wants is not kept. */
+  const rooms = new Map<TenantId, Set<ConferenceId>>()
   const wanted = new Map<TenantId, { readonly at: number; readonly is: boolean }>()
   const asking = new Map<TenantId, Deferred.Deferred<boolean>>()
 
@@ -36,7 +38,7 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
           )
         ),
         Effect.map((is) => {
-          wanted.set(tenantId, { at: clock.currentTimeMillisUnsafe(), is })
+          if (rooms.has(tenantId)) wanted.set(tenantId, { at: clock.currentTimeMillisUnsafe(), is })
           asking.delete(tenantId)
           Deferred.doneUnsafe(answer, Exit.succeed(is))
         })
@@ -54,6 +56,21 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
       return known === undefined ? Deferred.await(answer) : Effect.succeed(known.is)
     })
 
+  const forget = (tenantId: TenantId, id: ConferenceId): void => {
+    const live = rooms.get(tenantId)
+    live?.delete(id)
+    if (live !== undefined && live.size > 0) return
+    rooms.delete(tenantId)
+    wanted.delete(tenantId)
+  }
+  const note = (state: ConferenceState): void => {
+    const { id, tenantId } = state
+    if (isCompleted(state)) return forget(tenantId, id)
+    const live = rooms.get(tenantId)
+    if (live === undefined) rooms.set(tenantId, new Set([id]))
+    else live.add(id)
+  }
+
   const isSpeaking = (id: ConferenceId, memberId: MemberId): boolean => speaking.get(id)?.has(memberId) ?? false
 
   /** Nothing is kept of a room in which nobody speaks. */
@@ -66,12 +83,15 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
     isSpeaking,
     /** Rooms in which somebody speaks. */
     size: () => speaking.size,
+    /** Tenants of which something is known. */
+    tenants: () => Math.max(rooms.size, wanted.size),
     of: (id: ConferenceId): ReadonlyArray<MemberId> => [...(speaking.get(id) ?? [])],
     /** Takes note; true: it is to be committed, because somebody wants it, or was told its beginning. */
     heard: (
       state: ConferenceState,
       { isSpeaking: is, memberId }: Extract<RoomEvent, { readonly type: "member_speaking" }>
     ): Effect.Effect<boolean> => {
+      note(state)
       const member = state.members.find(({ id }) => id === memberId)
       const known = speaking.get(state.id) ?? new Set()
       // It may be told behind the end of a room.
@@ -81,9 +101,11 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
       return member?.isSpeaking === true ? Effect.succeed(true) : isWanted(state.tenantId)
     },
     /** Whoever is not in the room, is muted or on hold does not speak. */
-    follow: ({ id, members, tenantId }: ConferenceState): void => {
+    follow: (state: ConferenceState): void => {
+      const { id, members, tenantId } = state
+      note(state)
       // It is known before the first word.
-      if (!wanted.has(tenantId)) ask(tenantId)
+      if (rooms.has(tenantId) && !wanted.has(tenantId)) ask(tenantId)
       const known = speaking.get(id)
       if (known === undefined) return
       const may = new Set(members.filter(maySpeak).map((member) => member.id))
@@ -92,6 +114,7 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
     },
     retain: (isLive: (id: ConferenceId) => boolean): void => {
       for (const id of speaking.keys()) if (!isLive(id)) speaking.delete(id)
+      for (const [tenantId, live] of rooms) for (const id of live) if (!isLive(id)) forget(tenantId, id)
     }
   } as const
 })

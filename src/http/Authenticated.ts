@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { FairPlaces } from "../actor/FairPlaces.ts"
+import * as Pace from "../actor/Pace.ts"
 import { LoudTenants } from "../actor/LoudTenants.ts"
 import { BodyTurns, CommandTurns, RequestTurns } from "../actor/RequestTurns.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -45,6 +46,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const bodies = yield* BodyTurns
       const loud = yield* LoudTenants
       const files = yield* FileThread.make
+      const pace = Pace.make()
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
         Clock.clockWith((clock) => {
           const began = Monotonic.read(clock)
@@ -104,7 +106,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         /** Its bytes, or their hash under the Idempotency-Key, and how the endpoint runs with it. */
         const bodyOf = Effect.fnUntraced(function* (
           request: HttpServerRequest.HttpServerRequest,
-          idempotencyKey: string | null
+          { idempotencyKey, key }: Pick<Known, "idempotencyKey" | "key">
         ) {
           if (declared.fileField === null) {
             const body = yield* RequestBody.read(request, declared.bodyBytes)
@@ -113,8 +115,9 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
               within: <A, E, R>(effect: Effect.Effect<A, E, R>) => RequestBody.withoutEmpty(request, body, effect)
             }
           }
-          const bytes = yield* RequestBody.take(request, declared.bodyBytes)
-          const unpacked = yield* files.unpack({ bytes, field: declared.fileField, idempotencyKey })
+          const ask = (read: () => number) => pace.ask(key.tenantId, read)
+          const chunks = yield* RequestBody.chunks(request, declared.bodyBytes, ask)
+          const unpacked = yield* files.unpack({ chunks, field: declared.fileField, idempotencyKey })
           if (unpacked.type === "refused")
             return yield* ApiError.of("invalid_request", unpacked.message, unpacked.param ?? undefined)
           const { bodyHash, file, text } = unpacked
@@ -125,17 +128,13 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           }
         })
 
-        const change = Effect.fnUntraced(function* (
-          request: HttpServerRequest.HttpServerRequest,
-          { credential, early, idempotencyKey, key }: Known
-        ) {
+        const change = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, known: Known) {
+          const { credential, early, idempotencyKey, key } = known
           if (idempotencyKey === null) {
-            const { within } = yield* bodyOf(request, null)
+            const { within } = yield* bodyOf(request, known)
             return yield* inTurn(commands, key, Effect.uninterruptible(within(withCaller(key, null))))
           }
-          const { body, within } = yield* bodyOf(request, idempotencyKey).pipe(
-            Effect.mapError((error) => early ?? error)
-          )
+          const { body, within } = yield* bodyOf(request, known).pipe(Effect.mapError((error) => early ?? error))
           const slot = Slot.make({
             owner: key.keyId,
             credential,

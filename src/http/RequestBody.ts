@@ -8,6 +8,9 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { ApiError } from "../domain/ApiError.ts"
+import { IncomingMessage } from "node:http"
+import { finished } from "node:stream"
+import * as Pace from "../actor/Pace.ts"
 import * as BodyFault from "./BodyFault.ts"
 
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
@@ -28,8 +31,7 @@ export const read = (
     return fault === null ? Effect.succeed(bytes) : Effect.fail(fault)
   })
 
-/** The same without a look at the bytes. */
-export const take = (
+const take = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
 ): Effect.Effect<Uint8Array<ArrayBuffer>, ApiError> => {
@@ -40,6 +42,45 @@ export const take = (
     onSuccess: (buffer) => Effect.succeed(new Uint8Array(buffer))
   })
 }
+
+/**
+ * The chunks of a long body as they come, each in memory of its own and none of them looked at. They are read in turns
+ * of the event loop that holders (tenants) share, so that many such bodies at once hold nobody up. Fails as `read` does.
+ */
+export const chunks = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  ask: (read: () => number) => () => void
+): Effect.Effect<ReadonlyArray<Uint8Array<ArrayBuffer>>, ApiError> => {
+  const { source } = request
+  if (!(source instanceof IncomingMessage)) return Effect.map(take(request, limit), (bytes) => [bytes])
+  if (Number(request.headers["content-length"]) > limit) return refuseTooLarge(request, limit)
+  return Effect.callback<ReadonlyArray<Uint8Array<ArrayBuffer>>, ApiError>((resume) => {
+    const taken: Array<Uint8Array<ArrayBuffer>> = []
+    let length = 0
+    const stop = Pace.follow(source, ask, (chunk) => {
+      length += chunk.length
+      if (length <= limit) return void taken.push(owned(chunk))
+      leave()
+      // What still comes is forgotten, until the answer ends the connection.
+      source.resume()
+      resume(refuseTooLarge(request, limit))
+    })
+    const unwatch = finished(source, { writable: false }, (error) => {
+      leave()
+      resume(error === null || error === undefined ? Effect.succeed(taken) : Effect.fail(unreadable))
+    })
+    const leave = () => {
+      stop()
+      unwatch()
+    }
+    return Effect.sync(leave)
+  })
+}
+
+/** Short chunks share their memory with other ones (Buffer.poolSize). */
+const owned = (chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  chunk.buffer.byteLength === chunk.byteLength ? chunk : Uint8Array.from(chunk)
 
 /** Bodies up to here are read beside each other: all that the service takes at once are not much memory together. */
 const shortBytes = 512 * 1024

@@ -4,9 +4,15 @@ import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import * as DocumentBytes from "./DocumentBytes.ts"
 
+/** A file, and its SHA-256 in hex. */
+export interface Sourced {
+  readonly bytes: Uint8Array
+  readonly sha256: string
+}
+
 export type Source =
   /** It came with the request; null: as something else than base64. */
-  | { readonly type: "file"; readonly bytes: Uint8Array | null }
+  | { readonly type: "file"; readonly file: Sourced | null }
   /** HTTPS; fetched once, by the same rules as prompts. */
   | { readonly type: "url"; readonly url: string }
 
@@ -39,16 +45,16 @@ export const make = Effect.map(Egress, (egress) => {
     )
     if (answer.status !== 200)
       return yield* ApiError.of("unprocessable", `url: the server answered ${answer.status}`, "url")
-    return answer.body
+    return { bytes: answer.body, sha256: yield* DocumentBytes.sha256(answer.body) }
   })
 
   return {
-    read: (tenantId: TenantId, source: Source): Effect.Effect<Uint8Array, ApiError> => {
+    read: (tenantId: TenantId, source: Source): Effect.Effect<Sourced, ApiError> => {
       if (source.type === "url") return fetched(tenantId, source.url)
-      const { bytes } = source
-      if (bytes === null)
+      const { file } = source
+      if (file === null)
         return Effect.fail(ApiError.of("invalid_request", "content_base64: is not base64 (RFC 4648)", "content_base64"))
-      return bytes.length > DocumentBytes.maxBytes ? Effect.fail(tooLarge("content_base64")) : Effect.succeed(bytes)
+      return file.bytes.length > DocumentBytes.maxBytes ? Effect.fail(tooLarge("content_base64")) : Effect.succeed(file)
     }
   }
 })

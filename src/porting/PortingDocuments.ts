@@ -1,5 +1,6 @@
 import { Clock, Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import * as FairPlaces from "../actor/FairPlaces.ts"
 import { BodyTurns } from "../actor/RequestTurns.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type * as Audit from "../audit/Audit.ts"
@@ -32,7 +33,10 @@ const maxDocuments = 20
 /** Of all orders of a tenant, those that have ended too; what comes at once may go beyond it by a few files. */
 const maxTenantBytes = 1024 ** 3
 
-const crowded = ApiError.of("service_unavailable", "too many files are being fetched; try again")
+/** Documents that are written at once: each has a connection of the database meanwhile, and there are a dozen for all. */
+const writing = { places: 2, room: 256 }
+
+const crowded = ApiError.of("service_unavailable", "too many files come at once; try again")
 const noDocument = ApiError.of("not_found", "no such document")
 
 /** Documents of porting orders, guide/porting.md#documents. */
@@ -43,6 +47,7 @@ export const make = Effect.gen(function* () {
   const repo = yield* PortingRepo.make
   const source = yield* DocumentSource.make
   const files = yield* BodyTurns
+  const writes = FairPlaces.make(writing)
 
   const insert = Effect.fnUntraced(function* (
     caller: Audit.Caller,
@@ -51,7 +56,7 @@ export const make = Effect.gen(function* () {
     slot: Slot | null
   ) {
     if ((yield* repo.find(caller.tenantId, id)) === null) return yield* noOrder
-    const bytes = yield* source.read(caller.tenantId, request.source)
+    const { bytes, sha256 } = yield* source.read(caller.tenantId, request.source)
     const contentType = DocumentBytes.contentTypeOf(bytes)
     if (contentType === null)
       return yield* ApiError.of(
@@ -68,7 +73,7 @@ export const make = Effect.gen(function* () {
       filename: request.filename,
       contentType,
       sizeBytes: bytes.length,
-      sha256: yield* DocumentBytes.sha256(bytes),
+      sha256,
       status: "pending",
       createdAt: at
     }
@@ -93,7 +98,11 @@ export const make = Effect.gen(function* () {
         changes: [{ field: document.documentType, from: null, to: document.sha256 }]
       })
       yield* journal.commitWithin({ ...empty, audit: [added], receipt: receipt(slot, rendered, at) })
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(
+      sql.withTransaction,
+      writes.within(caller.tenantId),
+      Effect.catchTags({ SqlError: Effect.die, NoRoom: () => Effect.fail(crowded) })
+    )
     return rendered
   }, Effect.uninterruptible)
 

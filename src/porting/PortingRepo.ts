@@ -192,19 +192,19 @@ export const make = Effect.gen(function* () {
           VALUES (${row.id}, ${row.portingOrderId}, ${tenantId}, ${row.documentType}, ${row.filename},
             ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${time(row.createdAt)})`)
         for (let from = 0; from < bytes.length; from += partBytes) {
-          const part = Buffer.from(bytes.subarray(from, from + partBytes)).toString("base64")
+          const part = bytes.subarray(from, from + partBytes)
           yield* Effect.orDie(sql`
             INSERT INTO porting_document_part (document_id, part, bytes)
-            VALUES (${row.id}, ${from / partBytes}, decode(${part}::text, 'base64'))`)
+            VALUES (${row.id}, ${from / partBytes}, ${part})`)
         }
       }),
 
     /** One part of a document's bytes, from 0 on; null: there is none behind the last. */
     part: (id: PortingDocumentId, part: number) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly bytes: string }>`
-          SELECT encode(bytes, 'base64') AS bytes FROM porting_document_part WHERE document_id = ${id} AND part = ${part}`),
-        ([row]) => (row === undefined ? null : new Uint8Array(Buffer.from(row.bytes, "base64")))
+        Effect.orDie(sql<{ readonly bytes: Uint8Array }>`
+          SELECT bytes FROM porting_document_part WHERE document_id = ${id} AND part = ${part}`),
+        ([row]) => row?.bytes ?? null
       ),
 
     judge: (id: PortingDocumentId, status: DocumentStatus) =>

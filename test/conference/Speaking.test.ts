@@ -25,8 +25,9 @@ const member: Member = {
   told: null
 }
 
-const room = (fields: Partial<Member> = {}) =>
+const room = (fields: Partial<Member> = {}, status: ConferenceState["status"] = "in_progress") =>
   ({
+    status,
     id: Id.derive("room", "conf"),
     tenantId: Ids.tenant("6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"),
     members: [{ ...member, ...fields }]
@@ -77,6 +78,35 @@ describe("who speaks", () => {
         expect(speaking.of(room().id)).toEqual([])
         expect(speaking.size()).toBe(0)
       }
+    })
+  )
+
+  it.effect("what a tenant wants is asked once while it has a room, and forgotten with its last one", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const speaking = yield* Speaking.make(() => Effect.sync(() => ++asked > 0))
+      const other = { ...room(), id: Id.derive("other room", "conf") }
+      for (const state of [room(), other, room()]) speaking.follow(state)
+      expect(yield* speaking.heard(room(), speech(room(), true))).toBe(true)
+      expect([asked, speaking.tenants()]).toEqual([1, 1])
+      speaking.follow(room({ phase: "left" }, "completed"))
+      expect(speaking.tenants()).toBe(1)
+      speaking.follow({ ...other, status: "completed" })
+      expect(speaking.tenants()).toBe(0)
+      // What is told behind the end leaves nothing either.
+      const over = room({ phase: "left" }, "completed")
+      yield* speaking.heard(over, speech(over, true))
+      expect([speaking.tenants(), speaking.size()]).toEqual([0, 0])
+    })
+  )
+
+  it.effect("rooms of another process are forgotten with their tenants", () =>
+    Effect.gen(function* () {
+      const speaking = yield* Speaking.make(() => Effect.succeed(true))
+      speaking.follow(room())
+      yield* speaking.heard(room(), speech(room(), true))
+      speaking.retain(() => false)
+      expect([speaking.tenants(), speaking.size()]).toEqual([0, 0])
     })
   )
 })

@@ -1,10 +1,12 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { request } from "node:http"
+import { text } from "node:stream/consumers"
 import * as FairPlaces from "../../src/actor/FairPlaces.ts"
 import { BodyTurns, CommandTurns } from "../../src/actor/RequestTurns.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Listening } from "../../src/http/Server.ts"
+import * as FileThread from "../../src/http/thread/FileThread.ts"
 import * as TestServer from "./TestServer.ts"
 
 const world = new TestServer.World()
@@ -109,6 +111,19 @@ layer(TestServer.layer(world), { excludeTestServices: true })("Requests of tenan
 })
 
 const bodies = FairPlaces.make({ places: 2, room: 8 })
+const onlyBody = FairPlaces.make({ places: 1, room: 8 })
+
+/** Unpacks nothing, and dies of a body that says so. */
+const dies = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads"
+  parentPort.on("message", ({ id, question }) => {
+    const text = Buffer.concat(question.chunks).toString()
+    if (text.includes("poison")) process.exit(1)
+    const file = { bytes: new Uint8Array(1), sha256: "" }
+    parentPort.postMessage({ id, type: "answer", answer: { type: "unpacked", text, file, bodyHash: null } })
+  })`)}`
+)
 const documents = `/v1/porting/orders/${Id.derive("order", "port")}/documents`
 const document = (bytes: number) =>
   JSON.stringify({ document_type: "loa", filename: "loa.pdf", content_base64: "A".repeat(bytes) })
@@ -152,3 +167,64 @@ layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(BodyTurns, bodies
     )
   }
 )
+
+layer(
+  TestServer.layer(world).pipe(
+    Layer.provide(Layer.merge(Layer.succeed(BodyTurns, onlyBody), Layer.succeed(FileThread.Program, dies)))
+  ),
+  { excludeTestServices: true }
+)("Long bodies whose thread dies", (it) => {
+  it.effect(
+    "are answered 503, which says what to do, give their turn back, and the next is unpacked by a new one",
+    () =>
+      Effect.gen(function* () {
+        world.reached.length = 0
+        world.next = Effect.void
+        const { port } = yield* Listening
+        const send = (body: string) => Effect.promise(() => TestServer.send(port, "POST", documents, { body }))
+        for (let round = 0; round < 2; round++) {
+          const refused = yield* send(document(1_048_576).replace("loa.pdf", "poison"))
+          expect([refused.status, refused.json]).toEqual([
+            503,
+            {
+              error: {
+                code: "service_unavailable",
+                message: "the file was lost before it was read; send it again"
+              }
+            }
+          ])
+          expect([onlyBody.running(), world.reached.length]).toEqual([0, round])
+          yield* send(document(1_048_576))
+          expect(world.reached.length).toBe(round + 1)
+        }
+      })
+  )
+})
+
+layer(TestServer.layer(world), { excludeTestServices: true })("A long body in chunks of unknown length", (it) => {
+  it.effect("is refused when it is too long, and left when it breaks off", () =>
+    Effect.gen(function* () {
+      world.reached.length = 0
+      const { port } = yield* Listening
+      const refused = yield* Effect.promise(() => inChunks(port, document(15 * 1_048_576)))
+      expect(refused).toContain("the body is longer than")
+      const broken = slowly(port, document(1_048_576))
+      yield* Effect.sleep(20)
+      broken.destroy()
+      const whole = yield* Effect.promise(() => inChunks(port, document(10 * 1_048_576)))
+      expect([whole, world.reached.length]).toEqual([expect.stringContaining("{"), 1])
+    })
+  )
+})
+
+/** What is answered to a document without a length before it. */
+const inChunks = (port: number, body: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer svc_live_a", "content-type": "application/json" }
+    const outgoing = request({ host: "127.0.0.1", port, method: "POST", path: documents, agent: false, headers })
+    outgoing.on("response", (response) => text(response).then(resolve, reject))
+    // The service may close before it has all.
+    outgoing.on("error", () => undefined)
+    for (let at = 0; at < body.length; at += 1_048_576) outgoing.write(body.slice(at, at + 1_048_576))
+    outgoing.end()
+  })

@@ -32,6 +32,16 @@ const invoice = (lines: number): InvoiceRow => ({
   paidAt: Date.UTC(2026, 1, 1, 1)
 })
 
+/** Dies of an invoice that has many lines. */
+const dies = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads"
+  parentPort.on("message", ({ id, question }) => {
+    if (question.lines.length === 666) throw new Error("poisoned")
+    parentPort.postMessage({ id, type: "answer", answer: new Uint8Array([1]) })
+  })`)}`
+)
+
 const pages = (pdf: Uint8Array) =>
   Buffer.from(pdf)
     .toString("latin1")
@@ -60,6 +70,21 @@ describe("the PDF of an invoice", () => {
       })
       expect(new Set(drawn.slice(1)).size).toBe(1)
     }).pipe(Effect.provide(PdfThread.layer))
+  )
+
+  it.effect("whose thread dies is refused, and the next is drawn by a new one", () =>
+    Effect.gen(function* () {
+      const { draw } = yield* Drawing
+      const lost = yield* Effect.forEach(
+        [invoice(666), invoice(666), { ...invoice(1), status: "open" } as const],
+        (each) => Effect.flip(draw(each)),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      expect(lost.map(({ _tag }) => _tag)).toEqual(["NotDrawn", "NotDrawn", "NotDrawn"])
+      expect(yield* draw(invoice(1))).toEqual(new Uint8Array([1]))
+    }).pipe(Effect.provide(PdfThread.layerOf(dies)))
   )
 
   it.effect("goes on over as many pages as its lines take", () =>

@@ -21,7 +21,7 @@ const fetched = (answer: Effect.Effect<EgressResponse, EgressError>, from = url)
   return Effect.gen(function* () {
     const source = yield* DocumentSource.make
     const outcome = yield* Effect.match(source.read(tenant, { type: "url", url: from }), {
-      onSuccess: (bytes) => Buffer.from(bytes).toString(),
+      onSuccess: ({ bytes }) => Buffer.from(bytes).toString(),
       onFailure: ({ code, param }) => ({ code, param })
     })
     return { outcome, asked }

@@ -9,7 +9,7 @@ import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
 import { type Begin, exchange } from "./Exchange.ts"
 import * as Failure from "./Failure.ts"
-import * as Pace from "./Pace.ts"
+import * as Pace from "../../actor/Pace.ts"
 import * as StreamExchange from "./StreamExchange.ts"
 import * as Trust from "./Trust.ts"
 

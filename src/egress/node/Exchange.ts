@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Effect } from "effect"
+import * as Pace from "../../actor/Pace.ts"
 import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
 import * as Failure from "./Failure.ts"
-import type { Pace } from "./Pace.ts"
 
 /** Starts a request, whose body and end are still to come. */
 export type Begin = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
@@ -22,7 +22,7 @@ export const announced = (response: IncomingMessage, method: Asked["method"]): n
   method === "HEAD" ? 0 : Number(response.headers["content-length"] ?? 0)
 
 /** The first `length` bytes of the chunks, in memory of their own. */
-const joined = (chunks: ReadonlyArray<Buffer>, length: number): Uint8Array => {
+const joined = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
   const whole = new Uint8Array(length)
   let at = 0
   for (const chunk of chunks) {
@@ -31,26 +31,6 @@ const joined = (chunks: ReadonlyArray<Buffer>, length: number): Uint8Array => {
     at += wanted.length
   }
   return whole
-}
-
-/** Reads a body in its turns only, each of which takes what is buffered by then. */
-const readPaced = (
-  response: IncomingMessage,
-  ask: (read: () => number) => () => void,
-  take: (chunk: Buffer) => void
-): void => {
-  let leave: (() => void) | null = null
-  const read = (): number => {
-    leave = null
-    // Also at the end, where nothing is left: `end` comes of it.
-    const chunk = response.read() as Buffer | null
-    if (chunk !== null) take(chunk)
-    return chunk?.length ?? 0
-  }
-  response.on("readable", () => {
-    leave ??= ask(read)
-  })
-  response.once("close", () => leave?.())
 }
 
 /**
@@ -64,7 +44,7 @@ export const exchange = (
   begin: Begin,
   { method, headers, body, maxResponseBytes, pacedFor, truncate = false }: Whole,
   withinMs: number,
-  pace: Pace
+  pace: Pace.Pace
 ): Effect.Effect<EgressResponse, EgressError> =>
   Effect.callback((resume) => {
     let current: ClientRequest
@@ -90,7 +70,7 @@ export const exchange = (
 
     const receive = (response: IncomingMessage) => {
       answered = true
-      const chunks: Array<Buffer> = []
+      const chunks: Array<Uint8Array> = []
       let length = 0
       const finish = () =>
         succeed({
@@ -101,7 +81,7 @@ export const exchange = (
       if (truncate) cut = finish
       if (!truncate && announced(response, method) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
-      const take = (chunk: Buffer): void => {
+      const take = (chunk: Uint8Array): void => {
         const room = maxResponseBytes - length
         length += chunk.length
         if (room > 0) chunks.push(chunk)
@@ -111,7 +91,7 @@ export const exchange = (
         if (length > maxResponseBytes + forgottenBytes) response.destroy()
       }
       if (pacedFor === undefined) response.on("data", take)
-      else readPaced(response, (read) => pace.ask(pacedFor, read), take)
+      else Pace.follow(response, (read) => pace.ask(pacedFor, read), take)
       // A moment later the connection is back in its pool, where the caller's next request should find it.
       response.on("end", () => setImmediate(finish))
       response.on("error", (error) => (cut === null ? fail(Failure.fromNode(error)) : cut()))

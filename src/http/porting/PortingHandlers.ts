@@ -7,7 +7,7 @@ import { Porting } from "../../porting/Porting.ts"
 import * as PortingView from "../../porting/PortingView.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
-import { CurrentFile } from "../CurrentFile.ts"
+import { CurrentFile, type File } from "../CurrentFile.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as Pagination from "../Pagination.ts"
@@ -17,10 +17,10 @@ const sourceOf = (
     readonly contentBase64?: string
     readonly url?: string
   },
-  bytes: Uint8Array | null
+  file: File | null
 ): Effect.Effect<DocumentSource.Source, ApiError> => {
   const { contentBase64, url } = payload
-  if (contentBase64 !== undefined && url === undefined) return Effect.succeed({ type: "file", bytes })
+  if (contentBase64 !== undefined && url === undefined) return Effect.succeed({ type: "file", file })
   if (url !== undefined && contentBase64 === undefined) return Effect.succeed({ type: "url", url })
   return Effect.fail(
     ApiError.of("invalid_request", "the body needs content_base64 or url, one of both", "content_base64")

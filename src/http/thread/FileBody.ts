@@ -1,9 +1,12 @@
+import { hash } from "node:crypto"
 import * as Slot from "../../idempotency/Slot.ts"
+import type { File } from "../CurrentFile.ts"
 import * as BodyFault from "../BodyFault.ts"
 
 /** A body that holds a file as base64 in one of its fields. Plain data. */
 export interface Packed {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  /** As they came, each in memory of its own. */
+  readonly chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>
   readonly field: string
   /** What its hash is made under; null: nobody asks for it. */
   readonly idempotencyKey: string | null
@@ -16,7 +19,7 @@ export type Unpacked =
       /** The body with an empty text in place of the file; what was no JSON is none now either. */
       readonly text: string
       /** Null: the field holds none. */
-      readonly file: Uint8Array<ArrayBuffer> | null
+      readonly file: File | null
       readonly bodyHash: string | null
     }
 
@@ -24,7 +27,8 @@ export type Unpacked =
 const restBytes = 65_536
 
 /** Everything about such a body that takes time by its length. */
-export const unpack = ({ bytes, field, idempotencyKey }: Packed): Unpacked => {
+export const unpack = ({ chunks, field, idempotencyKey }: Packed): Unpacked => {
+  const bytes = Buffer.concat(chunks)
   const fault = BodyFault.of(bytes)
   if (fault !== null) return { type: "refused", message: fault.message, param: fault.param ?? null }
   const [rest, encoded] = split(bytes, field)
@@ -33,7 +37,7 @@ export const unpack = ({ bytes, field, idempotencyKey }: Packed): Unpacked => {
   return {
     type: "unpacked",
     text: rest,
-    file: encoded === null ? null : decodeBase64(encoded),
+    file: encoded === null ? null : fileOf(encoded),
     bodyHash: idempotencyKey === null ? null : Slot.bodyHash(idempotencyKey, bytes)
   }
 }
@@ -53,6 +57,11 @@ const split = (bytes: Uint8Array, field: string): readonly [rest: string, encode
   return typeof encoded === "string"
     ? [JSON.stringify({ ...body, [field]: "" }), encoded]
     : [JSON.stringify(body), null]
+}
+
+const fileOf = (encoded: string): File | null => {
+  const bytes = decodeBase64(encoded)
+  return bytes === null ? null : { bytes, sha256: hash("sha256", bytes, "hex") }
 }
 
 /** RFC 4648 section 4, with its padding and nothing else in it; null: it is not. */

@@ -1,14 +1,12 @@
 import { scryptSync } from "node:crypto"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import * as AskedThread from "../../actor/AskedThread.ts"
 import * as ThreadPriority from "../../domain/ThreadPriority.ts"
-import type { FromHasher, ToHasher } from "./HashThreads.ts"
+import type { Work } from "../Password.ts"
 
 /** A thread that hashes passwords, and takes what the others leave of the processor. */
-const port = parentPort
-if (port === null) throw new Error("HashWorker is a worker thread")
-
-port.on("message", ({ cost, id, length, password, salt }: ToHasher) => {
-  port.postMessage({ id, derived: scryptSync(password, salt, length, cost) } satisfies FromHasher)
-})
+AskedThread.serve(parentPort, ({ cost, length, password, salt }: Work): Uint8Array =>
+  scryptSync(password, salt, length, cost)
+)
 ThreadPriority.lower({ platform: process.platform, setPriority })

@@ -57,6 +57,18 @@ export const table = {
       await delay(200)
     })
   },
+  /** Porting documents of 10 MiB, 32 at once. */
+  "long documents": async (site: Site) => {
+    const body = JSON.stringify({ document_type: "loa", filename: "loa.pdf", content_base64: pdf(10 * 1024 * 1024) })
+    for (let n = 0; n < 32 * site.size; n++)
+      forEver(async () => {
+        // An order takes so many documents; what it has goes with it.
+        const order = await post(site, "/v1/porting/orders", { phone_numbers: [`+1215555${1000 + n}`] })
+        const path = `/v1/porting/orders/${/"id":"(svc_port_[^"]+)"/.exec(order)?.[1] ?? ""}`
+        await raw(site, "POST", `${path}/documents`, body)
+        await raw(site, "DELETE", path)
+      })
+  },
   /** Connections that ask and never read. */
   "connections that never read": async (site: Site) => {
     const { hostname, port } = new URL(site.baseUrl)
@@ -109,6 +121,14 @@ const agent = new Agent({ keepAlive: true, localAddress })
 /** A phone that echoes, and one that presses digits all the time. */
 const echoing = "+12025550100"
 const pressing = "+12025550105"
+
+/** A file of so many bytes that is taken for one, in base64. */
+const pdf = (bytes: number): string => {
+  const file = Buffer.alloc(bytes, "x")
+  file.write("%PDF-1.7\n")
+  file.write("\nstartxref\n0\n%%EOF\n", bytes - 19)
+  return file.toString("base64")
+}
 
 const forEver = (work: () => Promise<unknown>): void => {
   void (async () => {

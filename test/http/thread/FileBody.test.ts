@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createHmac } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 import * as FileBody from "../../../src/http/thread/FileBody.ts"
 import * as FileThread from "../../../src/http/thread/FileThread.ts"
 
 const packed = (text: string, idempotencyKey: string | null = null): FileBody.Packed => ({
-  bytes: new Uint8Array(Buffer.from(text)),
+  chunks: [new Uint8Array(Buffer.from(text))],
   field: "content",
   idempotencyKey
 })
@@ -16,11 +16,11 @@ describe("A body with a file", () => {
     expect(unpack('{"a":1,"content":"aGVsbG8=","b":"x"}')).toEqual({
       type: "unpacked",
       text: '{"a":1,"content":"","b":"x"}',
-      file: Buffer.from("hello"),
+      file: { bytes: Buffer.from("hello"), sha256: createHash("sha256").update("hello").digest("hex") },
       bodyHash: null
     })
     // As some encoders of JSON write it.
-    expect(unpack('{"content":"\\/\\/8\\u003d"}')).toMatchObject({ file: Buffer.from([255, 255]) })
+    expect(unpack('{"content":"\\/\\/8\\u003d"}')).toMatchObject({ file: { bytes: Buffer.from([255, 255]) } })
   })
 
   it("is hashed as it came", () => {
@@ -68,9 +68,9 @@ describe("A body with a file", () => {
         const [unpacked] = yield* Effect.all([one, next, turn], { concurrency: "unbounded" })
         expect(order).toEqual(["another's turn", "long", "short"])
         expect(unpacked).toMatchObject({ type: "unpacked", text: '{"content":""}' })
-        expect(unpacked.type === "unpacked" && unpacked.file?.length).toBe(10 * 1024 * 1024)
+        expect(unpacked.type === "unpacked" && unpacked.file?.bytes.length).toBe(10 * 1024 * 1024)
         // Nothing of it was copied.
-        expect(long.bytes.length).toBe(0)
+        expect(long.chunks.map(({ length }) => length)).toEqual([0])
       })
     )
   )

@@ -6,9 +6,9 @@ import * as HashThreads from "../../../src/tenant/thread/HashThreads.ts"
 const dies = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
-  parentPort.on("message", ({ id, password }) => {
-    if (password === "poison") throw new Error("poisoned")
-    parentPort.postMessage({ id, derived: new Uint8Array([1]) })
+  parentPort.on("message", ({ id, question }) => {
+    if (question.password === "poison") throw new Error("poisoned")
+    parentPort.postMessage({ id, type: "answer", answer: new Uint8Array([1]) })
   })`)}`
 )
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Pace from "../../../src/egress/node/Pace.ts"
+import * as Pace from "../../src/actor/Pace.ts"
 
 /** A pace whose turns of the event loop the test gives. */
 const paced = () => {

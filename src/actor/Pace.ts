@@ -1,4 +1,4 @@
-import * as FairQueue from "../../domain/FairQueue.ts"
+import * as FairQueue from "../domain/FairQueue.ts"
 
 /**
  * Lets many long bodies be read without holding up what else the thread does: one of them has its turn in each turn of
@@ -43,4 +43,42 @@ export const make = (nextTurn: (then: () => void) => void = (then) => void setIm
       return () => line.leave(holder, turn)
     }
   }
+}
+
+/** A `Readable` of `node:stream`, which bounds what it buffers. */
+interface Buffering {
+  readonly read: () => unknown
+  readonly on: (event: "readable", listener: () => void) => unknown
+  readonly off: (event: "readable", listener: () => void) => unknown
+  readonly once: (event: "close", listener: () => void) => unknown
+}
+
+/**
+ * Reads a body in its turns only (`ask`), each of which takes what is buffered by then. Its end and its errors are told by
+ * the body itself. Returns how to read no more.
+ */
+export const follow = (
+  body: Buffering,
+  ask: (read: () => number) => () => void,
+  take: (chunk: Uint8Array<ArrayBuffer>) => void
+): (() => void) => {
+  let leave: (() => void) | null = null
+  const read = (): number => {
+    leave = null
+    // Also at the end, where nothing is left: `end` comes of it.
+    const chunk = body.read() as Uint8Array<ArrayBuffer> | null
+    if (chunk !== null) take(chunk)
+    return chunk?.length ?? 0
+  }
+  const line = () => {
+    leave ??= ask(read)
+  }
+  const stop = () => {
+    body.off("readable", line)
+    leave?.()
+    leave = null
+  }
+  body.on("readable", line)
+  body.once("close", stop)
+  return stop
 }

@@ -1,0 +1,129 @@
+import { Data, Effect } from "effect"
+
+/** A thread, as `Worker` of `node:worker_threads` is one. */
+export interface Thread {
+  readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
+  readonly on: {
+    (event: "message", listener: (message: unknown) => void): unknown
+    (event: "error", listener: (error: unknown) => void): unknown
+    (event: "exit", listener: () => void): unknown
+  }
+  readonly unref: () => void
+  readonly terminate: () => Promise<unknown>
+}
+
+/** The thread ended before it had answered: nothing is known of what was asked of it. */
+export class ThreadDied extends Data.TaggedError("ThreadDied")<{ readonly cause: unknown }> {
+  override get message() {
+    return `the thread died: ${String(this.cause)}`
+  }
+}
+
+/** To the thread. */
+interface Question<Q> {
+  readonly id: number
+  readonly question: Q
+}
+
+/** From the thread; `fault`: this question could not be answered, and others can. */
+type Answer<A> =
+  | { readonly id: number; readonly type: "answer"; readonly answer: A }
+  | { readonly id: number; readonly type: "fault"; readonly fault: unknown }
+
+export type Outcome<A> = Effect.Effect<A, ThreadDied>
+
+/**
+ * A thread that is asked, and answers one question after the other; how many wait is bounded by who asks. It is started
+ * for the first question and does not keep the process alive. What it had when it died fails with `ThreadDied`, and the
+ * next question gets a new thread; whoever hears of the death may ask again at once. A fault in the answer to one
+ * question is a defect of that question alone.
+ */
+export interface AskedThread<Q, A> {
+  /** What is `moved` is the thread's from now on. Who is interrupted hears of no answer. */
+  readonly ask: (question: Q, moved?: ReadonlyArray<ArrayBuffer>) => Outcome<A>
+  /** The same for several that wait for one answer. */
+  readonly post: (question: Q, settle: (outcome: Outcome<A>) => void) => void
+  /** Questions without an answer. */
+  readonly size: () => number
+  /** Ends the thread, as when it had died. */
+  readonly end: Effect.Effect<void>
+}
+
+export const make = <Q, A>(start: () => Thread): AskedThread<Q, A> => {
+  const waiting = new Map<number, (outcome: Outcome<A>) => void>()
+  let current: Thread | null = null
+  let lastId = 0
+
+  const settle = (id: number, outcome: Outcome<A>): void => {
+    const told = waiting.get(id)
+    waiting.delete(id)
+    told?.(outcome)
+  }
+
+  const begin = (): Thread => {
+    const thread = start()
+    thread.unref()
+    let why: unknown = new Error("it ended")
+    thread.on("message", (message) => {
+      const heard = message as Answer<A>
+      settle(heard.id, heard.type === "answer" ? Effect.succeed(heard.answer) : Effect.die(heard.fault))
+    })
+    thread.on("error", (error) => {
+      why = error
+    })
+    thread.on("exit", () => {
+      current = null
+      const lost = [...waiting.keys()]
+      for (const id of lost) settle(id, Effect.fail(new ThreadDied({ cause: why })))
+    })
+    return thread
+  }
+
+  const send = (question: Q, told: (outcome: Outcome<A>) => void, moved: ReadonlyArray<ArrayBuffer>): number => {
+    const id = ++lastId
+    waiting.set(id, told)
+    current ??= begin()
+    current.postMessage({ id, question } satisfies Question<Q>, moved)
+    return id
+  }
+
+  return {
+    ask: (question, moved = []) =>
+      Effect.callback<A, ThreadDied>((resume) => {
+        const id = send(question, resume, moved)
+        return Effect.sync(() => void waiting.delete(id))
+      }),
+    post: (question, told) => void send(question, told, []),
+    size: () => waiting.size,
+    end: Effect.promise(async () => void (await current?.terminate()))
+  }
+}
+
+/** The other end, as `parentPort` of `node:worker_threads` is one. */
+export interface Port {
+  readonly on: (event: "message", listener: (message: unknown) => void) => unknown
+  readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
+}
+
+/** Answers what comes through the port. What `moves` names of an answer is the asker's from then on. */
+export const serve = <A>(
+  port: Port | null,
+  answer: (question: never) => A | Promise<A>,
+  moves: (answer: A) => ReadonlyArray<ArrayBuffer> = () => []
+): void => {
+  if (port === null) throw new Error("this is the program of a thread")
+  const reply = (message: Answer<A>, moved: ReadonlyArray<ArrayBuffer> = []) => port.postMessage(message, moved)
+  /** One after the other, also where an answer takes more than a turn. */
+  let last = Promise.resolve()
+  const answerTo = async ({ id, question }: Question<never>): Promise<void> => {
+    try {
+      const answered = await answer(question)
+      reply({ id, type: "answer", answer: answered }, moves(answered))
+    } catch (fault) {
+      reply({ id, type: "fault", fault })
+    }
+  }
+  port.on("message", (message) => {
+    last = last.then(() => answerTo(message as Question<never>))
+  })
+}
