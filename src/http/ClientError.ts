@@ -5,7 +5,7 @@ import { envelope } from "../domain/ApiError.ts"
 
 /**
  * Answers what Node refuses before there is a request: with the same envelope, as 400 like every malformed request.
- * Then the connection closes.
+ * Then the connection closes. One of which nothing was read waited for us and not for its client: 503.
  */
 const messages: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the request line and headers are too long",
@@ -14,14 +14,21 @@ const messages: Readonly<Record<string, string>> = {
 }
 const malformed = "this is not a well-formed HTTP/1.1 request"
 
-const respond = (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }): void => {
+const unread = ApiError.of("service_unavailable", "the service is busy; try again")
+
+const answerTo = ({ code = "" }: NodeJS.ErrnoException, bytesRead: number | undefined) =>
+  code === "ERR_HTTP_REQUEST_TIMEOUT" && bytesRead === 0
+    ? { status: "503 Service Unavailable", body: envelope(unread) }
+    : { status: "400 Bad Request", body: envelope(ApiError.of("invalid_request", messages[code] ?? malformed)) }
+
+const respond = (error: NodeJS.ErrnoException, socket: Duplex & { readonly bytesRead?: number }): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
-  const body = envelope(ApiError.of("invalid_request", messages[error.code ?? ""] ?? malformed))
+  const { body, status } = answerTo(error, socket.bytesRead)
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy()
   )
 }

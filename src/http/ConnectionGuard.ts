@@ -15,7 +15,7 @@ export interface Limits {
   readonly connections: number
   /**
    * Connections that are worked for at once, from their first byte; a further one is not read before its site has its
-   * turn. One that asks for nothing keeps its turn for a second.
+   * turn. One that asks for nothing, or whose body is late, keeps its turn for a second.
    */
   readonly atWork: number
   /**
@@ -50,7 +50,7 @@ interface Line {
   readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
   /** Null: it is at rest. */
   turn: ConnectionTurns.Turn | null
-  /** Ends a turn in which nothing is asked for. */
+  /** Ends a turn in which the client is waited for. */
   patience: NodeJS.Timeout | null
   busy: boolean
   /** Nothing more of it is served. */
@@ -59,7 +59,7 @@ interface Line {
   ignored: number
 }
 
-/** How long a connection that asks for nothing keeps its turn. */
+/** How long a connection that waits for its client keeps its turn. */
 const patienceMs = 1_000
 
 const tooMany = envelope(ApiError.of("service_unavailable", "too many requests wait on this connection"))
@@ -127,9 +127,17 @@ export const attach = (
     socket.once("close", () => leave(socket))
     inTurn(line, "connection", () => {
       socket.resume()
-      line.patience = setTimeout(() => giveBack(line), patienceMs)
+      wait(line, () => true)
     })
   })
+
+  /** Others have its turn unless its client goes on soon. */
+  const wait = (line: Line, isLate: () => boolean): void => {
+    clearTimeout(line.patience ?? undefined)
+    line.patience = setTimeout(() => {
+      if (isLate()) giveBack(line)
+    }, patienceMs)
+  }
 
   const inTurn = (line: Line, what: keyof typeof ConnectionTurns.cost, begin: () => void): void => {
     if (line.isProxy) begin()
@@ -166,8 +174,10 @@ export const attach = (
     const work = () => {
       if (!response.writableEnded) resting.remove(line.site, socket)
     }
-    if (hasBody(request)) request.once("end", work)
-    else work()
+    if (hasBody(request)) {
+      request.once("end", work)
+      wait(line, () => !request.complete)
+    } else work()
     let timer: NodeJS.Timeout | null = null
     const within = (ms: number, isOver: () => boolean, reason: Cut) => {
       clearTimeout(timer ?? undefined)
@@ -188,7 +198,10 @@ export const attach = (
     response.once("close", () => {
       if (!response.writableFinished) clearTimeout(timer ?? undefined)
       const next = line.waiting.shift()
-      if (next !== undefined) return begin(line, ...next)
+      if (next !== undefined) {
+        if (line.turn !== null) return begin(line, ...next)
+        return inTurn(line, "request", () => begin(line, ...next))
+      }
       line.busy = false
       giveBack(line)
     })

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
+import * as ClientError from "../../src/http/ClientError.ts"
 import * as ConnectionGuard from "../../src/http/ConnectionGuard.ts"
 
 const limits: ConnectionGuard.Limits = { connections: 100, atWork: 100, pipelined: 4, writeMs: 100, lingerMs: 100 }
@@ -11,7 +12,10 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void
 const hello: Serve = (_request, response) => void response.end("hello")
 
 /** A guarded server on a free port of the loopback. */
-const guarded = (serve: Serve, options: Partial<ConnectionGuard.Limits> & { readonly proxy?: string } = {}) =>
+const guarded = (
+  serve: Serve,
+  options: Partial<ConnectionGuard.Limits> & { readonly proxy?: string; readonly headersMs?: number } = {}
+) =>
   Effect.acquireRelease(
     Effect.callback<{
       readonly port: number
@@ -21,7 +25,13 @@ const guarded = (serve: Serve, options: Partial<ConnectionGuard.Limits> & { read
     }>((resume) => {
       const cut: Array<ConnectionGuard.Cut> = []
       let open = 0
-      const server = createServer({ keepAliveTimeout: 60_000 })
+      const { headersMs = 60_000 } = options
+      const server = createServer({
+        keepAliveTimeout: 60_000,
+        headersTimeout: headersMs,
+        connectionsCheckingInterval: Math.min(1_000, headersMs)
+      })
+      ClientError.attach(server)
       server.on(
         "request",
         ConnectionGuard.attach(server, {
@@ -243,6 +253,36 @@ describe("Connections at work", () => {
       const { port } = yield* guarded(hello, { atWork: 4 })
       for (let n = 0; n < 3; n++) yield* client(port)
       expect(yield* answered(port)).toBe(true)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("whose bodies are late give their turns to others of it soon, and go on when the rest has come", () =>
+    Effect.gen(function* () {
+      const { port } = yield* guarded(
+        (request, response) => void request.resume().once("end", () => response.end("hello")),
+        { atWork: 4 }
+      )
+      const late: Array<Client> = []
+      for (let n = 0; n < 3; n++) {
+        const one = yield* client(port)
+        one.socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{")
+        late.push(one)
+      }
+      expect(yield* answered(port)).toBe(true)
+      for (const { heard, socket } of late) {
+        socket.write(`}${get}`)
+        yield* heard(/hello[^]*hello/)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keep others of it waiting, which are told that it is not their fault", () =>
+    Effect.gen(function* () {
+      const { port } = yield* guarded(silence, { atWork: 2, headersMs: 500 })
+      const atWork = yield* asking(port, 2)
+      const [late] = yield* asking(port, 1)
+      expect(yield* late?.closed ?? Effect.void).toMatch(/^HTTP\/1.1 503 [^]*"service_unavailable"/)
+      expect(areOpen(atWork)).toEqual([true, true])
     }).pipe(Effect.scoped)
   )
 })
