@@ -150,13 +150,16 @@ describe("A call that is told to come into a room", () => {
     })
   })
 
-  it("that the carrier cannot bring in goes on by itself, and has left", () => {
-    const scene = entering()
-    const commandId = scene.state.pending[0]?.commandId ?? Id.CommandId.make("")
-    const failed = Sample.carrier(scene, { type: "command_failed", commandId, reason: "no_such_room" }, t0 + 2100)
-    expect([failed.state.status, failed.state.room, failed.state.pending]).toEqual(["answered", null, []])
-    expect(tells(failed)).toEqual(["entered", "left"])
-  })
+  it.each(["no_such_room", "other_thread", "already_joined"])(
+    "that the carrier cannot bring in (%s) goes on by itself, and has left",
+    (reason) => {
+      const scene = entering()
+      const commandId = scene.state.pending[0]?.commandId ?? Id.CommandId.make("")
+      const failed = Sample.carrier(scene, { type: "command_failed", commandId, reason }, t0 + 2100)
+      expect([failed.state.status, failed.state.room, failed.state.pending]).toEqual(["answered", null, []])
+      expect(tells(failed)).toEqual(["entered", "left"])
+    }
+  )
 
   it("and of which nobody tells whether it came in is taken out again, however late it comes in", () => {
     const waited = Sample.wait(entering())

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
+import * as Id from "../../src/domain/Id.ts"
 import type { LegId } from "../../src/domain/Id.ts"
 import { AudioUnavailable } from "../../src/media/AudioSource.ts"
 import * as IpAddress from "../../src/domain/IpAddress.ts"
@@ -124,6 +125,28 @@ describe("Places of legs", () => {
       expect(yield* reasonOf(plane.bridge(b, c))).toBe("already_joined")
       yield* plane.unbridge(b)
       yield* plane.bridge(c, b)
+    })
+  )
+
+  it.effect("on two threads let no leg into a room of the other; near the room it comes in", () =>
+    Effect.gen(function* () {
+      const { plane } = yield* setup(2)
+      yield* plane.openRtp(a, tenant)
+      yield* plane.openRtp(b, tenant)
+      const seat = (name: string) => ({
+        memberId: Id.derive(name, "member"),
+        isHost: false,
+        isMuted: false,
+        isHeld: false
+      })
+      yield* plane.openRoom(d, tenant, b)
+      expect(yield* reasonOf(plane.enterRoom(a, d, seat("a")))).toBe("other_thread")
+      yield* plane.enterRoom(b, d, seat("b"))
+      yield* plane.openPhone(c, tenant, { type: "echo" }, d)
+      yield* plane.enterRoom(c, d, seat("c"))
+      // Who was refused is free for another.
+      yield* plane.openRoom(Ids.leg("e"), tenant, a)
+      yield* plane.enterRoom(a, Ids.leg("e"), seat("a"))
     })
   )
 

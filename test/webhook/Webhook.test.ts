@@ -2,6 +2,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
+import type { EventType } from "../../src/domain/event/EventCatalogue.ts"
 import type { ApiError } from "../../src/domain/ApiError.ts"
 import * as Slot from "../../src/idempotency/Slot.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
@@ -317,6 +318,28 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
           .filter(({ subscription_id }) => subscription_id === id)
           .map(({ event_id }) => [1, 2, 3].find((n) => Id.deriveUuid(callId, "event", n) === event_id))
       expect([typed, routed, everything].map(({ id }) => sequencesOf(id))).toStrictEqual([[2], [1], [1, 2, 3]])
+    })
+  )
+
+  it.effect("want what an active one of the tenant names, or all of them", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const [tenantId, other] = [yield* World.tenant(), yield* World.tenant()]
+      const wanted = (...types: ReadonlyArray<EventType>) => webhooks.wants(tenantId, types)
+      const speaking = ["conference.member_speaking_started", "conference.member_speaking_ended"] as const
+      expect(yield* wanted(...speaking)).toBe(false)
+      yield* created(tenantId, { eventTypes: ["call.started", "conference.started"] })
+      yield* created(other, { eventTypes: ["*"] })
+      expect(yield* wanted(...speaking)).toBe(false)
+      expect(yield* wanted("conference.started")).toBe(true)
+      const { id } = yield* created(tenantId, { eventTypes: [speaking[1]] })
+      expect(yield* wanted(...speaking)).toBe(true)
+      expect(yield* wanted(speaking[0])).toBe(false)
+      yield* webhooks.update(callerOf(tenantId), id, { isActive: false }, null)
+      expect(yield* wanted(...speaking)).toBe(false)
+      yield* created(tenantId, { eventTypes: ["*"] })
+      expect(yield* wanted(...speaking)).toBe(true)
+      expect(yield* wanted()).toBe(true)
     })
   )
 })
