@@ -255,6 +255,10 @@ export const make = Effect.fnUntraced(function* <
       }
     })
 
+  /** The same after a defect. An entity that ends by a last will has no business with a state that nobody has read. */
+  const unread = (unavailable: ApiError) =>
+    behavior.lastWill === null ? Effect.sync(() => (closed ??= gone)) : Effect.die(unavailable)
+
   const afterDefect = (mail: Mail, cause: Cause.Cause<unknown>) =>
     Effect.gen(function* () {
       yield* Metric.update(faults, 1)
@@ -264,7 +268,7 @@ export const make = Effect.fnUntraced(function* <
       if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
       yield* Effect.sleep(10 * 2 ** faultsAt.length)
       const recovery = Effect.gen(function* () {
-        yield* Effect.orDie(read)
+        yield* Effect.catch(read, unread)
         if (state !== null && behavior.recovered !== null) yield* decide(yield* behavior.recovered(state), null, null)
       })
       yield* Effect.catchCause(recovery, (again) =>

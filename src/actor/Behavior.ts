@@ -22,8 +22,8 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
   /** The answer when nothing changed. */
   readonly answer: (state: State, asked: Asked) => Answer
   /**
-   * Reads the state from its rows, after a defect or to reread it; null: it was never committed. It fails while the
-   * database is away.
+   * Reads the state from its rows, after a defect or to reread it; null: it was never committed. While the
+   * database is away it waits where there is a last will, which must not end an entity for that; else it fails.
    */
   readonly reload: (id: Id) => Effect.Effect<State | null, ApiError>
   /** Gives the input that tells the state of a recovery, after a defect; null: reading the state again was enough. */

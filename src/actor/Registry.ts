@@ -45,7 +45,8 @@ interface Held extends Actor.Place {
   /** How far its time is ahead of the monotonic clock, in milliseconds. */
   readonly originMs: number
   readonly scope: Scope.Closeable
-  readonly fibers: FiberSet.FiberSet
+  /** Runs an actor until the partition is left. It inherits nothing of who asked for it: no transaction, no limit. */
+  readonly run: (actor: Effect.Effect<void>) => void
 }
 
 const full = ApiError.of("service_unavailable", "the service is full; try again later")
@@ -89,15 +90,19 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       behavior: kind.behavior,
       ...(kind.askRoom === undefined ? {} : { askRoom: kind.askRoom })
     })
-    live.set(id, actor)
     const left = Effect.suspend(() => {
       forget(actor)
       return actor.state() === null ? unborn : Effect.void
     })
     // The actor hears this before it runs: a deadline that is already due must not overtake it.
     const told = first === null ? null : yield* Effect.forkDetach(actor.tell(first), { startImmediately: true })
-    yield* FiberSet.run(place.fibers, Effect.ensuring(actor.run, left))
-    return { actor, told }
+    // At once: who is in memory runs, and whoever waits for it is answered when the partition is left.
+    return yield* Effect.suspend(() => {
+      if (held.get(partition) !== place) return Effect.fail(elsewhere)
+      live.set(id, actor)
+      place.run(Effect.ensuring(actor.run, left))
+      return Effect.succeed({ actor, told })
+    })
   })
 
   const timeOf = ({ originMs }: Held, initial: State | null): EntityTime.EntityTime => {
@@ -144,16 +149,21 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       const underway = loading.get(id)
       if (underway !== undefined) return Deferred.await(underway.done)
       if (kind.load === null) return Effect.fail(kind.unknown)
+      if (scope.state._tag === "Closed") return Effect.fail(elsewhere)
       const waiting: Loading = { done: Deferred.makeUnsafe(), posts: [], again: false }
       loading.set(id, waiting)
       const reading = Effect.onExit(Effect.uninterruptible(read(id, kind.load, waiting)), (exit) =>
         Effect.sync(() => {
           loading.delete(id)
-          Deferred.doneUnsafe(waiting.done, exit)
+          Deferred.doneUnsafe(waiting.done, Exit.hasInterrupts(exit) ? Exit.fail(elsewhere) : exit)
         })
       )
-      // Others wait for this load too, so it does not end with the request that began it.
-      return Effect.andThen(Effect.forkIn(Effect.exit(reading), scope), Deferred.await(waiting.done))
+      // Others wait for this load too, so it does not end with the request that began it. It begins at once, because
+      // closing must find it under way: then it waits for the read, and all are answered.
+      return Effect.andThen(
+        Effect.forkIn(Effect.exit(reading), scope, { startImmediately: true }),
+        Deferred.await(waiting.done)
+      )
     })
 
   const ask = (id: Id, input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
@@ -211,20 +221,28 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
 
   const claim = Effect.fnUntraced(function* (partition: number, originMs: number) {
     const own = yield* Scope.fork(scope)
-    const fibers = yield* Scope.provide(FiberSet.make(), own)
-    held.set(partition, { partition, originMs, gate: Latch.makeUnsafe(true), scope: own, fibers })
+    const run = yield* Scope.provide(FiberSet.makeRuntime<never, void>(), own)
+    const place: Held = { partition, originMs, gate: Latch.makeUnsafe(true), scope: own, run }
+    held.set(partition, place)
+    // Before its actors stop: nobody else begins there any more.
+    yield* Scope.addFinalizer(
+      own,
+      Effect.sync(() => leave(place))
+    )
   })
+
+  const leave = (place: Held): void => {
+    held.delete(place.partition)
+    for (const actor of live.values()) if (actor.place === place) forget(actor)
+    // A state that was read under this claim may be out of date under the next one.
+    for (const waiting of loading.values()) waiting.again = true
+  }
 
   /** The partition is lost: its actors stop where they are, without a last will; callers that wait get 503. */
   const drop = (partition: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       const place = held.get(partition)
-      if (place === undefined) return Effect.void
-      held.delete(partition)
-      for (const actor of live.values()) if (actor.place === place) forget(actor)
-      // A state that was read under this claim may be out of date under the next one.
-      for (const waiting of loading.values()) waiting.again = true
-      return Scope.close(place.scope, Exit.void)
+      return place === undefined ? Effect.void : Scope.close(place.scope, Exit.void)
     })
 
   if (kind.passivation !== null) {

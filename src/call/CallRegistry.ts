@@ -13,6 +13,7 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
+import * as Outage from "../store/Outage.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallKeys from "./CallKeys.ts"
 import * as CallLog from "./CallLog.ts"
@@ -135,7 +136,7 @@ export const make = Effect.gen(function* () {
     interpret: legs.interpret,
     answer: render,
     reload: (id) =>
-      Effect.map(journal.find(id), (row) =>
+      Effect.map(Outage.outlasted(journal.find(id)), (row) =>
         row === null ? null : Result.getOrThrow(Upgrade.liveState(row, keys.opener(id)))
       ),
     recovered: (state) =>
@@ -258,14 +259,14 @@ export const make = Effect.gen(function* () {
    */
   const known = Effect.fnUntraced(function* (callId: CallId, at: number): Effect.fn.Return<boolean | null> {
     if ((registry.live.get(callId)?.state() ?? null) !== null) return true
-    if (at >= startedAt || (yield* journal.find(callId)) === null) return null
+    if (at >= startedAt || (yield* Outage.outlasted(journal.find(callId))) === null) return null
     yield* Latch.await(recoveredAll)
     return registry.live.has(callId)
   })
 
   /** A call that has not ended is absent before it is recovered, and after its actor gave up. */
   const tellAbsent = Effect.fnUntraced(function* (callId: CallId, event: CarrierEvent): Effect.fn.Return<Told> {
-    const row = yield* journal.find(callId)
+    const row = yield* Outage.outlasted(journal.find(callId))
     if (row === null || row.settled) return "unknown"
     if (Latch.isOpen(recoveredAll)) return "fault"
     yield* Latch.await(recoveredAll)

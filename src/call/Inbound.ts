@@ -7,6 +7,7 @@ import * as Id from "../domain/Id.ts"
 import { Numbers } from "../number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
 import * as Plan from "./Plan.ts"
+import * as Outage from "../store/Outage.ts"
 
 /**
  * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (options: {
       return actor.state() === null ? null : routeId
     })
     const routeId = yield* Effect.catchCause(take, (cause) =>
-      Effect.as(Effect.logError("an inbound call could not be taken in", cause), null)
+      Effect.as(Outage.logged("an inbound call could not be taken in", cause), null)
     )
     if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it

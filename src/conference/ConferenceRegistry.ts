@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     interpret,
     answer: render,
     reload: (id) =>
-      Effect.map(journal.find(id), (row) =>
+      Effect.map(Outage.outlasted(journal.find(id)), (row) =>
         row === null ? null : Result.getOrThrow(StoredConference.decode(row, keys.opener(id)))
       ),
     recovered: (state) =>
@@ -245,7 +245,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
 
   /** A conference that has not ended is absent before it is recovered, and after its actor gave up. */
   const tellAbsent = Effect.fnUntraced(function* (id: ConferenceId, event: RoomEvent): Effect.fn.Return<Told> {
-    const row = yield* journal.find(id)
+    const row = yield* Outage.outlasted(journal.find(id))
     if (row === null || row.settled) return "unknown"
     if (Latch.isOpen(recoveredAll)) return "fault"
     yield* Latch.await(recoveredAll)

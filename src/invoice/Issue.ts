@@ -4,6 +4,7 @@ import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { Letters } from "../letter/Letter.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import * as Outage from "../store/Outage.ts"
 import type * as InvoiceRepo from "./InvoiceRepo.ts"
 import { numberOf, type Party } from "./InvoiceView.ts"
 import * as Statement from "./Statement.ts"
@@ -111,7 +112,7 @@ export const make = (options: {
         for (const one of due)
           yield* Effect.catchCause(issue(one, seller, now), (cause) => {
             failed.add(one.tenantId)
-            return Effect.logError("an invoice could not be issued", { tenantId: one.tenantId }, cause)
+            return Outage.logged("an invoice could not be issued", cause, { tenantId: one.tenantId })
           })
         if (due.length === 0) break
       }

@@ -7,6 +7,7 @@ import type * as Id from "../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import * as Outage from "../store/Outage.ts"
 import * as Coverage from "./Coverage.ts"
 import * as Included from "./Included.ts"
 import * as Periods from "./Periods.ts"
@@ -66,7 +67,7 @@ export class Plans extends Context.Service<
           Effect.forEach(
             tenants,
             (id) =>
-              Effect.catchCause(run(id), (cause) => Effect.logError("a plan could not be looked after", { id }, cause)),
+              Effect.catchCause(run(id), (cause) => Outage.logged("a plan could not be looked after", cause, { id })),
             { discard: true }
           )
         const cover = Effect.orDie(Effect.flatMap(repo.uncovered, (tenants) => each(tenants, coverTenant)))

@@ -23,6 +23,13 @@ const busyMs = 50
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 
+/** The writer has ended, and nobody can tell what became of a commit that the database was handed. */
+export class JournalClosed extends Error {
+  constructor() {
+    super("the journal was closed before the outcome of a commit was known")
+  }
+}
+
 /** Gives what is still to write of a batch; runs `meanwhile` while it waits for the database. */
 type Attempt = (
   batch: WaitingCommit.Batch,
@@ -43,7 +50,9 @@ export const make = Effect.fnUntraced(function* (options: {
   const { limitMs, outage } = options
   const asks = yield* AskTimeout.make(Effect.map(outage.unavailableForMs, (ms) => ms > 0))
   const forkAsk = yield* FiberSet.makeRuntime()
-  let waiting = 0
+  /** Those that somebody waits for. */
+  const open = new Set<WaitingCommit.WaitingCommit>()
+  let isClosed = false
   const attempt = yield* options.attempt((entry) => offer(entry))
 
   const write = Effect.fnUntraced(function* (
@@ -59,6 +68,7 @@ export const make = Effect.fnUntraced(function* (options: {
     let waitMs = 0
     for (let [batch] = todo; batch !== undefined; [batch] = todo) {
       const wanted = WaitingCommit.withoutUnwanted(batch.entries)
+      for (const entry of wanted) entry.isHandedOver = true
       const left = wanted.length === 0 ? [] : yield* attempt({ ...batch, entries: wanted }, park)
       todo = [...left, ...todo.slice(1)]
       if (outage.isFailing()) {
@@ -73,6 +83,15 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
+  // Behind the end of the writer: nobody waits for it any more.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+      for (const entry of open)
+        if (entry.isHandedOver) WaitingCommit.die([entry], new JournalClosed())
+        else WaitingCommit.withdraw(entry)
+    })
+  )
   const batches = yield* TurnBatches.make<WaitingCommit.WaitingCommit>({
     name: "the journal writer",
     limit: WaitingCommit.batchLimit,
@@ -87,19 +106,27 @@ export const make = Effect.fnUntraced(function* (options: {
   // The statement runs whatever becomes of the caller.
   const commitWhile = (commit: Commit, wanted: () => boolean, isAsked: boolean): Effect.Effect<Committed | null> =>
     Effect.suspend(() => {
-      waiting++
+      if (isClosed) return Effect.succeed(null)
       const done = Deferred.makeUnsafe<Committed | null>()
-      offer({ commit, wanted, done, slow: 0, isWritten: false })
+      const entry = { commit, wanted, done, slow: 0, isHandedOver: false, isWritten: false }
+      open.add(entry)
+      offer(entry)
       if (isAsked) batches.hurry()
-      return Deferred.await(done)
-    }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
+      return Effect.ensuring(
+        Deferred.await(done),
+        Effect.sync(() => open.delete(entry))
+      )
+    })
 
   return {
     commitWhile,
     commit: (commit: Commit): Effect.Effect<Committed> =>
-      Effect.map(commitWhile(commit, always, false), (written) => written ?? nothingKnown),
+      Effect.flatMap(commitWhile(commit, always, false), (written) =>
+        written === null ? Effect.die(new JournalClosed()) : Effect.succeed(written)
+      ),
     commitAsked: (commit: Commit): Effect.Effect<Committed, ApiError> =>
       Effect.suspend(() => {
+        if (isClosed) return Effect.fail(AskTimeout.unavailable)
         const done = Deferred.makeUnsafe<Committed, ApiError>()
         const answer = Effect.flatMap(
           commitWhile(commit, () => asks.claim(done), true),
@@ -108,7 +135,7 @@ export const make = Effect.fnUntraced(function* (options: {
         forkAsk(Effect.andThen(Effect.exit(answer), (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit))))
         return asks.wait(done)
       }),
-    waiting: () => waiting,
+    waiting: () => open.size,
     /** Completes when nothing waits to be written. */
     idle: batches.idle
   } as const
@@ -119,4 +146,3 @@ const holderOf = (commit: Commit): string =>
   commit.entities[0]?.tenantId ?? CommitStatement.tenantsOf(commit)[0] ?? commit.receipt?.owner ?? ""
 
 const always = () => true
-const nothingKnown: Committed = { balanceCents: null }

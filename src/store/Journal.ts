@@ -159,7 +159,7 @@ export class Journal extends Context.Service<
      * (`unavailableForMs` tells). It dies when the database refuses a row or the commit is too large or too slow to be
      * written, which is a fault of ours, and with
      * `JournalLost` when this process does not hold the partition of a tenant concerned. Rows of no tenant are written
-     * under any partition that is held.
+     * under any partition that is held. When the journal closes, it dies with `JournalClosed`, as all that come later.
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**

@@ -1,4 +1,5 @@
-import type { SqlError } from "effect/sql/SqlError"
+import { Cause, Effect } from "effect"
+import { SqlError } from "effect/sql/SqlError"
 
 /**
  * SQLSTATEs (PostgreSQL, appendix A) of a server that cannot serve now and may later. 57P0x: it stops, starts or drops
@@ -17,3 +18,30 @@ export const is = (error: SqlError): boolean => {
   const { cause } = error.reason
   return typeof cause === "object" && cause !== null && "code" in cause && passing.test(String(cause.code))
 }
+
+const ofCause = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Cause.squash(cause)
+  return error instanceof SqlError && is(error)
+}
+
+/** How soon a database that is away is asked again. */
+const firstWaitMs = 200
+const longestWaitMs = 2_000
+
+/**
+ * A read that waits while the database is away, for whoever must not take its silence for an answer and is no request:
+ * an actor that reads itself again, an event that looks for its entity. It can be interrupted.
+ */
+export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  const attempt = (waitMs: number): Effect.Effect<A, E, R> =>
+    Effect.catchCause(read, (cause) =>
+      ofCause(cause)
+        ? Effect.andThen(Effect.sleep(waitMs), attempt(Math.min(longestWaitMs, waitMs * 2)))
+        : Effect.failCause(cause)
+    )
+  return attempt(firstWaitMs)
+}
+
+/** Logs what something ended with: a warning where the database was away, which passes, and else a fault of ours. */
+export const logged = (message: string, cause: Cause.Cause<unknown>, about: object = {}): Effect.Effect<void> =>
+  (ofCause(cause) ? Effect.logWarning : Effect.logError)(message, about, cause)

@@ -11,6 +11,8 @@ export interface WaitingCommit {
   readonly done: Deferred.Deferred<Committed | null>
   /** How often it had a statement of its own that was not through in time. */
   slow: number
+  /** A statement may have brought it to the database. */
+  isHandedOver: boolean
   /** It is in the database, and whoever waits for it is told so. */
   isWritten: boolean
 }
@@ -47,11 +49,14 @@ export const halves = ({ entries, limitMs }: Batch): ReadonlyArray<Batch> => {
 
 /** A commit that nobody wants any more is withdrawn here, while no statement has it. */
 export const withoutUnwanted = (entries: ReadonlyArray<WaitingCommit>): ReadonlyArray<WaitingCommit> =>
-  entries.filter(({ done, wanted }) => {
-    if (wanted()) return true
-    Deferred.doneUnsafe(done, Exit.succeed(null))
+  entries.filter((entry) => {
+    if (entry.wanted()) return true
+    withdraw(entry)
     return false
   })
+
+/** Nothing was written, and nothing will be. */
+export const withdraw = ({ done }: WaitingCommit): void => void Deferred.doneUnsafe(done, Exit.succeed(null))
 
 /** It is in the database. */
 export const succeed = ({ commit, done }: WaitingCommit, answer: CommitStatement.Answer): void =>

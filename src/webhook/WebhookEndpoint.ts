@@ -3,6 +3,7 @@ import type { TenantId } from "../domain/Id.ts"
 import type { Delivery } from "./Attempt.ts"
 import type * as Claimer from "./Claimer.ts"
 import * as WebhookEndpointMachine from "./WebhookEndpointMachine.ts"
+import * as Outage from "../store/Outage.ts"
 
 type Input = WebhookEndpointMachine.Input<Delivery>
 
@@ -77,9 +78,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const deliver = (delivery: Delivery) =>
     options.deliver(delivery, isFollowed).pipe(
-      Effect.catchCause((cause) =>
-        Effect.annotateLogs(Effect.logError("a webhook attempt died", cause), { deliveryId: delivery.id })
-      ),
+      Effect.catchCause((cause) => Outage.logged("a webhook attempt died", cause, { deliveryId: delivery.id })),
       Effect.ensuring(Effect.sync(() => finish(delivery)))
     )
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Latch, type Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Latch, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Behavior } from "../../src/actor/Behavior.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine } from "../../src/actor/Machine.ts"
 import * as Registry from "../../src/actor/Registry.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
+import { StatementLimit } from "../../src/store/StatementLimit.ts"
 
 /** A sum that is settled at 100, and grows by itself after ten minutes at 13; its rows are a map. */
 interface Sum {
@@ -25,12 +26,14 @@ const other = 1
 const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number } = {}) {
   const rows = new Map<string, Sum>()
   const loads: Array<string> = []
+  const limits: Array<number> = []
   /** Loads and commits wait here. */
   const loading = Latch.makeUnsafe(true)
   const committing = Latch.makeUnsafe(true)
   const behavior: Behavior<string, Sum, Input, null, string, number> = {
     machine,
     commit: Effect.fnUntraced(function* ({ state }, asked) {
+      limits.push(yield* StatementLimit)
       yield* committing.await
       if (asked !== null) rows.set(asked, state)
       return state.total
@@ -64,7 +67,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
   yield* registry.hold(partition, 0)
   yield* registry.hold(other, 0)
   const add = (id: string, amount: number) => registry.ask(id, { add: amount }, id)
-  return { registry, rows, loads, loading, committing, add }
+  return { registry, rows, loads, limits, loading, committing, add }
 })
 
 const test = <A, E>(body: Effect.Effect<A, E, Scope.Scope | Entropy>) =>
@@ -276,6 +279,49 @@ describe("A registry of actors", () => {
         expect(yield* Fiber.join(elsewhere)).toBe(3)
         yield* registry.hold(partition, 0)
         expect(yield* add("b", 1)).toBe(3)
+      })
+    )
+  )
+
+  it.effect("one whose scope is closed answers all: who waited, who asks later, and who begins an entity", () =>
+    test(
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const { add, committing, loading, registry, rows } = yield* Scope.provide(setUp(), scope)
+        rows.set("a", { total: 1 }).set("b", { total: 1 })
+        yield* add("a", 1)
+        committing.closeUnsafe()
+        const committed = yield* Effect.forkChild(Effect.exit(add("a", 1)))
+        loading.closeUnsafe()
+        const loaded = yield* Effect.forkChild(Effect.exit(add("b", 1)))
+        yield* settle
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+        const asked = yield* Effect.forkChild(Effect.exit(add("c", 1)))
+        const born = yield* Effect.forkChild(
+          Effect.exit(
+            Effect.flatMap(registry.spawn(partition, "new", Effect.void), (actor) => actor.ask({ add: 1 }, "new"))
+          )
+        )
+        yield* settle
+        loading.openUnsafe()
+        yield* settle
+        for (const each of [closing, committed, loaded, asked, born])
+          expect(each.pollUnsafe(), "everybody is answered").toBeDefined()
+        for (const each of [committed, loaded, asked, born])
+          expect(JSON.stringify(yield* Fiber.join(each))).toContain("service_unavailable")
+        expect(registry.live.size).toBe(0)
+      })
+    )
+  )
+
+  it.effect("an actor inherits nothing of who asked for it first", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, limits, rows } = yield* setUp()
+        rows.set("a", { total: 0 })
+        yield* Effect.provideService(add("a", 1), StatementLimit, 7)
+        yield* add("a", 1)
+        expect(limits).toStrictEqual([yield* StatementLimit, yield* StatementLimit])
       })
     )
   )

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, References, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
@@ -149,6 +149,53 @@ describe("Conferences of a process that is gone", () => {
           yield* second.create(caller, "Weekly", yield* second.talking(caller))
           yield* second.kill
         })
+    )
+
+    it.effect(
+      "end cleanly wherever they were cut off while they were made, joined and dialled into, and whoever asked is answered",
+      () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          for (const afterMs of [2, 16, 40]) {
+            const first = yield* start
+            const caller = yield* first.tenant
+            const pairs = yield* Effect.forEach(["one", "two", "three"], (name) =>
+              Effect.map(
+                Effect.all([first.talking(caller), first.talking(caller)]),
+                ([host, other]) => ({ name: `${name} of ${afterMs}`, host, other }) as const
+              )
+            )
+            const askers = yield* Effect.forEach(pairs, ({ host, name, other }) =>
+              first.create(caller, name, host).pipe(
+                Effect.flatMap((room) =>
+                  Effect.all([first.join(caller, room, other), first.dial(caller, room)], { concurrency: 2 })
+                ),
+                Effect.forkChild
+              )
+            )
+            yield* Effect.sleep(afterMs)
+            yield* first.kill
+            // None is interrupted: a process that is gone keeps nobody waiting.
+            for (const asker of askers) yield* Fiber.await(asker)
+
+            const second = yield* start
+            const rooms = yield* sql<{ readonly id: Id.ConferenceId }>`
+              SELECT id FROM conference WHERE tenant_id = ${caller.tenantId}`
+            for (const { id } of rooms) {
+              yield* settled(id)
+              yield* isOver(id)
+            }
+            const unsettled = sql`
+              SELECT FROM entity WHERE tenant_id = ${caller.tenantId} AND kind <> 'account' AND NOT settled`
+            yield* until(Effect.map(unsettled, ({ length }) => length === 0))
+            const dialled = first.fake.dialled()
+            expect(new Set(dialled).size, "nobody is dialled twice").toBe(dialled.length)
+            expect(second.fake.dialled()).toEqual([])
+            expect(yield* second.conferences.liveCount).toBe(0)
+            yield* second.kill
+          }
+        }),
+      90_000
     )
 
     it.effect("end cleanly where a row cannot be read any more", () =>

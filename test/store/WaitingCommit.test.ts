@@ -8,6 +8,7 @@ const waiting = (): WaitingCommit.WaitingCommit => ({
   wanted: () => true,
   done: Deferred.makeUnsafe<Committed | null>(),
   slow: 0,
+  isHandedOver: false,
   isWritten: false
 })
 

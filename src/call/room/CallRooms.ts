@@ -3,6 +3,7 @@ import type { Actor } from "../../actor/Actor.ts"
 import type { Step } from "../../actor/Behavior.ts"
 import type { CallId } from "../../domain/Id.ts"
 import { Journal } from "../../store/Journal.ts"
+import * as Outage from "../../store/Outage.ts"
 import type { CallInput } from "../CallInput.ts"
 import { type CallState, isTerminal } from "../CallState.ts"
 import type { ToCall, ToConference } from "../RoomTell.ts"
@@ -42,7 +43,7 @@ export const make = Effect.fnUntraced(function* (calls: {
         )
 
   const tellAbsent = Effect.fnUntraced(function* (callId: CallId, tell: ToCall) {
-    const row = yield* journal.find(callId)
+    const row = yield* Outage.outlasted(journal.find(callId))
     if (row === null || row.kind !== "call") return yield* say(RoomAnswer.ofNobody(callId, tell))
     if (!row.settled) {
       yield* calls.recovered
