@@ -52,6 +52,12 @@ export const medianRate = (rates: ReadonlyArray<Rate>): Rate => ({
 /** All the CPU time of an operation that we can see. */
 export const micros = (rate: Rate): number => rate.cpuMicros + rate.postgresMicros
 
+/** `--rows large,many` on the command line: these variants alone, where a bench has them. */
+const isWanted = (variant: string): boolean => {
+  const at = process.argv.indexOf("--rows")
+  return at === -1 || (process.argv[at + 1] ?? "").split(",").includes(variant)
+}
+
 /**
  * One warm-up of each variant, then `rounds` times all of them in turn: what slows the machine down slows each of them,
  * so that ratios hold where absolute figures do not.
@@ -61,8 +67,9 @@ export const interleaved = <Name extends string, A, E, R>(
   variants: Readonly<Record<Name, Effect.Effect<A, E, R>>>
 ): Effect.Effect<Readonly<Record<Name, ReadonlyArray<A>>>, E, R> =>
   Effect.gen(function* () {
-    const names = Object.keys(variants) as Array<Name>
-    const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Array<A>>
+    const all = Object.keys(variants) as Array<Name>
+    const results = Object.fromEntries(all.map((name) => [name, []])) as unknown as Record<Name, Array<A>>
+    const names = all.filter(isWanted)
     for (const name of names) yield* variants[name]
     for (let round = 0; round < rounds; round++) for (const name of names) results[name].push(yield* variants[name])
     return results

@@ -47,7 +47,10 @@ const open = (peerPort: number, heard: (bytes: Uint8Array) => void): Promise<Cal
           socket.send(bytes, peerPort, "127.0.0.1")
         },
         send: () => {
-          new DataView(last.buffer, last.byteOffset).setUint16(2, sequenceNumber++ & 0xffff)
+          const view = new DataView(last.buffer, last.byteOffset)
+          view.setUint16(2, sequenceNumber & 0xffff)
+          view.setUint32(4, (160 * sequenceNumber) >>> 0)
+          sequenceNumber++
           socket.send(last, peerPort, "127.0.0.1")
         },
         close: () => socket.close()

@@ -3,8 +3,9 @@ import { LegId, MemberId } from "../../../../src/domain/Id.ts"
 import * as Report from "../../Report.ts"
 import * as Rounds from "../../Rounds.ts"
 import * as BarePlane from "../BarePlane.ts"
-import * as Departures from "../Departures.ts"
 import * as MediaThread from "../MediaThread.ts"
+import * as ThreadTime from "../ThreadTime.ts"
+import * as Raster from "./Raster.ts"
 import * as Talk from "./Talk.ts"
 
 /** PCMU members over UDP on loopback, in the thread that the service has for them. */
@@ -21,9 +22,14 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 interface Round {
   /** Share of a core that this process used, with its media thread. */
   readonly cores: number
+  /** Share of the time in which the media thread could have run, and had no core. */
+  readonly waited: number
+  /** Frames that left late, or never. */
   readonly late: number
-  readonly missing: number
-  readonly packets: number
+  readonly frames: number
+  readonly lost: number
+  /** How the far ends fared: the share of a core that they used, and their longest pause. */
+  readonly peers: Pick<Talk.Answer, "cores" | "longestPauseMs">
   /** Milliseconds from a burst's packet to that of each other member which carries it. */
   readonly delays: ReadonlyArray<number>
   readonly joinsPerSecond: number
@@ -62,20 +68,25 @@ export const run = Effect.gen(function* () {
 
   /** What is used and sent from now on. */
   const observed = Effect.gen(function* () {
-    yield* peers.take
+    yield* peers.watch
     const before = process.cpuUsage()
+    const threadBefore = ThreadTime.now()
     const beganAt = nowMs()
     yield* Effect.sleep(secondsPerRound * 1000)
     const { system, user } = process.cpuUsage(before)
-    const cores = (system + user) / 1000 / (nowMs() - beganAt)
+    const threadAfter = ThreadTime.now()
+    const tookMs = nowMs() - beganAt
     const taken = yield* peers.take
-    const figures = Departures.figures(taken.departures)
+    const figures = Raster.figures(taken.departures)
+    const sum = (what: (each: Raster.Figures) => number) => figures.reduce((total, each) => total + what(each), 0)
     return {
-      cores,
+      cores: (system + user) / 1000 / tookMs,
+      waited: (threadAfter.waitedMs - threadBefore.waitedMs) / tookMs,
       delays: delaysOf(taken),
-      packets: taken.departures.length,
-      missing: figures.reduce((sum, each) => sum + each.missing, 0),
-      late: figures.reduce((sum, { lateness }) => sum + lateness.filter((ms) => ms > lateMs).length, 0)
+      frames: sum(({ packets, skipped }) => packets + skipped),
+      lost: sum(({ lost }) => lost),
+      late: sum(({ lateness, skipped }) => skipped + lateness.filter((ms) => ms > lateMs).length),
+      peers: taken
     }
   })
 
@@ -149,10 +160,13 @@ export const run = Effect.gen(function* () {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`
   const sum = (of: ReadonlyArray<Round>, what: (round: Round) => number) =>
     of.reduce((total, round) => total + what(round), 0)
-  const late = (of: ReadonlyArray<Round>) => sum(of, (round) => round.late) / sum(of, (round) => round.packets)
+  const late = (of: ReadonlyArray<Round>) => sum(of, (round) => round.late) / sum(of, (round) => round.frames)
   const delay = (of: ReadonlyArray<Round>, p: number) =>
     Rounds.percentile(Float64Array.from(of.flatMap((round) => round.delays)).sort(), p)
   const delays = (of: ReadonlyArray<Round>) => `${delay(of, 0.5).toFixed(1)} / ${delay(of, 0.99).toFixed(1)}`
+  const waited = (of: ReadonlyArray<Round>) => percent(Rounds.median(of.map((round) => round.waited)))
+  const peersOf = (of: ReadonlyArray<Round>) =>
+    `${percent(Rounds.median(of.map((round) => round.peers.cores)))} / ${Math.max(...of.map((round) => round.peers.longestPauseMs)).toFixed(1)}`
   const { bursts, fifty, floor: bareOf, jittered, large, many, muted, ten } = results
   const cut = Math.max(...muted.map(({ cutMs }) => cutMs))
   return [
@@ -167,9 +181,14 @@ export const run = Effect.gen(function* () {
     ),
     Report.figure("  bare dgram, as many packets", percent(cores(bareOf))),
     Report.figure("    more than 10 ms late", `${(100 * late(bareOf)).toFixed(3)} %`),
-    Report.figure("  packets missing", String(sum(large, (round) => round.missing))),
+    Report.figure("    waited for a core", waited(bareOf)),
+    Report.figure("  the media thread waited for a core, share of the time", waited(large)),
+    Report.figure("  packets lost on the way", String(sum(large, (round) => round.lost))),
+    Report.figure("  the far ends: share of a core / longest pause, ms", peersOf(large)),
     Report.figure("50 rooms of 5", percent(cores(many))),
     Report.figure("  frames more than 10 ms late", `${(100 * late(many)).toFixed(3)} %`),
+    Report.figure("  waited for a core", waited(many)),
+    Report.figure("  the far ends", peersOf(many)),
     Report.against("packet in to packet out, p50 ms", delay(bursts, 0.5).toFixed(1), "< 45", delay(bursts, 0.5) < 45),
     Report.against("  p99", delay(bursts, 0.99).toFixed(1), "< 65", delay(bursts, 0.99) < 65),
     Report.figure("  of so many", Report.number(sum(bursts, (round) => round.delays.length))),

@@ -67,6 +67,10 @@ let departures: Array<Departure> = []
 let bursts: Array<{ readonly call: number; readonly sentMs: number }> = []
 let nextBurstMs = 0
 let burster = -1
+let watchedSinceMs = 0
+let usedBefore = process.cpuUsage()
+let roundMs = 0
+let longestPauseMs = 0
 
 const payloadOf = (call: Call, index: number, now: number): Uint8Array => {
   if (!call.isTalker) return quiet[(call.number + 7 * index) % quiet.length] ?? burst
@@ -106,7 +110,26 @@ const note = ({ atMs, bytes, fromPort }: StampedSocket.Datagram): void => {
   if (call === undefined || bytes.length !== headerLength + payloadLength) return
   let isLoud = false
   for (let i = headerLength; i < bytes.length; i++) if (Math.abs(linear[bytes[i] ?? 0] ?? 0) > loud) isLoud = true
-  departures.push({ call, sequenceNumber: ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0), atMs, isLoud, carries: null })
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  departures.push({ call, sequenceNumber: view.getUint16(2), timestamp: view.getUint32(4), atMs, isLoud })
+}
+
+const forget = (): void => {
+  departures = []
+  bursts = []
+}
+
+const watch = (): void => {
+  forget()
+  watchedSinceMs = nowMs()
+  usedBefore = process.cpuUsage()
+  longestPauseMs = 0
+}
+
+const answer = (): Answer => {
+  const { system, user } = process.cpuUsage(usedBefore)
+  const cores = (system + user) / 1000 / (nowMs() - watchedSinceMs)
+  return { departures, bursts, port: 0, clock: "receiver", cores, longestPauseMs }
 }
 
 const serve = async (question: Question): Promise<Answer> => {
@@ -114,12 +137,15 @@ const serve = async (question: Question): Promise<Answer> => {
     case "listen": {
       const rtp = await StampedSocket.open()
       const round = () => {
-        sendDue(rtp, nowMs())
+        const now = nowMs()
+        longestPauseMs = Math.max(longestPauseMs, now - roundMs)
+        roundMs = now
+        sendDue(rtp, now)
         rtp.drain(note)
         setTimeout(round, 1)
       }
       round()
-      return { departures: [], bursts: [], port: rtp.port, clock: rtp.clock }
+      return { ...answer(), port: rtp.port, clock: rtp.clock }
     }
     case "talk": {
       const now = nowMs()
@@ -138,16 +164,18 @@ const serve = async (question: Question): Promise<Answer> => {
       callOfPort = new Map(question.ports.map((port, index) => [port, index]))
       break
     }
+    case "watch":
+      watch()
+      break
     case "take": {
-      const taken = { departures, bursts, port: 0, clock: "receiver" } as const
-      departures = []
-      bursts = []
+      const taken = answer()
+      forget()
       return taken
     }
     case "stop":
       calls = []
   }
-  return { departures: [], bursts: [], port: 0, clock: "receiver" }
+  return { ...answer(), departures: [], bursts: [] }
 }
 
 Child.answer((question) => serve(question as Question))

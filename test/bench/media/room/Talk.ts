@@ -5,7 +5,9 @@ import type * as Peers from "../Peers.ts"
 /** `words`: as people talk. `bursts`: quiet tones, and bursts now and then. `loud`: one burst in each packet. */
 export type Talk = "words" | "bursts" | "loud"
 
-export interface Departure extends Peers.Departure {
+/** A packet of ours, as it left. */
+export interface Departure extends Pick<Peers.Departure, "call" | "sequenceNumber" | "atMs"> {
+  readonly timestamp: number
   readonly isLoud: boolean
 }
 
@@ -15,6 +17,9 @@ export interface Answer {
   readonly bursts: ReadonlyArray<{ readonly call: number; readonly sentMs: number }>
   readonly port: number
   readonly clock: "kernel" | "receiver"
+  /** Of the far ends themselves, since `watch`: the share of a core that they used, and for how long they did nothing. */
+  readonly cores: number
+  readonly longestPauseMs: number
 }
 
 export type Question =
@@ -28,6 +33,8 @@ export type Question =
       readonly talk: Talk
       readonly jitterMs: number
     }
+  /** Forgets what came so far. */
+  | { readonly type: "watch" }
   /** What came since the last time. */
   | { readonly type: "take" }
   | { readonly type: "stop" }
@@ -41,6 +48,7 @@ export const start = Effect.gen(function* () {
     clock: listening.clock,
     talk: (of: Omit<Extract<Question, { readonly type: "talk" }>, "type">) =>
       Effect.asVoid(ask({ type: "talk", ...of } satisfies Question)),
+    watch: Effect.asVoid(ask({ type: "watch" } satisfies Question)),
     take: ask({ type: "take" } satisfies Question),
     stop: Effect.asVoid(ask({ type: "stop" } satisfies Question))
   }
