@@ -10,7 +10,7 @@ import { MediaPlane } from "../MediaPlane.ts"
 import * as SwitchedPlane from "../SwitchedPlane.ts"
 import * as Protocol from "../Protocol.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
-import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
+import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
 import * as UdpPorts from "./UdpPorts.ts"
 
 export interface Config {
@@ -98,7 +98,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       }
 
       const start = (): void => {
-        const thread = new Worker(program, { workerData: threadConfig })
+        const thread = new Worker(program, { workerData: threadConfig, resourceLimits })
         worker = thread
         heardAt = null
         startedAt = Monotonic.read(clock)

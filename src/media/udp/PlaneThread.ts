@@ -2,6 +2,14 @@ import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
 import type { Figures as StreamFigures } from "../stream/Common.ts"
 
+/**
+ * Of the heap of the thread. Each datagram leaves objects of Node behind, some 10 MB a second in a room of 250. The space
+ * for what is young grows to dozens of MB where it may, and emptying it then takes 20 ms and more, in which every leg waits;
+ * on busy cores much more, because helpers without the priority of this thread take part. Filled and emptied at 4 MB that
+ * is 1 to 4 ms, for one percent of a core.
+ */
+export const resourceLimits = { maxYoungGenerationSizeMb: 8 } as const
+
 /** What the thread is started with. */
 export interface ThreadConfig {
   readonly ringback: Country

@@ -4,14 +4,19 @@ import { type LegId, type MemberId, WorkId } from "../../../src/domain/Id.ts"
 import type { Pinned } from "../../../src/egress/Pinned.ts"
 import type { StartStream } from "../../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
-import type { FromThread, ThreadConfig, ToThread } from "../../../src/media/udp/PlaneThread.ts"
+import {
+  type FromThread,
+  resourceLimits,
+  type ThreadConfig,
+  type ToThread
+} from "../../../src/media/udp/PlaneThread.ts"
 
 const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
 
 /** The thread that the service has for its calls, spoken to in its own messages; ends with its scope. */
 export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
   const worker = yield* Effect.acquireRelease(
-    Effect.sync(() => new Worker(program, { workerData: config })),
+    Effect.sync(() => new Worker(program, { workerData: config, resourceLimits })),
     (worker) => Effect.promise(() => worker.terminate())
   )
   const post = (message: ToThread) => worker.postMessage(message, [])

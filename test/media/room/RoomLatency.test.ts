@@ -13,7 +13,7 @@ import * as SwitchBench from "../SwitchBench.ts"
 const [rooms, phases] = [50, 20]
 const frameMs = 20
 /** Of each phase: so many packets, of which one has the burst; then nothing, until the jitter buffer is empty. */
-const [packets, burstNumber, pauseFrames] = [34, 28, 13]
+const [packets, burstNumber, pauseFrames] = [22, 15, 13]
 const phaseMs = (packets + pauseFrames + 1) * frameMs
 const peer = { address: "127.0.0.1", port: 9000 }
 const silence = G711.encode("PCMU", Tone.sine(500, -40, frameMs, 8000))
@@ -146,10 +146,14 @@ describe("From a packet of who speaks to that of who hears it, jitter buffer inc
   it.each([
     { network: "even", jitterMs: 0 },
     { network: "with 8 ms of jitter", jitterMs: 8 }
-  ])("pass less than 45 ms in the middle, and 65 ms but for one in a hundred: network $network", ({ jitterMs }) => {
-    const all = latencies(jitterMs)
-    expect(all.length).toBe(rooms * phases)
-    expect(percentile(all, 0.5)).toBeLessThan(45)
-    expect(percentile(all, 0.99)).toBeLessThan(65)
-  })
+  ])(
+    "pass less than 45 ms in the middle, and 65 ms but for one in a hundred: network $network",
+    { timeout: 120_000 },
+    ({ jitterMs }) => {
+      const all = latencies(jitterMs)
+      expect(all.length).toBe(rooms * phases)
+      expect(percentile(all, 0.5)).toBeLessThan(45)
+      expect(percentile(all, 0.99)).toBeLessThan(65)
+    }
+  )
 })

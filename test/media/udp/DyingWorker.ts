@@ -1,4 +1,4 @@
-import { parentPort } from "node:worker_threads"
+import { parentPort, resourceLimits } from "node:worker_threads"
 import { noFigures } from "../../../src/media/stream/Common.ts"
 import type { FromThread, ToThread } from "../../../src/media/udp/PlaneThread.ts"
 
@@ -8,7 +8,13 @@ if (port === null) throw new Error("DyingWorker is a worker thread")
 const say = (message: FromThread) => port.postMessage(message)
 
 port.on("message", (message: ToThread) => {
-  if (message.type === "open_rtp") say({ type: "opened", leg: message.leg, port: 2 })
+  if (message.type === "open_rtp")
+    // A leg of this name asks for the most that the space of young objects may grow to, in MB.
+    say({
+      type: "opened",
+      leg: message.leg,
+      port: message.leg === "young space" ? (resourceLimits.maxYoungGenerationSizeMb ?? 0) : 2
+    })
   if (message.type === "ping")
     say({ type: "pong", figures: { legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures() } })
   if (message.type === "media" && message.media.type === "send_dtmf") process.exit(1)

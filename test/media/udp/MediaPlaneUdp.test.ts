@@ -226,6 +226,13 @@ withLayer(
 )("A media thread", (it) => {
   const die = Media.dtmf(Ids.work("die"), "1")
 
+  it.effect("has a small space for young objects, which is emptied in a fraction of a frame", () =>
+    Effect.gen(function* () {
+      const { port: megabytes } = yield* (yield* MediaPlane).openRtp(Ids.leg("young space"), tenant)
+      expect(megabytes).toBeLessThanOrEqual(8)
+    })
+  )
+
   it.effect.each([
     { what: "dies", command: die },
     { what: "hangs", command: Media.stopPlayback }
