@@ -49,6 +49,12 @@ export const make = Effect.gen(function* () {
           SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
           WHERE conference_id = ${conferenceId} ORDER BY created_at, id`
       ),
+    /** Which of these calls are still there. */
+    keptCalls: (ids: ReadonlyArray<string>) =>
+      sql<{ readonly id: string }>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`.pipe(
+        Effect.map((rows): ReadonlySet<string> => new Set(rows.map(({ id }) => id))),
+        Effect.orDie
+      ),
     /** Newest first. */
     list: (tenantId: TenantId, { name, status }: ConferenceFilters, window: Listing.Window) =>
       Effect.orDie(

@@ -38,6 +38,10 @@ const encode = Wire.encoder(Conference)
 export const ofState = (state: ConferenceState, now: ParticipantView.Now): Conference =>
   encode({ ...state, participants: state.members.map((member) => ParticipantView.shown(state.id, member, now)) })
 
+/** `kept`: calls that retention has left. */
+export const withHost = (room: Conference, kept: ReadonlySet<string>): Conference =>
+  room.host_call_id === null || kept.has(room.host_call_id) ? room : { ...room, host_call_id: null }
+
 /** A list row. */
 export const ofRow = (row: ConferenceRow): Conference =>
   encode({ ...row, startOnCreate: row.startOnCreate === 1, endOnExit: row.endOnExit === 1, participants: [] })

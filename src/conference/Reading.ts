@@ -33,13 +33,21 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     return row === null || !isOwn(row) ? yield* notFound : yield* ofRow(row)
   })
 
-  const shown = (state: ConferenceState) => ConferenceView.ofState(state, registry.nowOf(state))
+  const shown = Effect.fnUntraced(function* (state: ConferenceState) {
+    const room = ConferenceView.ofState(state, registry.nowOf(state))
+    // A conference that lives is younger than the calls that retention takes.
+    return registry.live.has(state.id) ? room : ConferenceView.withHost(room, yield* repo.keptCalls([state.hostCallId]))
+  })
 
   return {
     found,
-    ofAnyTenant: (id: Id.ConferenceId) => Effect.map(found(null, id), shown),
-    find: (tenantId: Id.TenantId, id: Id.ConferenceId) => Effect.map(found(tenantId, id), shown),
-    list: repo.list,
+    ofAnyTenant: (id: Id.ConferenceId) => Effect.flatMap(found(null, id), shown),
+    find: (tenantId: Id.TenantId, id: Id.ConferenceId) => Effect.flatMap(found(tenantId, id), shown),
+    list: Effect.fnUntraced(function* (...asked: Parameters<typeof repo.list>) {
+      const page = yield* repo.list(...asked)
+      const kept = yield* repo.keptCalls(page.results.flatMap(({ host_call_id }) => host_call_id ?? []))
+      return { ...page, results: page.results.map((room) => ConferenceView.withHost(room, kept)) }
+    }),
     participants: Effect.fnUntraced(function* (
       tenantId: Id.TenantId,
       id: Id.ConferenceId,

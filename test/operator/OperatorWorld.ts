@@ -38,7 +38,7 @@ const recorded = Layer.effect(
   )
 )
 
-const carrier = Layer.effectDiscard(
+const recording = Layer.effectDiscard(
   Effect.gen(function* () {
     const { commands } = yield* Recorded
     const adapter = Sample.adapter((command) => Effect.sync(() => void commands.push(command)))
@@ -64,31 +64,35 @@ const phones = Layer.effect(
 /** What requests of tenants would go by. */
 export const policy = TargetPolicy.make()
 
-export const layer = Layer.unwrap(
-  Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
-).pipe(
-  Layer.provideMerge(
-    Layer.merge(
-      Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).pipe(
-        Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 }))
-      ),
-      Bans.layer
-    )
-  ),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      DialingPermissions.layer,
-      Targets.layer(policy),
-      carrier,
-      phones,
-      Retention.layer({ days: { event: 30, call: 396 } }),
-      Webhooks.layer({ ownsConnection: () => Effect.succeed(false), subscriptionLimit: () => Effect.succeed(50) })
-    )
-  ),
-  Layer.provideMerge(Features.layer),
-  Layer.provideMerge(recorded),
-  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
-)
+/** `carrier`: with whatever it has registered. */
+export const over = (carrier: Layer.Layer<Layer.Success<typeof Carrier.layer>, never, Recorded>) =>
+  Layer.unwrap(
+    Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
+  ).pipe(
+    Layer.provideMerge(
+      Layer.merge(
+        Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).pipe(
+          Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 }))
+        ),
+        Bans.layer
+      )
+    ),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        DialingPermissions.layer,
+        Targets.layer(policy),
+        carrier,
+        phones,
+        Retention.layer({ days: { event: 30, call: 396 } }),
+        Webhooks.layer({ ownsConnection: () => Effect.succeed(false), subscriptionLimit: () => Effect.succeed(50) })
+      )
+    ),
+    Layer.provideMerge(Features.layer),
+    Layer.provideMerge(recorded),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
+  )
+
+export const layer = over(recording)
 
 /** A tenant with the slug `slug`, signed up through its door. */
 export const signup = Effect.fn(function* (slug: string) {
