@@ -61,7 +61,7 @@ describe("the guide's tables", () => {
     expect(types.sort()).toEqual([...eventTypes].sort())
   })
 
-  it("name every field of an event that is raised", () => {
+  it("name every field of every event", () => {
     const common = {
       call: ["call_id", "leg_id", "customer_reference"],
       stream: ["call_id", "leg_id", "customer_reference", "stream_id", "stream_url", "stream_track", "stream_codec"],
@@ -70,7 +70,6 @@ describe("the guide's tables", () => {
       number_order: ["order_id", "status", "country_code", "number_type", "phone_numbers", "total_cents"]
     }
     for (const { data, type } of eventsBelow("## Events")) {
-      if (!events[type].emitted) continue
       const ofFamily = type.startsWith("call.")
         ? common.call
         : type.startsWith("stream.")

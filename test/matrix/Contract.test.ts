@@ -45,9 +45,9 @@ describe("The tables of what the API promises", () => {
   })
 
   it("name every event of calls, recordings and streams, each with every field of its data", () => {
-    const emitted = eventTypes.filter((type) => /^(call|recording|stream)\./.test(type) && events[type].emitted)
-    expect(Object.keys(Contract.events).toSorted()).toEqual(emitted.toSorted())
-    for (const type of emitted) {
+    const ofCalls = eventTypes.filter((type) => /^(call|recording|stream)\./.test(type))
+    expect(Object.keys(Contract.events).toSorted()).toEqual(ofCalls.toSorted())
+    for (const type of ofCalls) {
       const fields = Object.keys(events[type].data.from.fields).filter((field) => field !== "conference_id")
       const optional = type === "stream.failed" ? ["detail"] : []
       expect([type, fields.toSorted()]).toEqual([

@@ -50,7 +50,6 @@ export const Word = Wire.struct({
 export const rows = {
   "call.started": {
     when: "A call was created, outbound or inbound.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       from: Field.text("The calling number, E.164.", "+12025550150"),
@@ -69,17 +68,14 @@ export const rows = {
   },
   "call.ringing": {
     when: "The far end is being alerted.",
-    emitted: true,
     data: Wire.struct({ ...ofCall, ringingAt: Field.time("When alerting began.") })
   },
   "call.answered": {
     when: "The call was answered.",
-    emitted: true,
     data: Wire.struct({ ...ofCall, answeredAt: Field.time("When it was answered.") })
   },
   "call.bridged": {
     when: "The call was bridged to another leg, or has come into a conference.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       bridgedCallId: Field.callIdOrNull("The other call; null for a leg of this call."),
@@ -90,7 +86,6 @@ export const rows = {
   },
   "call.ended": {
     when: "The call ended, answered or not. It is the last event of a call's own work.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       status: Field.oneOf("`failed`: it ended by what went wrong before an answer or by a refusal.", [
@@ -106,7 +101,6 @@ export const rows = {
   },
   "call.transfer_failed": {
     when: "The leg that a transfer dialled was not connected; the call goes on without it.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       legId: Field.legId("The leg that was dialled."),
@@ -117,7 +111,6 @@ export const rows = {
   },
   "call.bridge_failed": {
     when: "The legs of a `bridge` were not joined.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       bridgedLegId: Field.legId("The other leg."),
@@ -132,7 +125,6 @@ export const rows = {
   },
   "call.refer_completed": {
     when: "The far end was connected with the address that it was referred to.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       sipStatus: Schema.NullOr(Schema.Int).annotate({
@@ -144,7 +136,6 @@ export const rows = {
   },
   "call.refer_failed": {
     when: "The far end was not connected with the address that it was referred to; the call goes on.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       sipStatus: Schema.NullOr(Schema.Int).annotate({
@@ -160,7 +151,6 @@ export const rows = {
   },
   "call.dtmf": {
     when: "The far end pressed a digit.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       digit: Secret.digits(
@@ -174,7 +164,6 @@ export const rows = {
   },
   "call.gather_complete": {
     when: "A gather ended, with or without digits.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       digits: Secret.digits(Field.text("What was collected, without the terminating digit; may be empty.", "1234")),
@@ -184,7 +173,6 @@ export const rows = {
   },
   "call.playback_ended": {
     when: "A playback ended: it was played to its end, was stopped, or could not be played.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       playbackId: Field.text("What `play` answered.", "0123456789abcdef0123456789abcdef"),
@@ -195,7 +183,6 @@ export const rows = {
   },
   "call.speak_ended": {
     when: "Speech ended: it was spoken to its end, was stopped, or could not be spoken.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       speakId: Field.text("Of this speech.", "0123456789abcdef0123456789abcdef"),
@@ -206,7 +193,6 @@ export const rows = {
   },
   "call.amd_complete": {
     when: "Machine detection has a result. It is sent again when a beep is heard later.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       result: Field.oneOf("Who answered.", ["human", "machine", "unknown"]),
@@ -215,7 +201,6 @@ export const rows = {
   },
   "call.transcript_chunk": {
     when: "A phrase was recognized and will not change any more.",
-    emitted: true,
     data: Wire.struct({
       ...ofCall,
       transcriptionId: Field.transcriptionId,

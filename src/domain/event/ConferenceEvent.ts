@@ -13,7 +13,6 @@ const role = Field.oneOf("The host's leg, or another one.", ["host", "participan
 export const rows = {
   "conference.started": {
     when: "The room is live.",
-    emitted: true,
     data: Wire.struct({
       conferenceId: Field.conferenceId,
       name: Field.text("As it was created with.", "Weekly"),
@@ -22,7 +21,6 @@ export const rows = {
   },
   "conference.ended": {
     when: "The room was closed.",
-    emitted: true,
     data: Wire.struct({
       conferenceId: Field.conferenceId,
       endedAt: Field.time("When it was closed."),
@@ -31,37 +29,30 @@ export const rows = {
   },
   "conference.member_joined": {
     when: "A leg came into the room.",
-    emitted: true,
     data: Wire.struct({ ...ofMember, role, joinedAt: Field.time("When it came in.") })
   },
   "conference.member_left": {
     when: "A leg left the room.",
-    emitted: true,
     data: Wire.struct({ ...ofMember, role, leftAt: Field.time("When it left.") })
   },
   "conference.member_muted": {
     when: "A member was muted.",
-    emitted: true,
     data: Wire.struct(ofMember)
   },
   "conference.member_unmuted": {
     when: "A member was unmuted.",
-    emitted: true,
     data: Wire.struct(ofMember)
   },
   "conference.member_speaking_started": {
     when: "A member began to speak.",
-    emitted: true,
     data: Wire.struct(ofMember)
   },
   "conference.member_speaking_ended": {
     when: "A member stopped speaking.",
-    emitted: true,
     data: Wire.struct(ofMember)
   },
   "conference.playback_ended": {
     when: "A sound or speech in the room is over, one way or another.",
-    emitted: true,
     data: Wire.struct({
       conferenceId: Field.conferenceId,
       playbackId: Field.text("Of this sound or speech.", "0123456789abcdef0123456789abcdef"),

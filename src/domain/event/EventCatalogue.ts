@@ -16,12 +16,12 @@ const rows = {
   ...WebhookEvent.rows
 } as const
 
-/** Names that a subscription may list, those of events that nothing emits yet among them. */
+/** Names that a subscription may list. */
 export type EventType = keyof typeof rows
 
 export const catalogue: Readonly<Record<EventType, Row>> = rows
 
-/** Any event that is emitted: what becomes a row of the journal. */
+/** Any event as it is emitted: what becomes a row of the journal. */
 export type PublicEvent = EmittedOf<typeof rows>
 
 /** What the machine of a call emits: of the call itself, and of what it records and streams. */

@@ -34,12 +34,10 @@ const failureReason = Field.oneOf("Why they could not be had.", [
 export const rows = {
   "number_order.completed": {
     when: "Numbers of an order are active.",
-    emitted: true,
     data: Wire.struct({ ...ofOrder, completedAt: Field.time("When they became active.") })
   },
   "number_order.failed": {
     when: "Numbers of an order could not be had; what they cost is refunded.",
-    emitted: true,
     data: Wire.struct({
       ...ofOrder,
       failureReason: failureReason,

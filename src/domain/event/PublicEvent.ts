@@ -9,8 +9,6 @@ import { Schema } from "effect"
 export interface Row {
   /** When it is sent, as the published document says it: one sentence. */
   readonly when: string
-  /** False while nothing emits it: it can be subscribed to, is marked in the document, and no machine can emit it. */
-  readonly emitted: boolean
   /** `data` of the envelope, and how the wire has it. Each field has a description and an example (`Field.ts`). */
   readonly data: Schema.Codec<unknown, unknown> & {
     readonly from: { readonly fields: Readonly<Record<string, Schema.Constraint>> }
@@ -20,9 +18,9 @@ export interface Row {
 /** The rows of one family, by the event's name on the wire: `<family>.<what happened>`. */
 export type Family<Name extends string> = Readonly<Record<`${Name}.${string}`, Row>>
 
-/** The events of `Rows` that are emitted, as machines make them: name and data. */
+/** The events of `Rows` as machines make them: name and data. */
 export type EmittedOf<Rows> = {
-  [Type in keyof Rows]: Rows[Type] extends { readonly emitted: true; readonly data: infer Data extends Schema.Top }
+  [Type in keyof Rows]: Rows[Type] extends { readonly data: infer Data extends Schema.Top }
     ? { readonly type: Type; readonly data: Data["Type"] }
     : never
 }[keyof Rows]

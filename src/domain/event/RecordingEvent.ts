@@ -14,7 +14,6 @@ const ofRecording = {
 export const rows = {
   "recording.completed": {
     when: "A recording is stored and can be downloaded.",
-    emitted: true,
     data: Wire.struct({
       ...ofRecording,
       durationSeconds: Field.seconds("Length of the recording."),
@@ -26,7 +25,6 @@ export const rows = {
   },
   "recording.failed": {
     when: "A recording could not be stored.",
-    emitted: true,
     data: Wire.struct({
       ...ofRecording,
       reason: Field.oneOf("What went wrong.", ["storage_error", "internal_error", "unsupported"]),

@@ -23,12 +23,10 @@ const ofStream = {
 export const rows = {
   "stream.started": {
     when: "A media stream is connected.",
-    emitted: true,
     data: Wire.struct({ ...ofStream, startedAt: Field.time("When it was connected.") })
   },
   "stream.stopped": {
     when: "A media stream ended.",
-    emitted: true,
     data: Wire.struct({
       ...ofStream,
       stoppedAt: Field.time("When it ended."),
@@ -37,7 +35,6 @@ export const rows = {
   },
   "stream.failed": {
     when: "A media stream could not be connected, or broke.",
-    emitted: true,
     data: Wire.struct({
       ...ofStream,
       failureReason: Field.oneOf(

@@ -5,7 +5,6 @@ import type { EmittedOf, Family } from "./PublicEvent.ts"
 export const rows = {
   "webhook.test": {
     when: "A test of a subscription was asked for. It goes to that subscription alone, whatever types that lists.",
-    emitted: true,
     data: Wire.struct({ subscriptionId: Field.id("sub", "The subscription that is tested.") })
   }
 } as const satisfies Family<"webhook">

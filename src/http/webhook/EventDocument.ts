@@ -59,29 +59,26 @@ const responses = {
 const componentOf = (type: EventType): string =>
   `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`
 
-const operationOf = (type: EventType) => {
-  const { emitted, when } = catalogue[type]
-  return {
-    post: {
-      tags: [tag.name],
-      operationId: type,
-      summary: type,
-      description: emitted ? when : `${when}\n\nNot built yet: it can be subscribed to, and nothing sends it.`,
-      security: [],
-      parameters: Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
-      requestBody: {
-        required: true,
-        content: {
-          "application/json": {
-            schema: { $ref: `#/components/schemas/${componentOf(type)}` },
-            example: Envelope.example(type)
-          }
+const operationOf = (type: EventType) => ({
+  post: {
+    tags: [tag.name],
+    operationId: type,
+    summary: type,
+    description: catalogue[type].when,
+    security: [],
+    parameters: Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: { $ref: `#/components/schemas/${componentOf(type)}` },
+          example: Envelope.example(type)
         }
-      },
-      responses
-    }
+      }
+    },
+    responses
   }
-}
+})
 
 /** One for each event, by its name. */
 export const webhooks = Object.fromEntries(eventTypes.map((type) => [type, operationOf(type)]))
