@@ -78,14 +78,22 @@ export const make = (options: {
   }
 
   return {
-    /** In the turn of the conference, so that the account hears all that it asks for in its order. */
+    held,
+    /**
+     * In the turn of the conference, so that the account hears all that it asks for in its order. Whatever comes when a
+     * recording has run beyond what was reserved (nothing could be committed for a while) finds it renewed, or refused.
+     */
     prepare: (state: ConferenceState, input: ConferenceInput, now: number): Asking | null => {
       if (input.type === "action" && input.action.verb === "record_start") return beginning(state, input, now)
-      if (input.type !== "renewal") return null
+      if (input.type === "recovered") return null
+      const isRenewal = input.type === "renewal"
       const at = RecordingMoney.renewsAt(state)
-      return at === null || at > now
+      const due = isRenewal ? at : RecordingMoney.endsAt(state)
+      return at === null || due === null || due > now
         ? null
-        : Effect.map(renewal(state, now), (renewed) => ({ first: [], input: renewed }))
+        : Effect.map(renewal(state, now), (renewed) =>
+            isRenewal ? { first: [], input: renewed } : { first: [renewed], input }
+          )
     },
     /** After the commit: the row of the conference speaks for what was reserved, and has what was charged. */
     stored: ({ before, effects, input, state }: ConferenceStep): Effect.Effect<void> => {

@@ -143,11 +143,10 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
         row === null ? null : Result.getOrThrow(StoredConference.decode(row, keys.opener(id)))
       ),
     recovered: (state) =>
-      Effect.map(snapshot(state, ownerOf(state.id)), (found): ConferenceInput => ({
-        type: "recovered",
-        snapshot: found,
-        lostAt: state.at
-      })),
+      money.held(state).pipe(
+        Effect.andThen(snapshot(state, ownerOf(state.id))),
+        Effect.map((found): ConferenceInput => ({ type: "recovered", snapshot: found, lostAt: state.at }))
+      ),
     ready: (state, due) =>
       Effect.as(
         Effect.timeoutOption(carrier.rooms(state.adapter)?.caughtUp(state.id) ?? Effect.void, "2 seconds"),

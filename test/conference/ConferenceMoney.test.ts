@@ -153,6 +153,18 @@ describe("The money of a room's recordings", () => {
     })
   )
 
+  it.effect("that ran out while nothing could be committed is renewed before whatever comes next", () =>
+    Effect.gen(function* () {
+      const { state } = act(created(), "record_start", t0 + 1000)
+      const end: ConferenceInput = { type: "action", mostParticipants: null, action: { verb: "end", body: {} } }
+      const { money } = world("all")
+      expect(money.prepare(state, end, t0 + minuteMs)).toBe(null)
+      const late = money.prepare(state, end, t0 + 4 * minuteMs)
+      expect.assert(late !== null)
+      expect(yield* late).toEqual({ first: [{ type: "renewal", reservedMinutes: [9] }], input: end })
+    })
+  )
+
   it("is read again out of a row, with what is in flight beside it", () => {
     const { money } = world("all")
     const row = (state: ConferenceState) => ({ state: JSON.parse(JSON.stringify(state)), stateVersion: 1 })
