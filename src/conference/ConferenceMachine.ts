@@ -4,7 +4,7 @@ import * as Id from "../domain/Id.ts"
 import * as ActionRows from "./ActionRows.ts"
 import * as Closing from "./Closing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
-import { type ConferenceState, isCompleted } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, untouched } from "./ConferenceState.ts"
 import * as Draft from "./Draft.ts"
 import * as DueRows from "./DueRows.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
@@ -71,21 +71,13 @@ const create = (input: Extract<ConferenceInput, { readonly type: "create" }>, co
   const { conferenceId, type: _, ...asked } = input
   const state: ConferenceState = {
     ...asked,
+    ...untouched,
     id: conferenceId,
     status: "init",
     createdAt: context.now,
     startedAt: null,
     endedAt: null,
-    endsWithoutUnheld: false,
-    members: [],
     room: "asked",
-    heard: null,
-    lostAt: null,
-    pending: [],
-    playbacks: [],
-    recordings: [],
-    meters: [],
-    renewalRefusedAt: null,
     sequence: 0,
     seq: 0,
     at: context.now

@@ -124,6 +124,19 @@ export const ConferenceState = Schema.Struct({
 })
 export type ConferenceState = typeof ConferenceState.Type
 
+/** A conference in which nothing has happened, and of which nothing was asked. */
+export const untouched = {
+  endsWithoutUnheld: false,
+  members: [],
+  heard: null,
+  lostAt: null,
+  pending: [],
+  playbacks: [],
+  recordings: [],
+  meters: [],
+  renewalRefusedAt: null
+} as const satisfies Partial<ConferenceState>
+
 /** Members that have left and are still in the state. */
 export const mostLeft = 250
 

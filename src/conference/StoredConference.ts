@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import * as Id from "../domain/Id.ts"
 import type { StoredOf } from "../store/Journal.ts"
-import { ConferenceState, type Member, stateVersion } from "./ConferenceState.ts"
+import { ConferenceState, type Member, stateVersion, untouched } from "./ConferenceState.ts"
 import type { ParticipantRow } from "./ParticipantList.ts"
 import * as Sealing from "./Sealing.ts"
 
@@ -62,6 +62,7 @@ export const rebuild = (row: StoredOf<"conference">, members: ReadonlyArray<Part
     endedAt: null,
     at: createdAt,
     ...known,
+    ...untouched,
     id: row.id,
     tenantId: row.tenantId,
     createdAt,
@@ -71,7 +72,6 @@ export const rebuild = (row: StoredOf<"conference">, members: ReadonlyArray<Part
     endOnExit: true,
     maxParticipants: 2,
     durationMinutes: 1,
-    endsWithoutUnheld: false,
     members: members.flatMap((member): ReadonlyArray<Member> =>
       member.leftAt === null
         ? [
@@ -96,13 +96,6 @@ export const rebuild = (row: StoredOf<"conference">, members: ReadonlyArray<Part
         : []
     ),
     room: "live",
-    heard: null,
-    lostAt: null,
-    pending: [],
-    playbacks: [],
-    recordings: [],
-    meters: [],
-    renewalRefusedAt: null,
     // Behind every number that was given: gaps do no harm.
     sequence: known.sequence ?? row.seq * 1_000,
     seq: row.seq
