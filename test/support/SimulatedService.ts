@@ -18,6 +18,7 @@ import { AudioSource } from "../../src/media/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as TestServer from "../http/TestServer.ts"
+import * as CheapHashing from "./CheapHashing.ts"
 import * as FakeSpeech from "./FakeSpeech.ts"
 import * as Features from "./Features.ts"
 import * as SeenEvent from "./SeenEvent.ts"
@@ -52,7 +53,8 @@ const layers = (label: string, partitions: ReadonlyArray<number>, carriers: type
       )
     ),
     Layer.provideMerge(Layer.merge(DialingPermissions.layer, carriers)),
-    Layer.provideMerge(Features.startedAs(label, partitions))
+    Layer.provideMerge(Features.startedAs(label, partitions)),
+    Layer.provide(CheapHashing.layer)
   )
 
 /** `carriers`: what stands between the service and its carriers. */

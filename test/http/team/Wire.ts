@@ -1,6 +1,5 @@
 /** The wire over the real doors and a database, where mail reaches people and each request may come from anywhere. */
 import { Effect, Layer } from "effect"
-import { hash } from "node:crypto"
 import { Calls } from "../../../src/call/Call.ts"
 import { Conferences } from "../../../src/conference/Conference.ts"
 import * as ApiKeyHandlers from "../../../src/http/apikey/ApiKeyHandlers.ts"
@@ -9,25 +8,13 @@ import { BaseUrl } from "../../../src/http/Pagination.ts"
 import { RateLimit } from "../../../src/http/RateLimit.ts"
 import * as Server from "../../../src/http/Server.ts"
 import { Idempotency } from "../../../src/idempotency/Idempotency.ts"
-import { Hashing } from "../../../src/tenant/Password.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
+import * as CheapHashing from "../../support/CheapHashing.ts"
 import * as FakeSpeech from "../../support/FakeSpeech.ts"
 import * as Features from "../../support/Features.ts"
 import * as TestServer from "../TestServer.ts"
 
-/** How many passwords were hashed. */
-export const hashed = { count: 0 }
-
-/** Cheap, so that a suite may log in often. */
-const hashing = Layer.succeed(Hashing, {
-  places: 2,
-  scrypt: ({ length, password, salt }) =>
-    Effect.sync(() => {
-      hashed.count++
-      const digest = hash("sha512", `${Buffer.from(salt).toString("hex")} ${password}`, "buffer")
-      return new Uint8Array(digest.subarray(0, length))
-    })
-})
+export { hashed } from "../../support/CheapHashing.ts"
 
 export const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
@@ -42,7 +29,7 @@ export const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 
     Layer.succeed(BaseUrl, "https://api.example.com")
   ]),
   Layer.provideMerge(Features.mailing),
-  Layer.provide(hashing)
+  Layer.provide(CheapHashing.layer)
 )
 
 let addresses = 0

@@ -1,0 +1,17 @@
+import { Effect, Layer } from "effect"
+import { hash } from "node:crypto"
+import { Hashing } from "../../src/tenant/Password.ts"
+
+/** How many passwords were hashed. */
+export const hashed = { count: 0 }
+
+/** Cheap, so that suites may sign up and log in often: on a loaded machine the real one takes seconds. */
+export const layer = Layer.succeed(Hashing, {
+  places: 2,
+  scrypt: ({ length, password, salt }) =>
+    Effect.sync(() => {
+      hashed.count++
+      const digest = hash("sha512", `${Buffer.from(salt).toString("hex")} ${password}`, "buffer")
+      return new Uint8Array(digest.subarray(0, length))
+    })
+})
