@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { inflateSync } from "node:zlib"
 import * as Id from "../../src/domain/Id.ts"
 import { Drawing, type InvoiceRow } from "../../src/invoice/Invoice.ts"
 import * as PdfLayout from "../../src/invoice/pdf/PdfLayout.ts"
@@ -47,6 +48,34 @@ const pages = (pdf: Uint8Array) =>
     .toString("latin1")
     .match(/\/Type \/Page\b/g)?.length ?? 0
 
+interface Text {
+  readonly x: number
+  /** From the lower edge of the page, in points. */
+  readonly y: number
+  readonly font: string
+  /** Glyphs of a font of the document, so the same text in the same font is the same. */
+  readonly glyphs: string
+}
+
+/** What is written on each page. */
+const textsOf = (pdf: Uint8Array): ReadonlyArray<ReadonlyArray<Text>> => {
+  const bytes = Buffer.from(pdf)
+  const text = bytes.toString("latin1")
+  return [...text.matchAll(/\/FlateDecode\n>>\nstream\n/g)].flatMap(({ 0: begin, index }) => {
+    const from = index + begin.length
+    const content = inflateSync(bytes.subarray(from, text.indexOf("endstream", from))).toString("latin1")
+    const found = [
+      ...content.matchAll(/1 0 0 1 (?<x>[\d.]+) (?<y>[\d.]+) Tm\n\/(?<font>F\d+ \d+) Tf\n(?<glyphs>.*) TJ/g)
+    ].map(({ groups = {} }) => ({
+      x: Number(groups["x"]),
+      y: Number(groups["y"]),
+      font: groups["font"] ?? "",
+      glyphs: groups["glyphs"] ?? ""
+    }))
+    return found.length === 0 ? [] : [found]
+  })
+}
+
 describe("the PDF of an invoice", () => {
   it.effect("has the same bytes for the same invoice, from the thread as from here", () =>
     Effect.gen(function* () {
@@ -90,7 +119,28 @@ describe("the PDF of an invoice", () => {
   it.effect("goes on over as many pages as its lines take", () =>
     Effect.gen(function* () {
       const { draw } = yield* Drawing
-      expect(pages(yield* draw(invoice(560)))).toBeGreaterThan(8)
+      const pdf = yield* draw(invoice(560))
+      const texts = textsOf(pdf)
+      expect(texts.length).toBeGreaterThan(8)
+      expect(pages(pdf)).toBe(texts.length)
+      // Each line once: they differ in their number. Four texts at the same edge are above them.
+      const left = texts.flat().filter(({ font, x }) => x === 50 && font === "F1 9")
+      expect(new Set(left.map(({ glyphs }) => glyphs)).size).toBe(560 + 4)
+      expect(left.length).toBe(560 + 4)
+      const [first = [], ...others] = texts
+      // The head of the list stands at the top of each further page, and the number of the page below all.
+      const quantity = first.find(({ font, x }) => font === "F2 9" && Math.abs(x - 286) < 1)?.glyphs
+      for (const page of others.filter((texts) => texts.some(({ font, x }) => x === 50 && font === "F1 9"))) {
+        const top = Math.max(...page.map(({ y }) => y))
+        const heads = page.filter(({ glyphs }) => glyphs === quantity)
+        expect(heads.map(({ y }) => y)).toEqual([top])
+        expect(top).toBeGreaterThan(775)
+      }
+      const feet = texts.map((page) => page.filter(({ font }) => font === "F1 8"))
+      expect(feet.map(({ length }) => length)).toEqual(texts.map(() => 1))
+      expect(new Set(feet.flat().map(({ glyphs }) => glyphs)).size).toBe(texts.length)
+      for (const page of texts)
+        expect(Math.min(...page.flatMap(({ font, y }) => (font === "F1 8" ? [] : [y])))).toBeGreaterThan(75)
     }).pipe(Effect.provide(PdfThread.layer))
   )
 })

@@ -34,9 +34,9 @@ const families: ReadonlyArray<readonly [names: RegExp, why: string]> = [
 const withoutLine: Readonly<Record<string, string>> = {
   "POST /v1/auth/verify-email/resend": "a letter, which changes nothing",
   "POST /v1/auth/password-reset": "a letter, which changes nothing",
-  "POST /v1/auth/password-reset/confirm": "tested with its letter, test/http/auth",
-  "POST /v1/auth/verify-email": "tested with its letter, test/http/auth",
-  "POST /v1/team/invitations/accept": "tested with its letter, test/http/team",
+  "POST /v1/auth/password-reset/confirm": "its line is tested with its letter, test/http/auth",
+  "POST /v1/auth/verify-email": "its line is tested with the letter of a reset, test/http/auth",
+  "POST /v1/team/invitations/accept": "its line is tested with its letter, test/http/team",
   "POST /v1/billing/payment-methods/setup": "nothing is kept of it",
   "POST /v1/billing/webhooks/stripe": "the processor tells; what follows has its lines",
   "POST /v1/porting/check": "it only asks",

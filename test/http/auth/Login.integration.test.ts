@@ -139,6 +139,10 @@ describe("password reset (guide/authentication.md#password-reset)", () => {
         const notice = Features.mails.filter(({ to }) => to.address === owner.email).at(-1)
         expect(notice?.subject).toBe("Your password was changed")
         expect(notice?.text).not.toContain("another horse")
+        for (const action of ["user.email_verified", "user.password_reset"])
+          expect(yield* Wire.linesOf(key, action), action).toEqual([
+            { actor: { type: "user", id: owner.id }, resource_id: owner.id, ip: expect.stringMatching(/^[0-9.]+$/) }
+          ])
       })
     )
 

@@ -51,6 +51,13 @@ describe("invitations (guide/team.md#invitations)", () => {
           409,
           "conflict"
         ])
+        expect(yield* Wire.linesOf(owner.key, "invitation.accepted")).toEqual([
+          {
+            actor: { type: "user", id: (joined.json as { readonly id: string }).id },
+            resource_id: id,
+            ip: expect.stringMatching(/^[0-9.]+$/)
+          }
+        ])
         const listed = (yield* Wire.ask("GET", "/v1/team/members", { key: owner.key })).json as Listed
         expect(listed.count).toBe(2)
         expect(listed.results[0]).toMatchObject({ email, role: "developer", last_login_at: null })

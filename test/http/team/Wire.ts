@@ -90,6 +90,20 @@ export const login = (email: string, with_ = password) =>
     ({ json }) => (json as { readonly api_key_plaintext: string }).api_key_plaintext
   )
 
+/** Lines of the audit log with this action: who did it, to what, and from where. */
+export const linesOf = (key: string, action: string) =>
+  Effect.map(ask("GET", `/v1/audit?action=${action}`, { key }), ({ json }) =>
+    (
+      json as {
+        readonly results: ReadonlyArray<{
+          readonly actor: { readonly type: string; readonly id: string | null }
+          readonly resource_id: string
+          readonly ip: string | null
+        }>
+      }
+    ).results.map(({ actor: { id, type }, ip, resource_id }) => ({ actor: { type, id }, resource_id, ip }))
+  )
+
 /** The token of the newest letter to this address. */
 export const letterTo = (email: string) =>
   Effect.map(Effect.andThen(Features.lettersSent, Features.lettersSent), () => Features.tokenFor(email) ?? "")
