@@ -2,6 +2,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
 import * as AccountBench from "./account/AccountBench.ts"
+import * as MarginBench from "./account/MarginBench.ts"
 import * as RetentionBench from "./account/RetentionBench.ts"
 import * as UsageBench from "./account/UsageBench.ts"
 import * as DetectBench from "./detect/DetectBench.ts"
@@ -35,6 +36,7 @@ const benches = {
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   account: ["Proof and seals over 1,000,000 calls of 100 tenants", AccountBench.run],
   usage: ["Usage over 1,000,000 calls of 100 tenants", UsageBench.run],
+  margin: ["What a row of usage costs, and the margin over 1,000,000 calls (`BENCH_CALLS`)", MarginBench.run],
   retention: ["Pruning a million rows while calls are placed", RetentionBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
