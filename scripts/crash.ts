@@ -11,6 +11,9 @@
  * Then things fail through which the process lives: answers to commits get lost, connections are silent, the disk is
  * full, Postgres restarts (`test/crash/support/Fault.ts`). What was answered must be what happened.
  *
+ * Payments go through as many kills, with repeated requests, a processor that loses answers and events that are lost,
+ * doubled and early (`test/crash/Payments.test.ts`): the ledger must be what the processor has.
+ *
  * In half of the rounds under load somebody sets the wall clock of the service by two or five hours while calls talk.
  *
  * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
@@ -19,6 +22,7 @@
  * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size, and
  * `-- --only <name>` runs one part of it.
  */
+import { spawnSync } from "node:child_process"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -169,6 +173,14 @@ const faults = async (): Promise<void> => {
   }
 }
 
+/** Cards under the same: tests of their own, each of as many rounds. */
+const payments = async (): Promise<void> => {
+  const args = ["run", "--config", "test/vitest.config.ts", "test/crash/Payments.test.ts"]
+  const env = { ...process.env, CRASH_SEED: `${seed}`, CRASH_ROUNDS: `${rounds}` }
+  const { status } = spawnSync("vitest", args, { stdio: "inherit", env })
+  tell(`payments, ${rounds} rounds of each kind`, status === 0 ? [] : ["see above"])
+}
+
 const attempt = async (name: string, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
@@ -188,6 +200,7 @@ const parts: ReadonlyArray<readonly [name: string, title: string, run: () => Pro
   ["embedded", "embedded database", () => series("embedded database", folder, null)],
   ["pair", "two processes", twoProcesses],
   ["faults", "faults", faults],
+  ["payments", "payments", payments],
   ["external", "DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))]
 ]
 const at = process.argv.indexOf("--only")
