@@ -5,6 +5,7 @@
  * It understands nothing: what it hears it measures, and what it says is a tone. Put your recognizer where `heard` is called,
  * and your synthesizer where `speech` is.
  */
+import { readFileSync } from "node:fs"
 import { createServer } from "node:https"
 import { type WebSocket, WebSocketServer } from "ws"
 
@@ -90,4 +91,17 @@ export const listen = (port: number, { api, key, log, streamUrl, tls }: Options)
   })
   new WebSocketServer({ server }).on("connection", (socket) => converse(socket, log))
   return server.listen(port, "127.0.0.1")
+}
+
+// As a program: it subscribes to its webhooks and says what it does. How it is started stands in guide/streams.md.
+if (import.meta.main) {
+  const { API: api = "http://127.0.0.1:8080", KEY: key = "" } = process.env
+  const tls = { key: readFileSync("key.pem", "utf8"), cert: readFileSync("cert.pem", "utf8") }
+  listen(9443, { api, key, tls, streamUrl: () => "wss://localhost:9443/", log: console.log })
+  const { status } = await fetch(`${api}/v1/webhook-subscriptions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ target_url: "https://localhost:9443/", event_types: ["call.started", "call.answered"] })
+  })
+  console.log(`subscribes ${status}`)
 }

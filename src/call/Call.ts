@@ -287,6 +287,11 @@ export class Calls extends Context.Service<
           liveCount: Effect.sync(() => registry.live.size),
           drain: Effect.fn("Calls.drain")(function* (drainMs) {
             accepting = false
+            if (!none() && drainMs > 0)
+              yield* Effect.logInfo("live calls go on for a while; a second request to stop ends them", {
+                calls: registry.live.size,
+                forSecs: drainMs / 1000
+              })
             yield* until(none, drainMs)
             if (none()) return
             yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })

@@ -12,8 +12,12 @@ export const ensure = Effect.fn("Indexes.ensure")(function* (
   const [found] = yield* sql<{ readonly valid: boolean }>`
     SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${index.name})`
   if (found?.valid === true) return
-  yield* Effect.logInfo("an index is built beside the traffic; rows are pruned when it is there", index)
+  // Those of a new database are there at once, which is no news.
+  const [table] = index.on.split(" ", 1)
+  const [filled] = yield* sql.unsafe(`SELECT FROM ${table} LIMIT 1`)
+  const tell = filled === undefined ? Effect.logDebug : Effect.logInfo
+  yield* tell("an index is built beside the traffic; rows are pruned when it is there", index)
   if (found !== undefined) yield* sql.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${index.name}`)
   yield* sql.unsafe(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${index.name} ON ${index.on}`)
-  yield* Effect.logInfo("the index is there", { name: index.name })
+  yield* tell("the index is there", { name: index.name })
 })

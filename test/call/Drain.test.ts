@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, References } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
@@ -82,6 +82,22 @@ describe("draining", () => {
         yield* Fiber.join(drained)
         yield* Fiber.join(placed)
         expect(yield* calls.liveCount).toBe(0)
+      })
+    )
+  })
+
+  layer(world, { excludeTestServices: true })((it) => {
+    it.effect("says what it waits for, where calls may go on", () =>
+      Effect.gen(function* () {
+        yield* carrier
+        const { calls, place } = yield* placing
+        yield* place
+        const lines: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+        yield* calls
+          .drain(50)
+          .pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Info"))
+        expect(lines.filter((line) => line.includes("a second request to stop ends them"))).toHaveLength(1)
       })
     )
   })

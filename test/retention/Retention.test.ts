@@ -1,10 +1,12 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Logger, References, Schema } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../../src/call/Call.ts"
 import { Journal } from "../../src/store/Journal.ts"
 import * as Replay from "../../src/operator/call/Replay.ts"
+import { UpkeepClient } from "../../src/store/UpkeepClient.ts"
+import * as Indexes from "../../src/retention/Indexes.ts"
 import { Retention } from "../../src/retention/Retention.ts"
 import * as Features from "../support/Features.ts"
 import * as OldCalls from "./OldCalls.ts"
@@ -198,6 +200,28 @@ layer(OldCalls.layer(20), { timeout: "120 seconds", excludeTestServices: true })
       expect(
         yield* sql`SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('journal_begun')`
       ).toStrictEqual([{ valid: true }])
+    })
+  )
+
+  it.effect("tells of an index that is built where there are rows, and not of those of a new database", () =>
+    Effect.gen(function* () {
+      const upkeep = yield* UpkeepClient
+      const sql = upkeep ?? (yield* Effect.die("no connection for upkeep"))
+      yield* sql`CREATE TABLE listed (of_day integer NOT NULL)`
+      const index = { name: "listed_of_day", on: "listed (of_day)" }
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(
+        ({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`)
+      )
+      const built = Effect.gen(function* () {
+        yield* Indexes.ensure(sql, index)
+        return lines.splice(0).map((line) => line.split(" ")[0])
+      }).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Debug"))
+      expect(yield* built).toEqual(["Debug", "Debug"])
+      yield* sql`DROP INDEX listed_of_day`
+      yield* sql`INSERT INTO listed VALUES (1)`
+      expect(yield* built).toEqual(["Info", "Info"])
+      yield* sql`DROP TABLE listed`
     })
   )
 
