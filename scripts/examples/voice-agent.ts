@@ -97,11 +97,12 @@ export const listen = (port: number, { api, key, log, streamUrl, tls }: Options)
 if (import.meta.main) {
   const { API: api = "http://127.0.0.1:8080", KEY: key = "" } = process.env
   const tls = { key: readFileSync("key.pem", "utf8"), cert: readFileSync("cert.pem", "utf8") }
-  listen(9443, { api, key, tls, streamUrl: () => "wss://localhost:9443/", log: console.log })
+  const log = (line: string): void => void process.stdout.write(`${line}\n`)
+  listen(9443, { api, key, tls, log, streamUrl: () => "wss://localhost:9443/" })
   const { status } = await fetch(`${api}/v1/webhook-subscriptions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ target_url: "https://localhost:9443/", event_types: ["call.started", "call.answered"] })
   })
-  console.log(`subscribes ${status}`)
+  log(`subscribes ${status}`)
 }
