@@ -20,7 +20,7 @@ const unreadable = ApiError.of("invalid_request", "the body could not be read")
  * comes after reads them from there.
  *
  * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `BodyFault`. Nobody waits
- * for the rest of a body that is too long: the answer ends the connection.
+ * for the rest of a body that is too long.
  */
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
@@ -130,10 +130,24 @@ export const withText = <A, E, R>(
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   "reason" in reason && reason.reason === "BodyTooLarge"
 
-const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<never, ApiError> =>
-  Effect.andThen(
+/**
+ * What is a little too long is forgotten as it comes (`ConnectionGuard`, `lingerMs`), because many clients read nothing
+ * before they have sent all; where more comes, the answer ends the connection.
+ */
+const refuseTooLarge = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<never, ApiError> => {
+  const refused = Effect.fail(ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`))
+  if (Number(request.headers["content-length"]) <= 2 * limit)
+    return Effect.suspend(() => {
+      if (request.source instanceof IncomingMessage) request.source.resume()
+      return refused
+    })
+  return Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
     ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request)),
-    Effect.fail(ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`))
+    refused
   )
+}

@@ -23,14 +23,17 @@ const providers: ReadonlyArray<Provider> = [
 
 /** The address in the one spelling that stands for all of its spellings. */
 export const folded = (email: string): string => {
-  const lower = email.toLowerCase()
+  const lower = email.normalize("NFC").toLowerCase()
   const at = lower.lastIndexOf("@")
-  const [local, domain] = [lower.slice(0, at), lower.slice(at + 1)]
+  const [local, domain] = [lower.slice(0, at), inAscii(lower.slice(at + 1))]
   const provider = providers.find(({ domains }) => domains.includes(domain))
-  if (provider === undefined) return lower
+  if (provider === undefined) return `${local}@${domain}`
   const untagged = local.split("+", 1).join("")
   return `${provider.ignores === null ? untagged : untagged.replaceAll(provider.ignores, "")}@${provider.domains[0]}`
 }
+
+/** A domain is the same in its own letters and in those of DNS (UTS #46); one that is none stays as it is. */
+const inAscii = (domain: string): string => URL.parse(`http://${domain}`)?.hostname ?? domain
 
 /** As it is kept: SHA-256 of the folded address, in hex. */
 export const of = (email: string): string => hash("sha256", folded(email), "hex")

@@ -1,6 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
+import { once } from "node:events"
 import { request } from "node:http"
+import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import * as FairPlaces from "../../src/actor/FairPlaces.ts"
 import { BodyTurns, CommandTurns } from "../../src/actor/RequestTurns.ts"
@@ -216,6 +218,34 @@ layer(TestServer.layer(world), { excludeTestServices: true })("A long body in ch
     })
   )
 })
+
+layer(TestServer.layer(world, { limits: { lingerMs: 20_000 } }), { excludeTestServices: true })(
+  "A long body that is a little too long",
+  (it) => {
+    it.effect("is refused in words, also to a client that reads nothing before it has sent all", () =>
+      Effect.gen(function* () {
+        const { port } = yield* Listening
+        const told = yield* Effect.promise(() => unread(port, document(15 * 1_048_576)))
+        expect(told).toMatch(/^HTTP\/1.1 400 [^]*the body is longer than/)
+        const short = "x".repeat(100_000)
+        expect(yield* Effect.promise(() => unread(port, short, "/v1/calls"))).toMatch(/^HTTP\/1.1 400 /)
+      })
+    )
+  }
+)
+
+/** What such a client reads in the end. */
+const unread = async (port: number, body: string, path = documents): Promise<string> => {
+  const socket = connect(port, "127.0.0.1").pause()
+  const headers = `Host: a\r\nAuthorization: Bearer svc_live_a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+  await new Promise<void>((resolve, reject) => {
+    socket.on("error", reject)
+    socket.write(`POST ${path} HTTP/1.1\r\n${headers}\r\n\r\n${body}`, () => resolve())
+  })
+  const [first] = (await once(socket.resume(), "data")) as [Buffer]
+  socket.destroy()
+  return first.toString()
+}
 
 /** What is answered to a document without a length before it. */
 const inChunks = (port: number, body: string): Promise<string> =>
