@@ -67,10 +67,10 @@ export interface FarEnd {
    */
   readonly forward: (sink: PacketSink, isHeard: boolean, now: number) => boolean
   /**
-   * In place of rounds, now and then while packets are handed on and nobody hears them: does what is due by the clock.
-   * False: none have come for long.
+   * In place of rounds, now and then while packets are handed on and nobody hears them: does what is due by the clock, and
+   * tells when something will be. Null: no packets have come for long.
    */
-  readonly attend: (now: number) => boolean
+  readonly attend: (now: number) => number | null
   /** Hands on no more. Returns the last of what was handed on, as it sounds; null: nothing, or it is long ago. */
   readonly recall: (now: number) => Sound | null
   /**
@@ -90,7 +90,7 @@ export const withoutPackets = {
   packetFormat: () => null,
   sink: null,
   forward: () => false,
-  attend: () => false,
+  attend: () => null,
   recall: () => null,
   prime: () => undefined,
   skip: () => undefined

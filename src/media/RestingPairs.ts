@@ -1,19 +1,21 @@
 import type { Slots, Ticked } from "./Slots.ts"
 
-/** How often those at rest are attended to: what reports and time-outs may be late by. */
+/** How often it is looked who has to be attended to: what reports and time-outs may be late by. */
 const attendMs = 200
 
 interface Member {
   readonly turn: Ticked
-  /** In place of turns; false: they are needed again. Never throws. */
-  readonly attend: (now: number) => boolean
+  /** In place of turns: when it has to be called again, at the latest; null: turns are needed. Never throws. */
+  readonly attend: (now: number) => number | null
 }
 
 /** Two bridged legs. */
 export interface Pair {
   readonly members: readonly [Member, Member]
-  /** Whether their turns change nothing. */
+  /** Whether their turns change nothing. What makes it false is told by `rouse`; it is asked now and then all the same. */
   readonly isAtRest: () => boolean
+  /** While they rest: when they have to be attended to. */
+  attendAt: number
 }
 
 export type RestingPairs = ReturnType<typeof make>
@@ -29,10 +31,16 @@ export const make = (slots: Slots) => {
     for (const { turn } of pair.members) slots.wake(turn, now)
   }
 
-  /** Allocates nothing, as little as a turn does: no iterator, neither of the set nor of the members. */
+  /**
+   * Allocates nothing, as little as a turn does: no iterator, neither of the set nor of the members. A pair for which
+   * nothing is due costs no look at its legs, whose state would have to be fetched from memory.
+   */
   const attendTo = (pair: Pair): void => {
-    const isPassing = pair.members[0].attend(attendedAt)
-    if (!pair.members[1].attend(attendedAt) || !isPassing || !pair.isAtRest()) rouse(pair, attendedAt)
+    if (attendedAt < pair.attendAt) return
+    const one = pair.members[0].attend(attendedAt)
+    const other = pair.members[1].attend(attendedAt)
+    if (one === null || other === null || !pair.isAtRest()) return rouse(pair, attendedAt)
+    pair.attendAt = Math.min(one, other)
   }
 
   return {
@@ -41,6 +49,7 @@ export const make = (slots: Slots) => {
       if (!pair.isAtRest()) return
       if (pairs.size === 0) attendedAt = now
       pairs.add(pair)
+      pair.attendAt = now
       for (const { turn } of pair.members) slots.rest(turn)
     },
     rouse,

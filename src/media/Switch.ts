@@ -205,12 +205,12 @@ export const make = (options: Options) => {
 
   const memberOf = (leg: Leg) => ({
     turn: leg.turn,
-    attend: (now: number): boolean => {
+    attend: (now: number): number | null => {
       try {
         return leg.local.far.attend(now)
       } catch (error) {
         fault(leg, error)
-        return false
+        return null
       }
     }
   })
@@ -228,7 +228,12 @@ export const make = (options: Options) => {
     if (other === undefined || reason !== null)
       return emit({ type: "bridge_refused", leg: leg.id, reason: reason ?? "unknown_leg" })
     const made = Bridge.make(leg.local, other.local)
-    const pair = { bridge: made, members: [memberOf(leg), memberOf(other)], isAtRest: made.isAtRest } as const
+    const pair: Pair = {
+      bridge: made,
+      members: [memberOf(leg), memberOf(other)],
+      isAtRest: made.isAtRest,
+      attendAt: 0
+    }
     leg.pair = pair
     other.pair = pair
     emit({ type: "bridged", leg: leg.id })

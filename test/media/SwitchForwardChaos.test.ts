@@ -184,6 +184,6 @@ describe("A forwarding bridge behind a bad network", () => {
         expect(Goertzel.totalLevel(ForwardRig.soundOf(received, rig.codec))).toBeGreaterThan(-14)
       }
     },
-    { arbitrary: { runs: 80 } }
+    { arbitrary: { runs: 80 }, timeout: 120_000 }
   )
 })

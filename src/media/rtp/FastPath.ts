@@ -1,13 +1,14 @@
+import * as RecentPackets from "../../rtp/RecentPackets.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import type { Address } from "./PacketPort.ts"
-import type { Onward, PacketSink } from "./PacketSink.ts"
+import type { PacketSink } from "./PacketSink.ts"
 
 /** As many packets are passed on before what follows from them is worked out. */
-const most = 32
-/** So much more sound may come in a run than time passes. */
+const most = RecentPackets.most
+/** So much more sound may come than time passes, in as many packets. */
 const mostAheadMs = 100
-/** Room for a packet of speech in Opus, whose packets differ in length. */
-const leastRoom = 256
+/** A longer packet is no speech, where packets differ in length. */
+const longest = 1500
 
 /** The packet that a run begins behind. */
 export interface Begin {
@@ -21,49 +22,55 @@ export interface Begin {
   readonly from: Address
 }
 
+/**
+ * Works out what follows from a packet that was passed on; only its header is there, and lent. False: it counts for
+ * nothing, and those behind it have to be looked at.
+ */
+export type Book = (packet: RtpPacket.RtpPacket, duration: number, at: number) => boolean
+
 export type FastPath = ReturnType<typeof make>
+
+const nowhere = (): void => undefined
 
 /**
  * The fast path of packets that are passed on and that nobody else hears: a run of packets, each of which is exactly what
- * follows the one before. A datagram gets its new header and goes out. What else follows from it (statistics, the place
- * in the jitter buffer, the last packets) is left to `book`, which is called with all packets of a run and their times,
- * in order, before anybody asks for any of it: `settle`.
+ * follows the one before. A datagram is copied into `recent`, gets its new header and goes out. What else follows from it
+ * (statistics, the place in the jitter buffer, the numbers of the stream that it went out in) is worked out for 32 at
+ * once, or before anybody asks for any of it: `settle`.
  *
- * Packets come one by one to a thread that slept, and then each object and each line of code that they pass costs more
- * than what it does. So this touches little memory, and the rest is done for many packets in a row.
+ * Packets come one by one to a thread that slept. What they touch has to be fetched from memory each time, which costs
+ * more than all that is done with it. So whatever a packet needs stands in the variables of this function, which lie side
+ * by side and hold small whole numbers (for others V8 makes a box elsewhere): words of 32 bits are signed, and times that
+ * need no more are whole milliseconds.
  */
-export const make = (book: (datagram: Uint8Array, at: number) => void) => {
-  let onward: Onward | null = null
-  let sink: PacketSink | null = null
-  /** Packets of the run; a copy of each, their lengths, and what is read of the copies. */
-  let count = 0
-  let room = leastRoom
-  let copies = new Uint8Array(0)
-  const lengths = new Uint16Array(most)
-  let views: Array<Uint8Array> = []
-  /** When the packet in front of the run came, and each of the run. */
-  const times = new Float64Array(most + 1)
-  /** What the next packets have to be. Words of 32 bits are signed here: V8 gives others a box. */
-  let address = ""
-  let port = 0
-  let ssrc = 0
-  let payloadType = 0
+export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
+  let give: (bytes: Uint8Array) => void = nowhere
+  /** What the next packet has to be; octets of 0: nothing is passed on. */
+  let octets = 0
+  let head = 0
   let number = 0
   let timestamp = 0
-  let duration = 0
-  let unitsPerMs = 8
+  let ssrc = 0
+  let port = 0
+  let address = ""
   let durationOf: Begin["durationOf"] = null
-  let octets = 0
-
-  /** Packets of most codecs are equally long, so that it is seldom made anew. */
-  const viewOf = (i: number): Uint8Array => {
-    const length = lengths[i] ?? 0
-    const known = views[i]
-    if (known?.length === length) return known
-    const made = copies.subarray(i * room, i * room + length)
-    views[i] = made
-    return made
-  }
+  /** The sound of each. */
+  let duration = 0
+  /** Sound that came since `beganAt`, and how much may come in a millisecond. */
+  let came = 0
+  let beganAt = 0
+  let unitsPerMs = 8
+  /** How it goes out. */
+  let headSent = 0
+  let numberOffset = 0
+  let timestampOffset = 0
+  let ssrcSent = 0
+  /** Packets that were not booked, and the octets of their payloads. */
+  let count = 0
+  let payloadOctets = 0
+  let heardAt = Number.NEGATIVE_INFINITY
+  let sink: PacketSink | null = null
+  const packet = RtpPacket.slot()
 
   const word = (bytes: Uint8Array, at: number): number =>
     ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)
@@ -75,73 +82,103 @@ export const make = (book: (datagram: Uint8Array, at: number) => void) => {
     bytes[at + 3] = value
   }
 
+  const isAsLong = (datagram: Uint8Array): boolean => {
+    const { length } = datagram
+    if (durationOf === null) return length === octets
+    const isSpeech = length > RtpPacket.headerLength && length <= longest
+    return isSpeech && durationOf(datagram, RtpPacket.headerLength, length) === duration
+  }
+
+  const end = (): void => {
+    octets = 0
+    durationOf = null
+    give = nowhere
+  }
+
+  const bookAll = (): void => {
+    const packets = count
+    if (packets === 0) return
+    count = 0
+    let at = heardAt
+    let areCounted = true
+    for (let back = packets - 1; back >= 0; back--) {
+      packet.sequenceNumber = (number - back - 1) & 0xffff
+      packet.timestamp = (timestamp - (back + 1) * duration) >>> 0
+      at = recent.cameAt(back, heardAt)
+      if (!book(packet, duration, at)) areCounted = false
+    }
+    sink?.followed({ packets, timestamp: packet.timestamp, duration, octets: payloadOctets, at })
+    payloadOctets = 0
+    if (!areCounted) end()
+  }
+
+  /** Ends the run, and works out what follows from its packets. */
+  const settle = (): void => {
+    end()
+    bookAll()
+    sink = null
+  }
+
   return {
     /** A run may begin behind this packet, which was passed on to `to` and whose bytes may be gone. */
     begin: (to: PacketSink, of: Begin, now: number): void => {
-      const { from, packet } = of
-      onward = to.onward(packet)
+      const { from, packet: first } = of
+      if (first.payloadStart !== RtpPacket.headerLength || first.payloadEnd !== first.bytes.length) return
+      const onward = to.onward(first, settle)
       if (onward === null) return
       sink = to
-      const longest = Math.max(leastRoom, packet.bytes.length)
-      if (copies.length === 0 || longest > room) {
-        room = longest
-        copies = new Uint8Array(most * room)
-        views = Array.from({ length: most }, (_, i) => copies.subarray(i * room, (i + 1) * room))
-      }
-      times[0] = now
-      address = from.address
+      give = onward.give
+      octets = first.bytes.length
+      head = (0x8000 | first.payloadType) << 16
+      number = (first.sequenceNumber + 1) & 0xffff
+      timestamp = (first.timestamp + of.duration) | 0
+      ssrc = first.ssrc | 0
       port = from.port
-      ssrc = packet.ssrc | 0
-      payloadType = packet.payloadType
-      number = (packet.sequenceNumber + 1) & 0xffff
-      timestamp = (packet.timestamp + of.duration) | 0
-      duration = of.duration
+      address = from.address
       durationOf = of.durationOf
-      octets = packet.bytes.length
+      duration = of.duration
       unitsPerMs = of.clockRate / 1000
+      came = 0
+      beganAt = Math.floor(now)
+      headSent = (0x8000 | onward.payloadType) << 16
+      numberOffset = onward.numberOffset | 0
+      timestampOffset = onward.timestampOffset | 0
+      ssrcSent = onward.ssrc | 0
+      RtpPacket.take(first, packet)
+      packet.marker = false
     },
     /** Passes a datagram on, if it is the next of the run. False: it is not, and is as it was. `from` is lent. */
     take: (datagram: Uint8Array, from: Address, now: number): boolean => {
-      if (onward === null || !onward.isValid || count === most) return false
-      const { length } = datagram
-      const follows = count * duration
       if (
-        (length !== octets && (durationOf === null || length > room || length < RtpPacket.headerLength)) ||
-        word(datagram, 0) !== ((0x8000 << 16) | (payloadType << 16) | ((number + count) & 0xffff)) ||
-        word(datagram, 4) !== ((timestamp + follows) | 0) ||
+        octets === 0 ||
+        word(datagram, 0) !== (head | number) ||
+        word(datagram, 4) !== timestamp ||
         word(datagram, 8) !== ssrc ||
+        !isAsLong(datagram) ||
         from.port !== port ||
         from.address !== address ||
-        follows > (now - (times[0] ?? 0) + mostAheadMs) * unitsPerMs ||
-        (durationOf !== null && durationOf(datagram, RtpPacket.headerLength, length) !== duration)
+        came > (now - beganAt + mostAheadMs) * unitsPerMs
       )
         return false
-      const at = count * room
-      copies.set(datagram, at)
-      lengths[count] = length
-      const sentNumber = (number + count + onward.numberOffset) & 0xffff
-      const sentTimestamp = timestamp + follows + onward.timestampOffset
-      writeWord(datagram, 0, (0x8000 << 16) | (onward.payloadType << 16) | sentNumber)
-      writeWord(datagram, 4, sentTimestamp)
-      writeWord(datagram, 8, onward.ssrc)
+      recent.add(datagram, duration, now)
+      writeWord(datagram, 0, headSent | ((number + numberOffset) & 0xffff))
+      writeWord(datagram, 4, timestamp + timestampOffset)
+      writeWord(datagram, 8, ssrcSent)
+      number = (number + 1) & 0xffff
+      timestamp = (timestamp + duration) | 0
+      came += duration
+      payloadOctets += datagram.length - RtpPacket.headerLength
+      heardAt = Math.floor(now)
       count++
-      times[count] = now
-      onward.give(datagram)
-      onward.passed(sentNumber, (sentTimestamp + duration) >>> 0, length - RtpPacket.headerLength)
+      give(datagram)
+      if (count < most) return true
+      bookAll()
+      came = 0
+      beganAt = heardAt
       return true
     },
-    /** When the last packet came whose effects are not worked out; -∞: there is none. */
-    heardAt: (): number => (count === 0 ? Number.NEGATIVE_INFINITY : (times[count] ?? 0)),
-    /** Ends the run, and works out what follows from its packets. */
-    settle: (): void => {
-      onward = null
-      if (count === 0) return
-      const packets = count
-      count = 0
-      for (let i = 0; i < packets; i++) book(viewOf(i), times[i + 1] ?? 0)
-      const last = (timestamp + (packets - 1) * duration) >>> 0
-      sink?.followed(packets, last, times[packets] ?? 0)
-      sink = null
-    }
+    /** When the last packet came that was passed on here, in whole milliseconds; -∞: there was none. */
+    heardAt: (): number => heardAt,
+    settle
   }
 }

@@ -3,7 +3,7 @@ import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import { distance, extend, timestampDistance } from "../../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
 import type { Destination } from "./PacketPort.ts"
-import type { Onward, PacketSink } from "./PacketSink.ts"
+import type { PacketSink } from "./PacketSink.ts"
 import type { Encoding, RtpSender } from "./RtpSender.ts"
 
 /** A number that jumps by more is that of another timeline. */
@@ -23,8 +23,8 @@ export interface Options {
 /** A way into the stream of a peer. */
 export interface PacketPath extends PacketSink {
   readonly isOpen: () => boolean
-  /** The peer moved, or wants its packets in another way. */
-  readonly changed: () => void
+  /** The peer moved, wants its packets in another way, or somebody asks for the state of the stream. */
+  readonly settle: () => void
 }
 
 /**
@@ -56,20 +56,8 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
   let eventCode = -1
   let eventDuration = 0
   let eventHeardAt = Number.NEGATIVE_INFINITY
-  /** The same for every run: the source asks anew for each, and forgets it when its run ends. */
-  const lent: { -readonly [K in keyof Onward]: Onward[K] } = {
-    isValid: false,
-    payloadType: 0,
-    ssrc: sender.ssrc | 0,
-    numberOffset: 0,
-    timestampOffset: 0,
-    give: () => undefined,
-    passed: sender.passed
-  }
-
-  const changed = (): void => {
-    lent.isValid = false
-  }
+  /** Of the source whose packets go out without passing here. */
+  let settleSource = (): void => undefined
 
   const anchor = (packet: RtpPacket.RtpPacket): void => {
     source = packet.ssrc
@@ -78,6 +66,8 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
     highest = first
     lastTimestamp = packet.timestamp
   }
+
+  const settle = (): void => settleSource()
 
   const isElsewhere = (packet: RtpPacket.RtpPacket): boolean =>
     packet.ssrc !== source ||
@@ -96,9 +86,9 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
 
   return {
     begin: (timestamp, now) => {
+      settle()
       const to = encoding()
       if (to === null) return false
-      changed()
       codec = to.codec
       clockRate = Codecs.table[codec].clockRate
       source = -1
@@ -147,30 +137,27 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       const end = isEvent ? note(packet, header.timestamp, now) : (header.timestamp + duration) >>> 0
       RtpPacket.rewrite(packet.bytes, header)
       destination()?.give(packet.bytes)
-      sender.passed(header.sequenceNumber, end, octets)
+      sender.passed(header.sequenceNumber, end, octets, 1)
     },
-    onward: (packet) => {
+    onward: (packet, settled) => {
       const to = encoding()
       const there = destination()
       if (to === null || to.codec !== codec || there === null || !isOpen) return null
       const isLast = packet.ssrc === source && packet.sequenceNumber === (highest & 0xffff)
       if (!isLast || packet.timestamp !== lastTimestamp) return null
-      lent.isValid = true
-      lent.payloadType = to.audio.send
-      lent.numberOffset = numberOffset
-      lent.timestampOffset = timestampOffset
-      lent.give = there.give
-      return lent
+      settleSource = settled
+      return { payloadType: to.audio.send, ssrc: sender.ssrc, numberOffset, timestampOffset, give: there.give }
     },
-    followed: (packets, timestamp, at) => {
+    followed: ({ at, duration, octets, packets, timestamp }) => {
       highest += packets
       lastTimestamp = timestamp
       passedAt = at
+      sender.passed((highest + numberOffset) & 0xffff, (timestamp + timestampOffset + duration) >>> 0, octets, packets)
     },
     isOpen: () => isOpen,
-    changed,
+    settle,
     end: (now) => {
-      changed()
+      settle()
       isOpen = false
       const frames = Math.floor((now - passedAt) / frameMs) - 1
       if (frames > 1) sender.skip(frames)

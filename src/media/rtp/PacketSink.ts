@@ -2,8 +2,6 @@ import type { RtpPacket } from "../../rtp/RtpPacket.ts"
 
 /** How packets that follow each other as expected are written and sent on. */
 export interface Onward {
-  /** Whether it still holds: the peer is where it was, and wants what it wanted. */
-  isValid: boolean
   readonly payloadType: number
   readonly ssrc: number
   /** What is added to the numbers and timestamps of the source. */
@@ -11,8 +9,18 @@ export interface Onward {
   readonly timestampOffset: number
   /** Sends bytes that nobody uses any more. */
   readonly give: (bytes: Uint8Array) => void
-  /** To be called for each: its number and the end of its sound in the stream that it was sent in, octets of payload. */
-  readonly passed: (number: number, end: number, octets: number) => void
+}
+
+/** Packets in a row that were sent on by `onward`. */
+export interface Followed {
+  readonly packets: number
+  /** Of the last of them, as it came, and when that was. */
+  readonly timestamp: number
+  readonly at: number
+  /** Of the sound of each, in clock units. */
+  readonly duration: number
+  /** Of all payloads. */
+  readonly octets: number
 }
 
 /** Takes the packets of another leg for the peer of this one. */
@@ -29,10 +37,13 @@ export interface PacketSink {
    * in clock units; 0: an event.
    */
   readonly pass: (packet: RtpPacket, duration: number, now: number) => void
-  /** How the packets behind this one can be sent on without `pass`; null: not now, or it was not the last one. */
-  readonly onward: (packet: RtpPacket) => Onward | null
-  /** So many packets were sent on by `onward`; the last of them had this timestamp, and came at this time. */
-  readonly followed: (packets: number, timestamp: number, at: number) => void
+  /**
+   * How the packets behind this one can be sent on without `pass`; null: not now, or it was not the last one. Before
+   * anything is done with the stream, or the peer is sent to in another way, `settle` is called: it tells what was sent on
+   * (`followed`), and sends no more.
+   */
+  readonly onward: (packet: RtpPacket, settle: () => void) => Onward | null
+  readonly followed: (packets: Followed) => void
   /** The stream is ours again. */
   readonly end: (now: number) => void
 }

@@ -102,6 +102,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       dueAt = now + spread(intervalMs / 2)
     },
     isDue: (now: number): boolean => now >= dueAt,
+    dueAt: (): number => dueAt,
     report: (said: Said, now: number): Uint8Array => {
       dueAt = now + spread(intervalMs)
       return compound(said, now, false)

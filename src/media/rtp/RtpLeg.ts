@@ -70,11 +70,10 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let heardAt = 0
   let timedOut = false
   let reportedPackets = 0
-  const fast = FastPath.make((datagram, at) => {
-    const packet = read(datagram)
-    if (session === null || typeof packet === "string") return
+  const fast = FastPath.make(receiver.recent, (packet, duration, at) => {
+    if (session === null) return false
     session.latch.accept(session.latch.remote(), packet, at)
-    receiver.receive(packet, session.remote, at)
+    return receiver.followed(packet, duration, at)
   })
 
   const sends = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "sendonly"
@@ -87,9 +86,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
 
   /** Before anything else is done with what came: what follows from the packets of the fast path. */
   const settle = (): void => {
-    const at = fast.heardAt()
     fast.settle()
-    if (at < 0) return
+    const at = fast.heardAt()
+    if (at <= heardAt) return
     alive(at)
     passedAt = at
   }
@@ -112,7 +111,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       return
     }
     if (!session.latch.accept(from, packet, now)) return
-    if (session.destination !== null && session.destination.address !== session.latch.remote()) incoming.changed()
+    if (session.destination !== null && session.destination.address !== session.latch.remote()) incoming.settle()
     alive(now)
     const codec = receiver.receive(packet, session.remote, now)
     if (codec !== null) overheard?.(packet, codec, now)
@@ -188,6 +187,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
       settle()
+      incoming.settle()
       sendControl(session, rtcp.report(said(), now))
       quality(session)
     }
@@ -198,7 +198,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     emit({ type: "lost", reason: "no_packets" })
   }
 
-  const isPassing = (now: number): boolean => sink !== null && now - Math.max(passedAt, fast.heardAt()) < patienceMs
+  const lastPassedAt = (): number => Math.max(passedAt, fast.heardAt())
+
+  const isPassing = (now: number): boolean => sink !== null && now - lastPassedAt() < patienceMs
 
   const incoming = PacketPath.make({
     sender,
@@ -220,12 +222,14 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     hear: (frame) => {
       if (session === null || socket === null) return
+      incoming.settle()
       if (!sends(session)) return sender.hold()
       const length = sender.next(frame, session.remote)
       if (length > 0) destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
       if (session === null || session.remote.telephoneEvent === null) return false
+      incoming.settle()
       if (sends(session)) sender.press(digit, durationMs, session.remote)
       return true
     },
@@ -258,7 +262,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     attend: (now) => {
       if (session !== null) watch(session, now)
-      return isPassing(now)
+      return isPassing(now) ? Math.min(rtcp.dueAt(), lastPassedAt() + patienceMs) : null
     },
     recall: (now) => {
       if (sink === null) return null
@@ -276,7 +280,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     close: (now) => {
       settle()
-      incoming.changed()
+      incoming.settle()
       const [present, bound] = [session, socket]
       try {
         if (present !== null) {
@@ -313,7 +317,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
         return
       }
       settle()
-      incoming.changed()
+      incoming.settle()
       session.latch.announce(remote)
       session.remote = remote
       session.format = formatOf(remote)

@@ -118,7 +118,7 @@ export const make = (
       usable = pushed === "queued" || (pushed === "late" && packet.ssrc === ssrc) ? duration : 0
       if (pushed === "queued") {
         if (packet.ssrc !== ssrc || format !== heardIn) recent.clear()
-        recent.add(packet, duration)
+        recent.add(packet.bytes, duration, now)
         heardIn = format
       }
       if (packet.ssrc !== ssrc) {
@@ -130,6 +130,18 @@ export const make = (
       }
       stats.receive(packet, now)
       return format
+    },
+    /** The packets of sound that came last; who adds to them has to tell of it by `followed`. */
+    recent,
+    /**
+     * What follows from a packet of the same stream and codec as the one before, which lies in `recent`. False: it counts
+     * for nothing, and may not be passed on.
+     */
+    followed: (packet: RtpPacket.RtpPacket, duration: number, now: number): boolean => {
+      if (present === null) return false
+      const pushed = buffer.push(packet, present.decoder, now, duration)
+      stats.receive(packet, now)
+      return pushed === "queued"
     },
     /** The next 20 ms, at the rate of `out`. Behind a change of that rate they are joined to what was pulled before. */
     pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {

@@ -144,13 +144,16 @@ export const make = (origin: Origin) => {
     /** Of the next packet. */
     nextSequenceNumber: (): number => sequenceNumber,
     nextTimestamp: (): number => timestamp,
-    /** A packet of somebody else went out in this stream: with this number, sound up to this timestamp, so many octets. */
-    passed: (number: number, end: number, payloadOctets: number): void => {
+    /**
+     * Packets of somebody else went out in this stream: up to this number, sound up to this timestamp, so many octets in so
+     * many packets.
+     */
+    passed: (number: number, end: number, payloadOctets: number, count: number): void => {
       if (distance(sequenceNumber, next(number)) > 0) sequenceNumber = next(number)
       if (timestampDistance(timestamp, end) > 0) timestamp = end
       marker = false
       before = null
-      packets = (packets + 1) >>> 0
+      packets = (packets + count) >>> 0
       octets = (octets + payloadOctets) >>> 0
     },
     /** Somebody else's event goes out no further: its end is sent, three times, in the next packets. */

@@ -16,6 +16,28 @@ interface Slot {
 }
 
 /**
+ * Sends datagrams that nobody uses any more to one address, without a copy. Nothing is told of it, which spares a call back
+ * for each; only when too many wait (up to twice as many as else), it is dropped and `failed`. All that it needs stands
+ * side by side in the variables of this function.
+ */
+const giverOf = (socket: Socket, port: number, address: string, failed: () => void) => {
+  /** Datagrams that may still be given before the kernel has to be asked how many wait. */
+  let mayGive = 0
+  return (bytes: Uint8Array): void => {
+    try {
+      // Asked again once so many more may wait as may wait at all.
+      if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
+      if (mayGive === 0) return failed()
+      mayGive--
+      socket.send(bytes, port, address)
+    } catch {
+      // The socket is closed.
+      failed()
+    }
+  }
+}
+
+/**
  * Sends what it is only lent: Node keeps a datagram until the kernel has taken it, which is after `send` has returned
  * when the socket's buffer is full. So each lies in a slot of its own until then; slots are made when they are first
  * needed and used again.
@@ -25,8 +47,6 @@ interface Slot {
 export const make = (socket: Socket, failed: () => void) => {
   const free: Array<Slot> = []
   let made = 0
-  /** Datagrams that may still be given before the kernel has to be asked how many wait. */
-  let mayGive = 0
 
   const makeSlot = (): Slot => {
     const storage = new Uint8Array(smallest)
@@ -63,24 +83,7 @@ export const make = (socket: Socket, failed: () => void) => {
         free.push(slot)
       }
     },
-    /**
-     * Sends datagrams that nobody uses any more to one address, without a copy. Nothing is told of it, which spares a call back for each;
-     * only when too many wait (up to twice as many as else), it is dropped and `failed`.
-     */
-    giver:
-      (port: number, address: string) =>
-      (bytes: Uint8Array): void => {
-        try {
-          // Asked again once so many more may wait as may wait at all.
-          if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
-          if (mayGive === 0) return failed()
-          mayGive--
-          socket.send(bytes, port, address)
-        } catch {
-          // The socket is closed.
-          failed()
-        }
-      },
+    giver: (port: number, address: string) => giverOf(socket, port, address, failed),
     waiting: (): number => made - free.length
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastPath from "../../../src/media/rtp/FastPath.ts"
-import type { Onward, PacketSink } from "../../../src/media/rtp/PacketSink.ts"
+import type { Followed, Onward, PacketSink } from "../../../src/media/rtp/PacketSink.ts"
+import * as RecentPackets from "../../../src/rtp/RecentPackets.ts"
 import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
 import * as RtpSample from "../../rtp/RtpSample.ts"
 import * as ForwardRig from "../ForwardRig.ts"
@@ -19,41 +20,46 @@ const sample = (n: number, change: Partial<RtpSample.Sample> = {}) =>
     ...change
   })
 
-const setup = () => {
+const setup = (isCounted: (number: number) => boolean = () => true) => {
   const sent: Array<RtpSample.Parsed> = []
-  const booked: Array<readonly [packet: RtpSample.Parsed, at: number]> = []
-  const passed: Array<readonly [number: number, end: number, octets: number]> = []
-  let followed: readonly [packets: number, timestamp: number, at: number] | null = null
+  const booked: Array<readonly [number: number, timestamp: number, duration: number, at: number]> = []
+  const followed: Array<Followed> = []
+  const recent = RecentPackets.make()
+  let settleSource = (): void => undefined
   const onward: Onward = {
-    isValid: true,
     payloadType: 8,
-    ssrc: 0xcafe_f00d | 0,
+    ssrc: 0xcafe_f00d,
     numberOffset: 100,
     timestampOffset: 5000,
-    give: (bytes) => void sent.push(RtpSample.parse(bytes)),
-    passed: (...args) => void passed.push(args)
+    give: (bytes) => void sent.push(RtpSample.parse(bytes))
   }
   const sink: PacketSink = {
     begin: () => true,
     takesEvent: () => true,
     pass: () => undefined,
-    onward: () => onward,
-    followed: (...args) => {
-      followed = args
+    onward: (_, settle) => {
+      settleSource = settle
+      return onward
     },
+    followed: (packets) => void followed.push(packets),
     end: () => undefined
   }
-  const path = FastPath.make((datagram, at) => void booked.push([RtpSample.parse(datagram.slice()), at]))
+  const path = FastPath.make(recent, ({ sequenceNumber, timestamp }, duration, at) => {
+    booked.push([sequenceNumber, timestamp, duration, at])
+    return isCounted(sequenceNumber)
+  })
   const packet = RtpPacket.reader()(sample(0))
   if (typeof packet === "string") throw new Error(packet)
-  const begin = () => path.begin(sink, { packet, duration: 160, clockRate: 8000, durationOf: null, from }, 1000)
-  begin()
-  return { path, onward, sent, booked, passed, followed: () => followed }
+  path.begin(sink, { packet, duration: 160, clockRate: 8000, durationOf: null, from }, 1000)
+  return { path, sent, booked, recent, followed, settleSource: () => settleSource() }
 }
 
+/** What is booked of the packet so many behind the first, that came after 20 ms for each. */
+const entry = (n: number) => [(65_530 + n) & 0xffff, (0xffff_ff00 + 160 * n) >>> 0, 160, 1000 + 20 * n]
+
 describe("The fast path", () => {
-  it("sends what follows on with its new header, and books it as it came", () => {
-    const { booked, followed, passed, path, sent } = setup()
+  it("sends what follows on with its new header, keeps it as it came, and books it before anybody asks", () => {
+    const { booked, followed, path, recent, sent } = setup()
     for (let n = 1; n <= 9; n++) expect(path.take(sample(n), { ...from }, 1000 + 20 * n)).toBe(true)
     expect(sent.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
       Array.from({ length: 9 }, (_, i) => (65_530 + 101 + i) & 0xffff)
@@ -63,23 +69,17 @@ describe("The fast path", () => {
     )
     expect(sent.every(({ payloadType, ssrc }) => payloadType === 8 && ssrc === 0xcafe_f00d)).toBe(true)
     expect(sent.map((one) => one.payload[159])).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
-    expect(passed.at(-1)).toEqual([(65_530 + 109) & 0xffff, (0xffff_ff00 + 5000 + 1600) >>> 0, 160])
+    expect(recent.ordered().map(({ bytes }) => bytes)).toEqual(Array.from({ length: 9 }, (_, i) => sample(i + 1)))
     expect(path.heardAt()).toBe(1180)
     expect(booked).toEqual([])
     path.settle()
-    expect(
-      booked.map(([{ payload, sequenceNumber, timestamp }, at]) => [sequenceNumber, timestamp, payload[0], at])
-    ).toEqual(
-      Array.from({ length: 9 }, (_, i) => [
-        (65_531 + i) & 0xffff,
-        (0xffff_ff00 + 160 * (i + 1)) >>> 0,
-        i + 1,
-        1020 + 20 * i
-      ])
-    )
-    expect(followed()).toEqual([9, (0xffff_ff00 + 160 * 9) >>> 0, 1180])
-    expect(path.heardAt()).toBe(Number.NEGATIVE_INFINITY)
+    expect(booked).toEqual(Array.from({ length: 9 }, (_, i) => entry(i + 1)))
+    expect(followed).toEqual([
+      { packets: 9, timestamp: (0xffff_ff00 + 160 * 9) >>> 0, at: 1180, duration: 160, octets: 1440 }
+    ])
     expect(path.take(sample(10), from, 1200)).toBe(false)
+    path.settle()
+    expect(booked.length).toBe(9)
   })
 
   it.each([
@@ -102,19 +102,30 @@ describe("The fast path", () => {
     expect(path.take(sample(1), from, 1020)).toBe(true)
   })
 
-  it("ends with its peer's, after 32 packets, and where more sound comes than time passes", () => {
+  it("goes on for as long as packets follow, and books 32 at once with the moments at which they came", () => {
+    const { booked, followed, path } = setup()
+    const came = (n: number) => 1000 + 20 * n + (n % 7) * 0.125
+    for (let n = 1; n <= 100; n++) expect(path.take(sample(n), from, came(n))).toBe(true)
+    expect(followed.map(({ packets }) => packets)).toEqual([32, 32, 32])
+    expect(booked.map(([number]) => number)).toEqual(Array.from({ length: 96 }, (_, i) => (65_531 + i) & 0xffff))
+    expect(booked.map(([, , , at]) => at)).toEqual(Array.from({ length: 96 }, (_, i) => came(i + 1)))
+  })
+
+  it("ends where its peer's ends, where more sound comes than time passes, and where a packet counts for nothing", () => {
     const moved = setup()
     expect(moved.path.take(sample(1), from, 1020)).toBe(true)
-    moved.onward.isValid = false
+    moved.settleSource()
+    expect(moved.booked).toEqual([entry(1)])
     expect(moved.path.take(sample(2), from, 1040)).toBe(false)
-    const long = setup()
-    let n = 1
-    while (long.path.take(sample(n), from, 1000 + 20 * n)) n++
-    expect(n).toBe(33)
     const flood = setup()
-    n = 1
+    let n = 1
     while (flood.path.take(sample(n), from, 1001)) n++
     expect(n).toBe(7)
+    const refused = setup((number) => number !== 2)
+    n = 1
+    while (refused.path.take(sample(n), from, 1000 + 20 * n)) n++
+    expect(n).toBe(33)
+    expect(refused.booked.length).toBe(32)
   })
 
   it("follows a peer that moves with its next packet", () => {
