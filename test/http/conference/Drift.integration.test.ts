@@ -5,7 +5,11 @@ import type { MemberFacts, Rooms } from "../../../src/carrier/Rooms.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import * as Service from "../../support/SimulatedService.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
+import * as TestServer from "../TestServer.ts"
 import * as Room from "./RoomOfService.ts"
+
+/** Whether the switch answers when it is asked who is in its rooms. */
+let isThere = true
 
 /** What the switch has, behind the back of its rooms. */
 let switched: (members: ReadonlyArray<MemberFacts>) => ReadonlyArray<MemberFacts> = (members) => members
@@ -14,7 +18,7 @@ const drifting = (rooms: Rooms): Rooms => ({
   ...rooms,
   snapshot: (authority, ids) =>
     Effect.map(rooms.snapshot(authority, ids), (snapshot) =>
-      snapshot === null
+      snapshot === null || !isThere
         ? null
         : {
             ...snapshot,
@@ -99,6 +103,24 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The switch
         [host?.id, false, "joined"],
         [guest?.id, false, "joined"]
       ])
+      yield* room.end
+    })
+  )
+
+  it.effect("that cannot be asked is a 502, and what the room itself knows is still shown", () =>
+    Effect.gen(function* () {
+      const service = yield* Running
+      const tenant = yield* Service.tenant(service)
+      const room = yield* Room.hosted(service, tenant, 1)
+      isThere = false
+      const answer = yield* room.get("/participants/upstream/")
+      expect([answer.status, TestServer.codeOf(answer)]).toEqual([502, "upstream_error"])
+      // What is wrong with the question comes first.
+      expect((yield* room.get("/participants/upstream/?page_size=101")).status).toBe(400)
+      expect((yield* room.get("/participants/list/")).status).toBe(200)
+      expect((yield* room.find).participants.length).toBe(2)
+      isThere = true
+      expect((yield* room.get("/participants/upstream/")).status).toBe(200)
       yield* room.end
     })
   )
