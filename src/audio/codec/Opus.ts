@@ -1,5 +1,6 @@
 import type { SampleRate } from "../SampleRate.ts"
 import type { Codec, Decoder, Encoder, Loss } from "./Codec.ts"
+import * as FadingRepetition from "./FadingRepetition.ts"
 import * as Libopus from "./Libopus.ts"
 
 /** Opus (RFC 6716) of one channel for speech, in RTP as RFC 7587 has it: one frame of 20 ms in a packet. */
@@ -44,6 +45,27 @@ const duration = (bytes: Uint8Array, start: number, end: number): number => {
   if (first === undefined || start >= end || end - start > mostOctets) return 0
   const ms = frameMsOf(first >> 3) * framesOf(first, end - start > 1 ? bytes[start + 1] : undefined)
   return ms > longestMs ? 0 : ms * unitsPerMs
+}
+
+/**
+ * Whether a packet of one frame has a copy of the one before it, RFC 6716 section 4.2.4: a bit behind those for voice, of
+ * which there is one for each 20 ms. A packet of several frames is taken to have one.
+ */
+const hasCopy = (packet: Uint8Array): boolean => {
+  const [first = 0, second = 0] = packet
+  const configuration = first >> 3
+  if (configuration >= 16) return false
+  if ((first & 3) !== 0) return true
+  return ((second >> (7 - Math.max(1, frameMsOf(configuration) / frameMs))) & 1) === 1
+}
+
+/** What a frame that libopus made up may lose of the power of what was heard before it: 3 dB. */
+const leastShare = 0.5
+
+const powerOf = (samples: Int16Array, from: number): number => {
+  let sum = 0
+  for (let i = from; i < samples.length; i++) sum += (samples[i] ?? 0) ** 2
+  return sum / (samples.length - from)
 }
 
 /** What a peer asks of those who send to it, RFC 7587 section 6.1. */
@@ -92,6 +114,9 @@ const decoder = (sampleRate: SampleRate): Decoder => {
   const coder = Libopus.decoder(sampleRate, longestMs * samplesPerMs, mostOctets)
   /** Sound that was made up since the last packet, in clock units. */
   let madeUp = 0
+  const repeat = FadingRepetition.make()
+  /** This loss is filled with what was heard: libopus falls in steady sound by up to 16 dB within its first frame. */
+  let repeats = false
 
   const makeUp = (samples: number, following: Uint8Array | null): number => {
     const made = Math.max(0, coder.conceal(Math.ceil(samples / stepSamples) * stepSamples, following))
@@ -116,11 +141,19 @@ const decoder = (sampleRate: SampleRate): Decoder => {
       madeUp = 0
       return copy(Math.min(count, out.length), out, 0)
     },
-    conceal: (out, { following, from }: Loss) => {
+    conceal: (out, loss: Loss) => {
+      const { following, framesBefore, from, last } = loss
+      // The state of libopus passes over what it did not make up when the next packet comes.
+      if (framesBefore > 0 && repeats) return repeat(out, loss)
       const missing = out.length - from
       const count = Math.min(missing, makeUp(missing, following))
       copy(count, out, from)
       out.fill(0, from + count)
+      repeats =
+        framesBefore === 0 &&
+        (following === null || !hasCopy(following)) &&
+        powerOf(out, from) < leastShare * powerOf(last, 0)
+      if (repeats) return repeat(out, loss)
       // libopus fades from what it made up into what comes.
       return 1
     },

@@ -117,6 +117,20 @@ describe("Opus", () => {
     expect(Goertzel.totalLevel(heard.subarray(heard.length - 320))).toBeLessThan(before - 20)
   })
 
+  it.each(rates)("keeps the level of steady sound where a frame without a copy is lost, at %i Hz", (rate) => {
+    const tones = [220, 440, 700, 1000, 1700, 3000].map((frequency) => Tone.sine(frequency, -12, 1400, rate))
+    for (const sound of [...tones, glide(rate, 1400)]) {
+      const packets = encode(sound, rate)
+      const whole = decode(packets, rate)
+      for (let index = 30; index < 60; index++) {
+        const heard = withLosses(packets, rate, (i) => i === index)
+        const frame = [index * (rate / 50), (index + 1) * (rate / 50)] as const
+        const fallen = Goertzel.totalLevel(whole.subarray(...frame)) - Goertzel.totalLevel(heard.subarray(...frame))
+        expect(Math.abs(fallen)).toBeLessThan(3.5)
+      }
+    }
+  })
+
   it("needs no packet for silence where the peer asks for that, and now and then one all the same", () => {
     const silence = new Int16Array(16_000 * 2)
     expect(encode(silence, 16_000, "usedtx=1").filter(({ length }) => length === 0).length).toBeGreaterThan(70)
