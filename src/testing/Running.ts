@@ -234,6 +234,10 @@ export const start = async (options: StartOptions) => {
       workspace,
       serve: served.serve,
       later: (ms: number, then: () => void): void => void within(Effect.andThen(Effect.sleep(ms), Effect.sync(then))),
+      setBalance: (cents: number) =>
+        within(
+          activity.during("a change of the balance", Effect.provide(Workspace.setBalance(workspace, cents), context))
+        ),
       dial: async (from: string, to: string) => {
         const dialled = Context.get(context, InboundSimulator).simulateInbound({ from, to })
         return within(activity.during(`the call of ${from}`, dialled))

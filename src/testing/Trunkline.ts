@@ -121,6 +121,11 @@ export class Trunkline {
     )
   }
 
+  /** From now on the workspace has so much, in cents; it begins with $1,000. Calls that live go on while it lasts. */
+  setBalance(cents: number): Promise<void> {
+    return this.#started.setBalance(cents)
+  }
+
   /** Asks the API as the workspace; `path` may be a whole URL of the service. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)

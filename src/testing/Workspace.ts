@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import { Billing } from "../billing/Billing.ts"
-import type { TenantId } from "../domain/Id.ts"
+import { TenantId } from "../domain/Id.ts"
 import { Numbers } from "../number/Number.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Activity from "./Activity.ts"
@@ -52,6 +52,16 @@ const make = Effect.gen(function* () {
   const order = { phoneNumbers: [number], countryCode: "US", numberType: "local", routeId: null } as const
   yield* (yield* Numbers).order(caller, { ...order, customerReference: null }, null)
   return { tenantId: tenant.id, apiKey, number } satisfies Workspace
+})
+
+/** Credits or debits what the balance differs by, as the operator does. */
+export const setBalance = Effect.fnUntraced(function* ({ tenantId }: Workspace, cents: number) {
+  const billing = yield* Billing
+  const id = TenantId.make(tenantId)
+  const { balance_cents } = yield* billing.balance(id)
+  if (balance_cents === cents) return
+  yield* billing.adjust(id, cents - balance_cents, "balance for a test")
+  yield* (yield* Accounts).moneyMoved(id)
 })
 
 /** Fills an empty database, and says as JSON what workspace is in it. */

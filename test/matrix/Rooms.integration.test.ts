@@ -7,6 +7,7 @@ import * as FieldRows from "./room/row/FieldRows.ts"
 import * as LifeRows from "./room/row/LifeRows.ts"
 import * as ListRows from "./room/row/ListRows.ts"
 import * as MemberRows from "./room/row/MemberRows.ts"
+import * as MoneyRows from "./room/row/MoneyRows.ts"
 import * as RaceRows from "./room/row/RaceRows.ts"
 import * as RefusalRows from "./room/row/RefusalRows.ts"
 import * as SoundRows from "./room/row/SoundRows.ts"
@@ -21,6 +22,7 @@ Suite.run("Conferences, as specified", {
     ...LifeRows.rows,
     ...RaceRows.rows,
     ...RefusalRows.rows,
+    ...MoneyRows.rows,
     ...ListRows.rows,
     ...FieldRows.rows
   ],

@@ -53,6 +53,17 @@ const recordingsOf = async (from: string, to: string): Promise<readonly [kept: s
   return [basename(kept), basename(missing)]
 }
 
+interface Room {
+  readonly id: string
+  readonly status: string
+  readonly host_call_id: string | null
+  readonly participants: ReadonlyArray<{
+    readonly id: string
+    readonly joined_at: string | null
+    readonly left_at: string | null
+  }>
+}
+
 interface LedgerRow {
   readonly id: string
   readonly balance_after_cents: string
@@ -93,6 +104,19 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       }
       throw new Error(`there are not ${count} recordings`)
     }
+    /** A conference, once it is as it is to be. */
+    const room = async (baseUrl: string, id: string, reached: (room: Room) => boolean): Promise<Room> => {
+      for (let tries = 0; tries < 600; tries++) {
+        const answer = await Client.request(`${baseUrl}/v1/conferences/${id}/`, {
+          method: "GET",
+          bearer: tenant.apiKey
+        })
+        const found = JSON.parse(answer?.body ?? "{}") as Room
+        if (answer?.status === 200 && reached(found)) return found
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`${id} is not as it is to be`)
+    }
     const download = async (baseUrl: string, url: string | null): Promise<number> =>
       (await fetch(`${baseUrl}${new URL(url ?? "").pathname}${new URL(url ?? "").search}`)).status
     const ledgerOf = (database: Database.Database) =>
@@ -108,6 +132,19 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       }
       // This one goes on.
       expect((await act(id, "start_recording", { format: "wav" }))?.status).toBe(200)
+      const { id: hostCallId } = JSON.parse((await place(world.baseUrl))?.body ?? "") as { readonly id: string }
+      await answered(world, hostCallId)
+      const created = await Client.request(`${world.baseUrl}/v1/conferences/`, {
+        bearer: tenant.apiKey,
+        key: `${Math.random()}`,
+        body: { name: "Weekly", host_call_id: hostCallId }
+      })
+      const { id: roomId } = JSON.parse(created?.body ?? "") as Room
+      const live = await room(
+        world.baseUrl,
+        roomId,
+        ({ participants, status }) => status === "in_progress" && participants[0]?.joined_at !== null
+      )
 
       const environment = { OPERATOR_PORT: String(world.ports.operator), DATA_DIR: world.dataDir }
       const backUp = () => cli.run(["backup", file, "--passphrase-file", passphraseFile], environment)
@@ -155,6 +192,10 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
           rating_status: "rated"
         })
         expect((await place(baseUrl))?.status).toBe(201)
+        // Its legs are gone, so it ends, with whom it had.
+        const over = await room(baseUrl, roomId, ({ status }) => status === "completed")
+        expect(over).toMatchObject({ host_call_id: hostCallId, participants: [{ id: live.participants[0]?.id }] })
+        expect(over.participants[0]?.left_at).not.toBeNull()
         const listed = await recordings(baseUrl, 3)
         expect(listed.map(({ status }) => status)).toStrictEqual(["available", "available", "failed"])
         const linkOf = (name: string) => listed.find(({ id }) => name.startsWith(id))?.download_url ?? null
@@ -169,6 +210,16 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
         const database = Database.open(await Database.urlOf(dataDir))
         expect((await ledgerOf(database)).slice(0, ledger.length)).toStrictEqual(ledger)
         expect(await Invariants.ledger(database)).toEqual([])
+        const told = await database.query<{ readonly type: string }>(
+          "SELECT type FROM event WHERE entity_id = $1 ORDER BY sequence",
+          [roomId]
+        )
+        expect(told.map(({ type }) => type).toSorted()).toStrictEqual([
+          "conference.ended",
+          "conference.member_joined",
+          "conference.member_left",
+          "conference.started"
+        ])
         await database.close()
         expect(service.faults).toEqual([])
       } finally {

@@ -180,4 +180,36 @@ describe("Conferences in a test", { timeout: 60_000 }, () => {
     await trunkline.post(`/v1/conferences/${id}/actions/end/`)
     await trunkline.event("conference.ended", ofRoom)
   })
+
+  it("lose whom nobody can pay for any longer, and go on; what was charged is what there was", async () => {
+    const numbers = ["+12025550171", "+12025550172", "+12025550173"]
+    const calls: Array<string> = []
+    for (const number of numbers) calls.push(await called(number))
+    const { id } = await trunkline.post("/v1/conferences/", {
+      name: "While it lasts",
+      host_call_id: calls[0],
+      end_on_exit: false
+    })
+    for (const call of calls.slice(1)) await trunkline.post(`/v1/conferences/${id}/actions/join/`, { call_id: call })
+    for (const call of calls) await joined(call)
+    // Each pays a cent for a started minute, and has its first one.
+    await trunkline.setBalance(5)
+    const left: Array<WebhookEvent> = []
+    for (const _ of calls)
+      left.push(
+        await trunkline.event("conference.member_left", {
+          where: ({ data }) => data["conference_id"] === id,
+          within: "5 minutes"
+        })
+      )
+    expect(left.map(({ data }) => String(data["call_id"])).toSorted()).toEqual(calls.toSorted())
+    await trunkline.event("conference.ended", { where: ({ data }) => data["conference_id"] === id })
+    const ended: Array<WebhookEvent> = []
+    for (const call of calls)
+      ended.push(await trunkline.event("call.ended", { where: ({ data }) => data["call_id"] === call }))
+    expect(ended.map(({ data }) => data["end_reason"])).toEqual(calls.map(() => "balance_exhausted"))
+    expect(ended.map(({ data }) => Number(data["duration_seconds"])).toSorted((a, b) => a - b)).toEqual([60, 120, 120])
+    expect(await trunkline.get("/v1/billing/balance")).toMatchObject({ balance_cents: 0 })
+    await trunkline.setBalance(100_000)
+  })
 })

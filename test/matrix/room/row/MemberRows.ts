@@ -75,6 +75,29 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a call in a room is bridged: it is neither bridged nor referred from there, and leaves when another call takes its leg",
+    run: async (world) => {
+      const { guests, room } = await Rooms.peopled(world, 1)
+      const [guest] = guests
+      if (guest === undefined) throw new Error("nobody came")
+      const other = await World.answered(world)
+      const refused = "409 call_not_in_required_state"
+      expect(await guest.call.refused("bridge", { leg_id: await other.call.legId() })).toBe(refused)
+      expect(await guest.call.refused("refer", { sip_address: "sip:a@example.com" })).toBe(refused)
+      await other.call.act("bridge", { leg_id: guest.legId })
+      await room.left(guest.call.id)
+      const apart = await guest.call.until(
+        "it is bridged with the other",
+        ({ legs, status }) => status === "bridged" && legs[0]?.bridged_leg_id !== null
+      )
+      expect(apart.legs[0]).toMatchObject({ conference_id: null, bridged_leg_id: await other.call.legId() })
+      expect((await room.list()).length).toBe(1)
+      await room.act("join", { call_id: guest.call.id })
+      await room.joined(guest.call.id, 2)
+      await other.call.until("it is by itself", ({ status }) => status === "answered")
+    }
+  },
+  {
     name: "a call that is transferred out of a room leaves it",
     run: async (world) => {
       const { guests, room } = await Rooms.peopled(world, 1)

@@ -46,6 +46,34 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a call that joins ten times at once is there once, and far ends that hang up as they join leave nobody behind",
+    run: async (world) => {
+      const { room } = await Rooms.hosted(world, { end_on_exit: false })
+      const { call } = await World.answered(world)
+      const join = (id: string) => world.tenant.ask("POST", `${room.path}/actions/join/`, { call_id: id })
+      const codes = (await many(10, () => join(call.id))).map(Room.codeOf)
+      expect(codes.toSorted()).toEqual(["200 undefined", ...Array.from({ length: 9 }, () => "409 conflict")])
+      await room.joined(call.id)
+      const going = await many(4, () => World.answered(world))
+      const answers = await Promise.all(
+        going.flatMap((each) => [join(each.call.id), each.far.hangUp().then(() => null)])
+      )
+      for (const answer of answers)
+        if (answer !== null) expect(["200 undefined", "409 call_not_in_required_state"]).toContain(Room.codeOf(answer))
+      await Promise.all(going.map((each) => each.call.event("call.ended")))
+      const left = await room.until(
+        "those who went have left",
+        ({ participants }) => participants.filter(({ left_at }) => left_at === null).length === 2
+      )
+      expect(left.status).toBe("in_progress")
+      expect((await room.upstream()).map(({ drift, status }) => [drift, status])).toEqual([
+        [false, "joined"],
+        [false, "joined"]
+      ])
+      await Room.settled(room)
+    }
+  },
+  {
     name: "a call that joins two rooms at once is in one of them",
     run: async (world) => {
       const [one, two] = await Promise.all([Rooms.hosted(world), Rooms.hosted(world)])

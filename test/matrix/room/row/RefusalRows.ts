@@ -128,6 +128,25 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a room has no more participants than the plan allows, by creation or by update",
+    run: async (world) => {
+      const { world: of } = await own(world)
+      const slug = `row-${world.carrier}`
+      await world.running().operate("plan/set", { slug, name: slug, fee: 0, conference_participants: 5, public: true })
+      const { status, text } = await of.tenant.ask("PUT", "/v1/billing/subscription", { plan_slug: slug })
+      expect(status, text).toBe(200)
+      const { call } = await World.answered(of)
+      const refused = await Room.creation(of, call.id, { max_participants: 6 })
+      expect(Room.codeOf(refused)).toBe("422 unprocessable")
+      expect(refused.json).toMatchObject({ error: { param: "max_participants" } })
+      const room = await Room.create(of, call.id, { max_participants: 5 })
+      expect(await room.refused("update", { max_participants: 6 })).toBe("422 unprocessable")
+      expect(await room.act("update", { max_participants: 4 })).toMatchObject({ max_participants: 4 })
+      expect(await room.act("update", { max_participants: 5 })).toMatchObject({ max_participants: 5 })
+      await Room.settled(room)
+    }
+  },
+  {
     name: "a room of somebody else is not found by any endpoint",
     run: async (world) => {
       const { host, room } = await Rooms.hosted(world)
