@@ -80,7 +80,10 @@ describe("What an earlier version has written", () => {
           const url = yield* loaded(schema)
           const client = yield* Layer.build(TestDatabase.processLayer(url))
           const sql = Context.get(client, SqlClient.SqlClient)
-          const { ask, context } = yield* Effect.provide(Service.start(`previous ${schema}`), client)
+          const { ask, context } = yield* Effect.provide(
+            Service.start(`previous ${schema}`, undefined, undefined, Layer.empty),
+            client
+          )
           const get = (path: string, key = known.apiKey) => ask(key, "GET", path)
           const rows = (path: string) =>
             Effect.map(get(path), ({ json, status }) => {

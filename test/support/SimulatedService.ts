@@ -33,7 +33,12 @@ const media = MediaPlaneInline.layer({
 }).pipe(Layer.provide(AudioSource.layer), Layer.provide([AudioDecoder.layerInline, FakeSpeech.layer]))
 
 /** The service, from its edge to the journal, with simulated phones; holds these partitions. */
-const layers = (label: string, partitions: ReadonlyArray<number>, carriers: typeof Carrier.layer) =>
+const layers = (
+  label: string,
+  partitions: ReadonlyArray<number>,
+  carriers: typeof Carrier.layer,
+  hashing: Layer.Layer<never>
+) =>
   Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
     Layer.provide([
       ApiKeyHandlers.authenticator,
@@ -54,16 +59,20 @@ const layers = (label: string, partitions: ReadonlyArray<number>, carriers: type
     ),
     Layer.provideMerge(Layer.merge(DialingPermissions.layer, carriers)),
     Layer.provideMerge(Features.startedAs(label, partitions)),
-    Layer.provide(CheapHashing.layer)
+    Layer.provide(hashing)
   )
 
-/** `carriers`: what stands between the service and its carriers. */
+/**
+ * `carriers`: what stands between the service and its carriers; `hashing`: who hashes passwords, `Layer.empty` for the
+ * real hash.
+ */
 export const start = Effect.fnUntraced(function* (
   label: string,
   partitions: ReadonlyArray<number> = [0],
-  carriers: typeof Carrier.layer = Carrier.layer
+  carriers: typeof Carrier.layer = Carrier.layer,
+  hashing: Layer.Layer<never> = CheapHashing.layer
 ) {
-  const context = yield* Layer.build(layers(label, partitions, carriers))
+  const context = yield* Layer.build(layers(label, partitions, carriers, hashing))
   const calls = Context.get(context, Calls)
   const { port } = Context.get(context, Server.Listening)
   yield* calls.recover
