@@ -153,8 +153,8 @@ export const run = Effect.gen(function* () {
     large: round({ rooms: 1, members: 250, talk: "words", talkers: 5 }),
     many: round({ rooms: 50, members: 5, talk: "words", talkers: 2 }),
     // Many rooms: a delay depends on where the talker's packets and the room's mixes fall in their 20 ms.
-    bursts: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 8 }),
-    jittered: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 8, jitterMs: 8 }),
+    bursts: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 20 }),
+    jittered: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 20, jitterMs: 8 }),
     muted: round({ rooms: 1, members: 50, talk: "loud", talkers: 1 })
   })
 
