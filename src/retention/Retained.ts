@@ -151,16 +151,19 @@ WHERE j.seq = 1 AND EXISTS (SELECT 1 FROM entity e WHERE e.id = j.entity_id AND 
 ORDER BY j.at LIMIT 1`
 }
 
-/** A call goes with its entity, when its journal and its key have gone. */
-const call: Retained = {
-  name: "call",
+/**
+ * An entity with a row of its own goes with both, when its journal and its key have gone. `at`: the row's column of its
+ * beginning; `also`: what goes before the row, a part of the statement.
+ */
+const entityRow = (table: "call" | "conference", at: string, also: string): Retained => ({
+  name: table,
   period: "call",
   from: "-infinity",
-  index: { name: "call_age", on: "call (initiated_at)" },
+  index: { name: `${table}_age`, on: `${table} (${at})` },
   prune: `
 WITH looked AS MATERIALIZED (
-  SELECT id, initiated_at AS at FROM call
-  WHERE initiated_at < ${cutoff} AND initiated_at > $2::timestamptz ORDER BY initiated_at LIMIT $3::int
+  SELECT id, ${at} AS at FROM ${table}
+  WHERE ${at} < ${cutoff} AND ${at} > $2::timestamptz ORDER BY ${at} LIMIT $3::int
 ),
 old AS MATERIALIZED (
   SELECT looked.id FROM looked CROSS JOIN LATERAL (
@@ -171,42 +174,23 @@ old AS MATERIALIZED (
 ),
 states AS (
   DELETE FROM entity WHERE id = ANY (ARRAY(SELECT id FROM old))
-),
+),${also}
 gone AS (
-  DELETE FROM call WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
+  DELETE FROM ${table} WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
 )${answer}`,
-  oldest: `SELECT (extract(epoch FROM min(initiated_at)) * 1000)::float8 AS at FROM call`
-}
+  oldest: `SELECT (extract(epoch FROM min(${at})) * 1000)::float8 AS at FROM ${table}`
+})
 
-/** A conference goes with its entity and its participants, when its journal and its key have gone. */
-const conference: Retained = {
-  name: "conference",
-  period: "call",
-  from: "-infinity",
-  index: { name: "conference_age", on: "conference (created_at)" },
-  prune: `
-WITH looked AS MATERIALIZED (
-  SELECT id, created_at AS at FROM conference
-  WHERE created_at < ${cutoff} AND created_at > $2::timestamptz ORDER BY created_at LIMIT $3::int
-),
-old AS MATERIALIZED (
-  SELECT looked.id FROM looked CROSS JOIN LATERAL (
-    SELECT 1 FROM entity WHERE id = looked.id AND settled AND updated_at < ${cutoff} LIMIT 1
-  ) AS e
-  WHERE NOT EXISTS (SELECT 1 FROM journal WHERE entity_id = looked.id AND seq = 1)
-    AND NOT EXISTS (SELECT 1 FROM call_key WHERE id = looked.id)
-),
-states AS (
-  DELETE FROM entity WHERE id = ANY (ARRAY(SELECT id FROM old))
-),
+const call = entityRow("call", "initiated_at", "")
+
+const conference = entityRow(
+  "conference",
+  "created_at",
+  `
 participants AS (
   DELETE FROM conference_participant WHERE conference_id = ANY (ARRAY(SELECT id FROM old))
-),
-gone AS (
-  DELETE FROM conference WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
-)${answer}`,
-  oldest: `SELECT (extract(epoch FROM min(created_at)) * 1000)::float8 AS at FROM conference`
-}
+),`
+)
 
 /** The key of a settled call or conference, when no delivery of its events is under way or will be. There are few of them. */
 const callKey: Retained = {
