@@ -1,6 +1,5 @@
-import { Cause, Context, Effect, FiberSet, Layer } from "effect"
+import { Context, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqlError } from "effect/sql/SqlError"
 import type { EntityId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, type EntityWrite, Journal } from "../store/Journal.ts"
@@ -21,6 +20,11 @@ export type { Operator } from "./AccountRecord.ts"
 export { of as destinationOf } from "./Destination.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
 
+/** The quota is the one that holds, with what the plan sets of it. */
+export interface Overview extends Machine.Settings {
+  readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number; readonly reservedCents: number }
+}
+
 /**
  * Accounts: admission and reservations of calls, status and quota of a tenant, guide/money.md.
  *
@@ -28,11 +32,6 @@ export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissio
  * when nothing of its tenant lives and nobody asked for a while. Whoever moves money outside calls (orders, credits)
  * calls `moneyMoved` after its transaction.
  */
-/** The quota is the one that holds, with what the plan sets of it. */
-export interface Overview extends Machine.Settings {
-  readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number; readonly reservedCents: number }
-}
-
 export class Accounts extends Context.Service<
   Accounts,
   {
@@ -140,12 +139,12 @@ export class Accounts extends Context.Service<
               letter
             })
           yield* journal.commitWithin(commit)
-        }).pipe(sql.withTransaction, Effect.catchCause(unavailableOrDie))
+        }).pipe(sql.withTransaction, Effect.catchCause(Outage.unavailableOrDie))
         if (before.status !== settings.status) for (const told of listeners) told(settings.tenantId, settings.status)
       })
 
       const live = yield* LiveAccounts.make({
-        read: (tenantId, day, ids) => Effect.catchCause(repo.read(tenantId, day, ids), unavailableOrDie),
+        read: (tenantId, day, ids) => Effect.catchCause(repo.read(tenantId, day, ids), Outage.unavailableOrDie),
         write,
         onBalance: (tenantId, balanceCents) => {
           for (const told of watchers) told(tenantId, balanceCents)
@@ -202,12 +201,4 @@ export class Accounts extends Context.Service<
       })
     })
   )
-}
-
-/** While the database is away, nothing was written and the account goes on with what it has. */
-const unavailableOrDie = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return error instanceof SqlError && Outage.is(error)
-    ? Effect.fail(ApiError.of("service_unavailable", "the service cannot store anything right now; try again"))
-    : Effect.die(error)
 }

@@ -32,8 +32,8 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
-   * Balance, what the plan sets, what was spent in the UTC day and month, and what is unsettled; null for an unknown tenant. What the
-   * operator takes, and what goes back to a card, is not spent by the tenant.
+   * Balance, what the plan sets, what was spent in the UTC day and month, and what is unsettled; null for an unknown
+   * tenant. What the operator takes, and what goes back to a card, is not spent by the tenant.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<

@@ -1,6 +1,5 @@
 import { Cause, Effect, FiberSet, Latch, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqlError } from "effect/sql/SqlError"
 import { Accounts } from "../account/Account.ts"
 import type { Handled } from "../actor/Actor.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
@@ -88,8 +87,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
       return yield* journal.commitWithin(commit)
     }).pipe(
       sql.withTransaction,
-      Effect.catchTag("SqlError", (error) => unavailableOrDie(Cause.die(error))),
-      Effect.catchCause((cause) => (Cause.hasDies(cause) ? unavailableOrDie(cause) : Effect.failCause(cause)))
+      Effect.catchTag("SqlError", (error) => Outage.unavailableOrDie(Cause.die(error))),
+      Effect.catchCause((cause) => (Cause.hasDies(cause) ? Outage.unavailableOrDie(cause) : Effect.failCause(cause)))
     )
     yield* journal.wake(endpoints)
   })
@@ -313,13 +312,6 @@ const toldOf = (handled: Handled): Told => {
     case "fault":
       return "fault"
   }
-}
-
-const unavailableOrDie = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return error instanceof SqlError && Outage.is(error)
-    ? Effect.fail(ApiError.of("service_unavailable", "the service cannot store anything right now; try again"))
-    : Effect.die(error)
 }
 
 const nobodyAsked: Rendered = { status: 0, body: null }

@@ -1,5 +1,7 @@
 import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql/SqlError"
+import * as AskTimeout from "../actor/AskTimeout.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 
 /**
  * SQLSTATEs (PostgreSQL, appendix A) of a server that cannot serve now and may later. 57P0x: it stops, starts or drops
@@ -45,3 +47,7 @@ export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<
 /** Logs what something ended with: a warning where the database was away, which passes, and else a fault of ours. */
 export const logged = (message: string, cause: Cause.Cause<unknown>, about: object = {}): Effect.Effect<void> =>
   (ofCause(cause) ? Effect.logWarning : Effect.logError)(message, about, cause)
+
+/** For a request: 503 while the database is away, when nothing was written. Anything else is a fault of ours. */
+export const unavailableOrDie = (cause: Cause.Cause<unknown>): Effect.Effect<never, ApiError> =>
+  ofCause(cause) ? Effect.fail(AskTimeout.unavailable) : Effect.die(Cause.squash(cause))
