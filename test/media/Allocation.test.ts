@@ -80,16 +80,24 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
   }
 }
 
-/** Bytes of the heap for each round, the least of several measurements: compilers allocate now and then. */
-const bytesOf = (round: () => void, rounds: number): number => {
+/**
+ * Bytes of the heap for each round: the least of as many measurements as it takes to come below the limit.
+ *
+ * What the way of a packet allocates, each measurement has. What V8 allocates for itself (a compiler that finishes, a
+ * function that is thrown out of its optimized code and warms up again) is in some of them, on a busy machine in many.
+ */
+const bytesOf = (round: () => void, rounds: number, limit: number): number => {
   for (let i = 0; i < 10 * rounds; i++) round()
-  const measured = Array.from({ length: 5 }, () => {
+  let least = Infinity
+  for (let measured = 0; measured < 40 && least >= limit; measured++) {
     collect()
     const before = process.memoryUsage().heapUsed
     for (let i = 0; i < rounds; i++) round()
-    return (process.memoryUsage().heapUsed - before) / rounds
-  })
-  return Math.min(...measured.filter((bytes) => bytes >= 0))
+    const bytes = (process.memoryUsage().heapUsed - before) / rounds
+    // Fewer than nothing: a collection came in between, and it is unknown what was allocated.
+    if (bytes >= 0) least = Math.min(least, bytes)
+  }
+  return least
 }
 
 describe("On the way of a packet", () => {
@@ -99,17 +107,17 @@ describe("On the way of a packet", () => {
     [["PCMU", "G722"], 500]
   ] as const)("nothing is allocated for it: legs in %j", (legs, rounds) => {
     const { round, sent } = setup(legs)
-    const bytes = bytesOf(round, rounds)
-    expect(sent()).toBeGreaterThan(legs.length * 10 * rounds)
     // Reports, every 5 s, come to 40 bytes a round.
-    expect(bytes).toBeLessThan(64 * legs.length)
+    const limit = 64 * legs.length
+    expect(bytesOf(round, rounds, limit)).toBeLessThan(limit)
+    expect(sent()).toBeGreaterThan(legs.length * 10 * rounds)
   })
 
   it.each([[["PCMU"]], [["PCMU", "G722"]]] as const)("nor in a room of eight members: legs in %j", (codecs) => {
     const legs = Array.from({ length: 8 }, (_, i) => codecs[i % codecs.length] ?? "PCMU")
     const { round, sent } = setup(legs, true)
-    const bytes = bytesOf(round, 120)
+    const limit = 64 * legs.length
+    expect(bytesOf(round, 120, limit)).toBeLessThan(limit)
     expect(sent()).toBeGreaterThan(8 * 1200)
-    expect(bytes).toBeLessThan(64 * legs.length)
   })
 })
