@@ -213,7 +213,7 @@ describe("Services of one process", { timeout: 60_000 }, () => {
   })
 
   it("fail clearly when a handler throws, never answers, or waits for the clock, or when nothing serves a URL", async () => {
-    const trunkline = await Trunkline.start({ patience: "500 millis" })
+    const trunkline = await Trunkline.start({ patience: "4 seconds" })
     try {
       let handler: (event: WebhookEvent) => unknown = () => undefined
       await trunkline.webhooks((event) => handler(event), { events: ["call.started"] })
