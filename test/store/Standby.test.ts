@@ -78,7 +78,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           yield* Effect.sleep("1200 millis")
           expect(second.isOwner()).toBe(false)
           yield* first.stop
-          const journal = yield* Effect.timeout(second.journal, "3 seconds")
+          const journal = yield* Effect.timeout(second.journal, "10 seconds")
           expect(journal.epoch(0)).toBeGreaterThan(epoch)
         }).pipe(Effect.scoped),
       beside
@@ -108,7 +108,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           expect(first.isLost()).toBe(false)
           expect((yield* first.journal).epoch(0)).toBe(epoch)
           yield* first.stop
-          yield* Effect.timeout(second.journal, "3 seconds")
+          yield* Effect.timeout(second.journal, "10 seconds")
         }).pipe(Effect.scoped),
       beside
     )
@@ -125,7 +125,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           first.network.cut()
           yield* Effect.sleep("8 seconds")
           expect(second.isOwner()).toBe(false)
-          yield* Effect.timeout(second.journal, "12 seconds")
+          yield* Effect.timeout(second.journal, "30 seconds")
           expect(first.isLost()).toBe(false)
           first.network.restore()
           yield* until("the first has lost it", Effect.sync(first.isLost))
@@ -142,7 +142,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           yield* first.journal
           first.network.cut()
           const next = yield* process(url, { holder: "one" })
-          yield* Effect.timeout(next.journal, "3 seconds")
+          yield* Effect.timeout(next.journal, "10 seconds")
         }).pipe(Effect.scoped),
       beside
     )
@@ -158,10 +158,10 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           yield* Effect.sleep("1 second")
           expect(second.isOwner()).toBe(false)
           const third = yield* process(url, { holder: "three", partitions: [4, 6] })
-          yield* Effect.timeout(third.journal, "3 seconds")
+          yield* Effect.timeout(third.journal, "10 seconds")
           yield* third.stop
           yield* first.stop
-          yield* Effect.timeout(second.journal, "3 seconds")
+          yield* Effect.timeout(second.journal, "10 seconds")
         }).pipe(Effect.scoped),
       beside
     )
@@ -182,7 +182,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           const newest = sql<{ readonly id: number }>`SELECT max(migration_id) AS id FROM effect_sql_migrations`
           expect(yield* newest).toStrictEqual([{ id: 5 }])
           yield* Fiber.interrupt(alive)
-          const journal = yield* Effect.timeout(next.journal, "20 seconds")
+          const journal = yield* Effect.timeout(next.journal, "40 seconds")
           expect(journal.epoch(0)).toBeGreaterThan(7)
           expect(yield* newest).toStrictEqual([{ id: Migrations.newest }])
         }).pipe(Effect.scoped),
