@@ -23,36 +23,43 @@ export interface Playbacks {
   readonly player: Player.Player
   /** `hearers`: who hears it, in place of the targets that a command names; may be empty. */
   readonly command: (media: Command, hearers?: ReadonlyArray<Player.Player>) => void
-  /** These are no longer connected with the leg (or room): what it has played to them is over. */
+  /** These are no longer connected with the leg: what it has played to them is over. */
   readonly parted: (others: ReadonlyArray<Player.Player>) => void
+  /** This one is no longer in the room: what that has played to it is over for it, and goes on for the others. */
+  readonly left: (player: Player.Player) => void
 }
 
 type End = Pick<MediaEnded, "status" | "reason">
 
+const alone = { status: "failed", reason: "not_bridged" } as const satisfies End
+const gone = { status: "stopped", reason: "member_left" } as const satisfies End
+
 /**
  * The sounds that a leg is asked for: on itself, on those that it is connected with, or on all of them. Each leg has one
  * queue for all that is played to it, whoever was asked. A sound for several stands in the queue of each, and ends when
- * it has ended in all.
+ * it has ended in all. How it ended for who has left a room counts only where all of them have.
  */
 export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
-  /** Of sounds for several, in how many queues they still are, and the first end that was not `completed`. */
-  const shared = new Map<WorkId, { left: number; cut: End | null }>()
+  /** Of sounds for several, in how many queues they still are, and how they ended: the first that was not `completed`. */
+  const shared = new Map<WorkId, { left: number; end: End | null }>()
 
   const asker: Asker = {
     ended: (id, end) => {
-      const parts = shared.get(id) ?? { left: 1, cut: null }
+      const parts = shared.get(id) ?? { left: 1, end: null }
       parts.left--
-      if (end.status !== "completed") parts.cut ??= end
+      const isOpen = parts.end === null || parts.end.status === "completed"
+      if (isOpen && end.reason !== gone.reason) parts.end = end
       if (parts.left > 0) return
       shared.delete(id)
-      emit({ type: "ended", id, ...(parts.cut ?? end) })
+      emit({ type: "ended", id, ...(parts.end ?? end) })
     }
   }
   const player = Player.make(asker, want, unwant)
 
-  const play = (id: WorkId, sound: Playable, players: ReadonlyArray<Player.Player>, loop = 1): void => {
-    if (players.length === 0) return emit({ type: "ended", id, status: "failed", reason: "not_bridged" })
-    if (players.length > 1) shared.set(id, { left: players.length, cut: null })
+  /** `nobody`: how it ends where no one is to hear it. */
+  const play = (id: WorkId, sound: Playable, players: ReadonlyArray<Player.Player>, nobody: End, loop = 1): void => {
+    if (players.length === 0) return emit({ type: "ended", id, ...nobody })
+    if (players.length > 1) shared.set(id, { left: players.length, end: null })
     for (const each of players) each.play(id, sound, { asker, loop })
   }
 
@@ -72,11 +79,12 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
   return {
     player,
     command: (media, hearers) => {
+      const nobody = hearers === undefined ? alone : gone
       switch (media.type) {
         case "play":
-          return play(media.id, { type: "url", url: media.url }, hearers ?? named(media.target), media.loop)
+          return play(media.id, { type: "url", url: media.url }, hearers ?? named(media.target), nobody, media.loop)
         case "speak":
-          return play(media.id, { type: "speech", speech: media.speech }, hearers ?? [player])
+          return play(media.id, { type: "speech", speech: media.speech }, hearers ?? [player], nobody)
         case "cut_playback":
           return player.stop(null)
         case "prompt":
@@ -90,6 +98,7 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
     },
     parted: (left) => {
       for (const each of left) each.stop(asker, "unbridged")
-    }
+    },
+    left: (player) => player.stop(asker, gone.reason)
   }
 }

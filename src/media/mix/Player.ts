@@ -27,7 +27,7 @@ export interface Player extends Source {
   readonly supply: (id: WorkId, sound: Frame.Sound, isLast: boolean) => void
   readonly fail: (id: WorkId, reason: PlaybackFailure) => void
   /** Ends all, or all that `by` was asked for. `reason`: why, where nobody asked for that. */
-  readonly stop: (by: PlaybackQueue.Asker | null, reason?: "unbridged") => void
+  readonly stop: (by: PlaybackQueue.Asker | null, reason?: "unbridged" | "member_left") => void
   /** The playback whose turn it is, if `by` was asked for it. */
   readonly current: (by: PlaybackQueue.Asker) => WorkId | null
   /** Ends this playback, wherever it stands; ignored when it has ended. */

@@ -118,13 +118,55 @@ describe("A room", () => {
     expect(rig.mediaOf(room)).toEqual([
       Media.completed(Ids.work("all")),
       Media.completed(Ids.work("one")),
-      { type: "ended", id: "late", status: "stopped", reason: "unbridged" }
+      { type: "ended", id: "late", status: "stopped", reason: "member_left" }
     ])
     rig.set("1151", { type: "held", isHeld: false, audioUrl: null })
     rig.run(1000)
     hears(rig, "1151", "439")
     expect(rig.level("1151", 2005)).toBeLessThan(gone)
     expect(rig.events).toContainEqual({ type: "unwanted", leg: room, id: wanted[0]?.id })
+  })
+
+  it("plays on to those who stay where a member leaves; what ends for the last of them ends so for all", () => {
+    const rig = meeting(4)
+    const play = (id: string, ...to: ReadonlyArray<string>) => {
+      rig.handle({
+        type: "room_media",
+        leg: room,
+        media: Media.play(Ids.work(id), "https://a/"),
+        to: to.map(Ids.member)
+      })
+      const samples = Tone.sine(2503, -20, 400, 8000)
+      for (const name of to)
+        rig.handle({
+          type: "supply",
+          leg: Ids.leg(name),
+          id: Ids.work(id),
+          sound: { rate: 8000, samples },
+          isLast: true
+        })
+    }
+    play("whole", "439", "761", "1151")
+    rig.run(100)
+    rig.leave("761")
+    rig.run(200)
+    rig.close("439")
+    expect(rig.mediaOf(room)).toEqual([])
+    rig.run(300)
+    play("stopped", "1151", "1637")
+    rig.run(100)
+    rig.handle({ type: "media", leg: Ids.leg("1151"), media: { type: "cut_playback" } })
+    rig.leave("1637")
+    play("left", "1151")
+    rig.leave("1151")
+    play("late", "1151", "1637")
+    const ended = (id: string, status: string, reason: string | null) => ({ type: "ended", id, status, reason })
+    expect(rig.mediaOf(room)).toEqual([
+      ended("whole", "completed", null),
+      ended("stopped", "stopped", null),
+      ended("left", "stopped", "member_left"),
+      ended("late", "stopped", "member_left")
+    ])
   })
 
   it("refuses a leg that is in another junction, and lets all go when it is closed", () => {
