@@ -48,7 +48,13 @@ interface Answer {
   readonly api_key_plaintext: string
   readonly tenant: { readonly id: string }
   readonly legs: ReadonlyArray<{ readonly id: string }>
-  readonly results: ReadonlyArray<{ readonly status: string }>
+  readonly results: ReadonlyArray<{
+    readonly id: string
+    readonly name: string
+    readonly status: string
+    readonly call_id: string
+    readonly drift: boolean
+  }>
   readonly size_bytes: number
 }
 
@@ -204,6 +210,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
     own,
     plan,
     number,
+    sipPort: ports.sip,
     baseUrl: service.baseUrl,
     dataDir: join(folder, "data"),
     phones,
@@ -244,6 +251,16 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
     listen: (name: string, server: Server): string => {
       servers.set(`/${name}`, server)
       return `wss://127.0.0.1:${httpsPort}/${name}`
+    },
+    /** So long a thread stood still in this time, by the call beside all others. */
+    stoodWithin: async (fromMs: number, toMs: number): Promise<number> =>
+      Timeline.stood(await phones.heard(witness.number), fromMs, toMs),
+    /** A further trunk of the tenant: its id. */
+    route: async (name: string, host: string, port: number): Promise<string> => {
+      const where = ["--host", host, "--port", String(port), "--options", "off"]
+      await operator("route", "add", "--tenant", tenant, "--name", name, ...where)
+      const { results } = await ask("GET", "/v1/connections")
+      return results.find((each) => each.name === name)?.id ?? ""
     },
     /** A figure of the service, by the name and labels under which Prometheus reads it. */
     metric: async (name: string): Promise<number> => {

@@ -31,11 +31,17 @@ export type Room = ReturnType<typeof make>
 /** Somebody comes or goes. Unlike the tones of keys, and of recordings. */
 const beep = { frequency: 1000, ms: 200 }
 
-/** Eight thousand samples while all are narrow-band, as telephones are; twice as many as soon as somebody is not. */
+/** Eight thousand samples where all are narrow-band, as telephones are; twice as many where somebody is not. */
 const rateOf = (members: ReadonlyArray<Member.Member>): SampleRate => {
   for (let i = 0; i < members.length; i++) if ((members[i]?.rate ?? 8000) > 8000) return 16_000
   return 8000
 }
+
+/**
+ * So long a room stays wide-band behind the last member who was. All of them hear each change, as a dip of 10 ms, and a
+ * peer may change its codec as often as it likes.
+ */
+const wideMs = 10_000
 
 /**
  * A junction of many legs. In its own slot it reads all members and makes what each of them hears, which their legs take in
@@ -49,6 +55,7 @@ export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) =
   const byLeg = new Map<LocalLeg, Member.Member>()
   const taps = Taps.make({ clock, onDefect }, () => undefined)
   let rate: SampleRate = 8000
+  let wideAt = Number.NEGATIVE_INFINITY
 
   const playbacks = Playbacks.make({
     emit: (event) => emit({ type: "media", event }),
@@ -102,7 +109,7 @@ export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) =
     music.end(member.leg)
     const isRead = MixMinus.isHeard(member, members) && member.input.readAhead(now)
     member.leg.leave(isRead)
-    playbacks.parted([member.leg.player])
+    playbacks.left(member.leg.player)
   }
 
   /** What a member says in this round, and whether it speaks. */
@@ -131,6 +138,12 @@ export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) =
     Talkers.choose(talkers, count)
   }
 
+  /** The rate that the room should have. */
+  const wanted = (round: ReadonlyArray<Member.Member>, now: number): SampleRate => {
+    if (rateOf(round) > 8000) wideAt = now
+    return now - wideAt < wideMs ? 16_000 : 8000
+  }
+
   const tick = (now: number): void => {
     const round = members
     for (let i = 0; i < round.length; i++) {
@@ -143,7 +156,7 @@ export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) =
       }
     }
     choose()
-    rate = mixMinus.round(round, rate, rateOf(round), now)
+    rate = mixMinus.round(round, rate, wanted(round, now), now)
     if (round.some(({ isLast }) => isLast)) {
       for (const member of members) if (member.isLast) Member.free(member)
       members = members.filter(({ isLast }) => !isLast)
@@ -188,6 +201,7 @@ export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) =
       if (!isJoined) return false
       if (members.length === 0) {
         rate = rateOf([member])
+        wideAt = Number.NEGATIVE_INFINITY
         mixMinus.begin()
       }
       members = [...members, member]

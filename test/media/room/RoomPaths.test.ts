@@ -193,6 +193,29 @@ describe("In a room", () => {
     ])
   })
 
+  it("a member whose codec changes all the time does not make the room waver for the others", () => {
+    const rig = meeting(["439", "761"])
+    rig.open("restless", null)
+    rig.enter("restless")
+    const change = (frames: number) => {
+      for (let frame = 0; frame < frames; frame++) {
+        rig.phone("restless").rate = frame % 4 < 2 ? 16_000 : 8000
+        rig.run(20)
+      }
+    }
+    change(10)
+    rig.take("439")
+    change(100)
+    const windows = Array.from({ length: 380 }, (_, at) => at * 40)
+    const sound = rig.take("439")
+    expect(Math.min(...windows.map((at) => Goertzel.totalLevel(sound.subarray(at, at + 40))))).toBeGreaterThan(-23)
+    // Once all of them stay narrow-band, so does the room.
+    rig.phone("restless").rate = 8000
+    const converters = Resample.filtersHeld()
+    rig.run(15_000)
+    expect(Resample.filtersHeld()).toBeLessThan(converters)
+  })
+
   it("nothing is due while nobody is there", () => {
     const rig = RoomRig.make()
     expect(rig.plane.nextDue()).toBe(null)
