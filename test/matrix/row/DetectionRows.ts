@@ -47,7 +47,12 @@ export const rows: ReadonlyArray<Row> = [
     only: "simulator",
     run: async (world) => {
       const call = await World.dial(world, "+12025550111", { answering_machine_detection: "premium" })
-      expect(await call.event("call.amd_complete")).toMatchObject({ result: "human", beep_detected: false })
+      const told = await call.event("call.amd_complete")
+      expect([told, await result(world, call.path), call.types()]).toMatchObject([
+        { result: "human", beep_detected: false },
+        { result: "human", detail: expect.stringMatching(/^human_/) },
+        ["call.started", "call.ringing", "call.answered", "call.amd_complete"]
+      ])
     }
   },
   {
