@@ -2,6 +2,7 @@ import { destinationOf } from "../account/Account.ts"
 import type { Dimensions, UsageRow } from "../store/UsageRow.ts"
 import type { CallRow } from "./CallList.ts"
 import { type CallState, durationSeconds } from "./CallState.ts"
+import * as Carried from "./Carried.ts"
 import * as Meter from "./Meter.ts"
 
 /** What a call that has ended adds to the usage of its tenant, guide/money.md#usage. It counts when it ended. */
@@ -23,7 +24,8 @@ export const of = (call: CallState): UsageRow => {
           transcription_minutes: Meter.minutes(meters, "transcription"),
           conference_participant_minutes: Meter.minutes(meters, "conference"),
           amd_checks: Meter.minutes(meters, "machine_detection")
-        }
+        },
+        carried: Carried.of(call)
       }
     ]
   }
@@ -41,7 +43,8 @@ export const ofRow = (row: CallRow): UsageRow => ({
         [callsOf[row.direction]]: 1,
         answered_calls: row.answeredAt === null ? 0 : 1,
         call_seconds: row.durationSeconds
-      }
+      },
+      carried: Carried.ofRow(row)
     }
   ]
 })

@@ -297,6 +297,7 @@ export const table: ReadonlyArray<Retained> = [
   }),
   byTime({ name: "account_alarm", period: "call", column: "told_at", index: null }),
   byTime({ name: "usage_detail", period: "call", column: "at", index: null }),
+  byTime({ name: "trunk_leg", period: "call", column: "ended_at", index: null }),
   byTime({ name: "usage_day", period: "call", column: "day", index: null }),
   byTime({
     name: "audit",

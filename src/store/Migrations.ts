@@ -35,6 +35,7 @@ import { planLimit } from "./migration/0054_plan_limit.ts"
 import { conference } from "./migration/0055_conference.ts"
 import { conferenceFoldedName } from "./migration/0056_conference_folded_name.ts"
 import { sealCalls } from "./migration/0057_seal_calls.ts"
+import { trunkLeg } from "./migration/0058_trunk_leg.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -73,7 +74,8 @@ const all = {
   "0054_plan_limit": planLimit,
   "0055_conference": conference,
   "0056_conference_folded_name": conferenceFoldedName,
-  "0057_seal_calls": sealCalls
+  "0057_seal_calls": sealCalls,
+  "0058_trunk_leg": trunkLeg
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

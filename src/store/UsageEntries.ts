@@ -1,10 +1,11 @@
 import type { TenantId } from "../domain/Id.ts"
 import type { Commit, MoneyRow } from "./Journal.ts"
+import type { Carried } from "./TrunkLeg.ts"
 import * as UsageRow from "./UsageRow.ts"
 
 /** Figures of one cause, at one moment (epoch milliseconds). Those of zero are left out. */
 export type Entry = { readonly id: string; readonly at: number } & UsageRow.Dimensions &
-  Partial<Readonly<Record<UsageRow.Figure, number>>>
+  Partial<Readonly<Record<UsageRow.Figure, number>>> & { readonly carried?: Carried }
 
 /** Whether an entry of the ledger is what something costs. The other types bring money, or take back what was brought. */
 export const isCharge: Readonly<Record<MoneyRow["type"], boolean>> = {
@@ -33,7 +34,13 @@ interface Waiting {
 export const of = ({ money, usage }: Pick<Commit, "money" | "usage">): ReadonlyArray<Waiting> => {
   const charges = money.filter(({ amountCents, type }) => isCharge[type] && amountCents < 0)
   if (usage === null && charges.length === 0) return []
-  const counted = (usage?.counted ?? []).map(({ at, figures, id }) => ({ id, at, ...usage?.dimensions, ...figures }))
+  const counted = (usage?.counted ?? []).map(({ at, carried = null, figures, id }) => ({
+    id,
+    at,
+    ...usage?.dimensions,
+    ...figures,
+    ...(carried === null ? {} : { carried })
+  }))
   const tenants = new Set([...(usage === null ? [] : [usage.tenantId]), ...charges.map(({ tenantId }) => tenantId)])
   return [...tenants].map((tenantId) => {
     const isOwn = usage?.tenantId === tenantId

@@ -1,4 +1,5 @@
 import type { TenantId } from "../domain/Id.ts"
+import type { Carried } from "./TrunkLeg.ts"
 
 /** What usage counts, guide/money.md#usage, by the names of its columns. */
 export const figures = [
@@ -35,6 +36,8 @@ export interface UsageRow {
     readonly id: string
     readonly at: number
     readonly figures: Partial<Readonly<Record<Figure, number>>>
+    /** Of a call that ended; null or absent: a trunk carried nothing. */
+    readonly carried?: Carried | null
   }>
 }
 

@@ -1,8 +1,10 @@
+import * as TrunkLeg from "../store/TrunkLeg.ts"
 import { figures } from "../store/UsageRow.ts"
 
 /**
  * How what commits counted becomes the sums of days: rows of `usage_tail` are taken, kept one by one in `usage_detail`,
- * and added to `usage_day`, in one statement. So each snapshot has a cause in exactly one of tail and sums.
+ * and added to `usage_day`, in one statement. So each snapshot has a cause in exactly one of tail and sums. What trunks
+ * carried goes to `trunk_leg` with them.
  */
 
 /** What sums are told apart by, beside the day. */
@@ -11,7 +13,7 @@ export type Dimension = (typeof dimensions)[number]
 
 /** The entries of a row of the tail, `t`. */
 export const entries = `jsonb_to_recordset(t.entries) AS e(id text, at float8, customer_reference text, number text,
-    destination text, ${figures.map((figure) => `${figure} bigint`).join(", ")})`
+    destination text, carried jsonb, ${figures.map((figure) => `${figure} bigint`).join(", ")})`
 
 /** So many references of a day have sums of their own; what has others is summed with what has none. */
 export const namedReferences = 1_000
@@ -23,11 +25,16 @@ export const statement = `
 WITH taken AS MATERIALIZED (
   DELETE FROM usage_tail WHERE ctid = ANY (ARRAY(SELECT ctid FROM usage_tail LIMIT $1::int)) RETURNING tenant_id, entries
 ),
+entry AS MATERIALIZED (
+  SELECT t.tenant_id, e.* FROM taken t CROSS JOIN LATERAL ${entries}
+),
+carried AS (${TrunkLeg.insert("entry WHERE carried IS NOT NULL")}
+),
 detail AS (
   INSERT INTO usage_detail (id, tenant_id, at, customer_reference, number, destination, ${names})
-  SELECT e.id, t.tenant_id, to_timestamp(e.at / 1000.0), e.customer_reference, e.number, e.destination,
-    ${figures.map((figure) => `coalesce(e.${figure}, 0)`).join(", ")}
-  FROM taken t CROSS JOIN LATERAL ${entries}
+  SELECT id, tenant_id, to_timestamp(at / 1000.0), customer_reference, number, destination,
+    ${figures.map((figure) => `coalesce(${figure}, 0)`).join(", ")}
+  FROM entry
   ON CONFLICT (id) DO NOTHING
   RETURNING *
 ),

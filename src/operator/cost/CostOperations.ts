@@ -75,10 +75,16 @@ export const make = Effect.gen(function* () {
         if (to <= from) return yield* ApiError.of("invalid_request", "to must be after from", "to")
         if (to - from > Period.longestMs)
           return yield* ApiError.of("invalid_request", "the period is longer than 92 days", "to")
+        const [left] = yield* Effect.orDie(sql`SELECT 1 FROM usage_backfill WHERE name = 'trunks'`)
+        if (left !== undefined)
+          return yield* ApiError.of(
+            "conflict",
+            "the calls that the version before left are still being read, which takes some minutes for each 100,000"
+          )
         // What waits for its sums is not among what is read.
         yield* Effect.orDie(usages.sum)
         const groups = yield* Effect.provideService(
-          Margin.read({ from, to, by, costOf: yield* costs.between(from, to) }),
+          Margin.read({ from, to, by, tariff: yield* costs.between(from, to) }),
           SqlClient.SqlClient,
           sql
         )
@@ -87,9 +93,11 @@ export const make = Effect.gen(function* () {
           [...groups.keys()].filter((group) => group !== null)
         )
         return {
-          results: [...groups]
-            .toSorted(([, one], [, other]) => other.debitedMicroUsd - one.debitedMicroUsd)
-            .map(([group, sums]) => ({ group, name: named.get(group ?? "") ?? null, ...shown(sums) }))
+          results: [...groups].map(([group, sums]) => ({
+            group,
+            name: named.get(group ?? "") ?? null,
+            ...shown(sums)
+          }))
         }
       })
     )

@@ -1,48 +1,17 @@
-import { Effect, Result, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { MinuteCost } from "./TrunkCosts.ts"
-import { RouteId } from "../../domain/Id.ts"
 import * as Money from "../../domain/Money.ts"
-import type { StoredEntity } from "../../store/Journal.ts"
-import { Leg } from "../../call/leg/Leg.ts"
-import { Meter } from "../../call/Meter.ts"
-import * as Upgrade from "../../call/Upgrade.ts"
+import * as StatementLimit from "../../store/StatementLimit.ts"
+import * as PrefixSteps from "./PrefixSteps.ts"
+import type { Tariff } from "./Tariff.ts"
 
 /**
  * What calls were charged beside what they cost the operator, guide/operation.md#costs-and-margin. A trunk counts each
- * started minute of an answered leg, at what its deck said when the leg was answered.
+ * started minute of an answered leg, at what its deck said when the leg was answered. The database adds them up, from the
+ * rows that ended calls left (`store/TrunkLeg.ts`): a deck may be imported for the past, so no sum is kept.
  */
 export const groupings = ["none", "tenant", "trunk", "destination"] as const
 export type Grouping = (typeof groupings)[number]
-
-/** What is read of a call. */
-export const Metered = Schema.Struct({
-  routeId: RouteId,
-  legs: Schema.Array(Schema.Struct({ id: Leg.fields.id, to: Leg.fields.to })),
-  meters: Schema.Array(Meter)
-})
-
-/** Of one call; `costMicroUsd` null: of some minute nobody knows what it costs. */
-export interface Called {
-  readonly minutes: number
-  readonly costMicroUsd: number | null
-}
-
-export const calledOf = ({ legs, meters, routeId }: typeof Metered.Type, costOf: MinuteCost): Called =>
-  meters.reduce<Called>(
-    (sum, { direction, endedAt, kind, legId, startedAt }) => {
-      if (kind !== "leg" || startedAt === null || endedAt === null) return sum
-      const minutes = Money.startedMinutes(endedAt - startedAt)
-      if (minutes === 0) return sum
-      const number = legs.find(({ id }) => id === legId)?.to ?? null
-      const cost = number === null ? null : costOf(routeId, direction, number, startedAt)
-      return {
-        minutes: sum.minutes + minutes,
-        costMicroUsd: sum.costMicroUsd === null || cost === null ? null : sum.costMicroUsd + minutes * cost
-      }
-    },
-    { minutes: 0, costMicroUsd: 0 }
-  )
 
 export interface Sums {
   readonly calls: number
@@ -54,7 +23,95 @@ export interface Sums {
   readonly costMicroUsd: number
 }
 
-export const none: Sums = {
+/** Legs of one statement: some tenths of a second. */
+const legsOfStatement = 100_000
+/** Groups of one answer: those with the highest charges. The others stand together under null. */
+const groupLimit = 1_000
+
+const groups: Readonly<Record<Grouping, string>> = {
+  none: "NULL::text",
+  tenant: "tenant_id::text",
+  trunk: "route_id",
+  destination: "destination"
+}
+
+/**
+ * Parameters: the decks `$1` and spans `$2` of a tariff, the moments `$3` and `$4`. A call is known when each of its legs
+ * is. The rate is found within a subquery of its own: no step of the plan behind it carries a whole deck with each leg.
+ */
+const statement = (by: Grouping): string => `
+WITH deck AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS d(deck int, direction text, points bigint[], rates bigint[])
+),
+span AS MATERIALIZED (
+  SELECT route, deck, to_timestamp(since / 1000.0) AS since, coalesce(to_timestamp(until / 1000.0), 'infinity') AS until
+  FROM jsonb_to_recordset($2::jsonb) AS s(route text, deck int, since float8, until float8)
+),
+leg AS (
+  SELECT l.call_id, ${groups[by]} AS name, l.minutes, l.debited_cents,
+    CASE WHEN l.minutes = 0 THEN 0 ELSE
+      nullif(d.rates[width_bucket(${PrefixSteps.place("l.digits")}, d.points)], ${PrefixSteps.unknown}) END AS rate
+  FROM trunk_leg l
+    LEFT JOIN span s ON s.route = l.route_id AND l.started_at >= s.since AND l.started_at < s.until
+    LEFT JOIN deck d ON d.deck = s.deck AND d.direction = l.direction
+  WHERE l.ended_at >= $3::timestamptz AND l.ended_at < $4::timestamptz
+  OFFSET 0
+),
+called AS (
+  SELECT min(name) AS name, coalesce(sum(minutes), 0) AS minutes, max(debited_cents) AS debited, sum(minutes * rate) AS cost,
+    bool_and(minutes IS NOT NULL AND rate IS NOT NULL) AS is_known
+  FROM leg GROUP BY call_id
+)
+SELECT name, count(*)::float8 AS calls, sum(minutes)::float8 AS minutes, sum(debited)::float8 AS "debitedCents",
+  (count(*) FILTER (WHERE is_known))::float8 AS "knownCalls",
+  coalesce(sum(debited) FILTER (WHERE is_known), 0)::float8 AS "knownDebitedCents",
+  coalesce(sum(cost) FILTER (WHERE is_known), 0)::float8 AS "costMicroUsd"
+FROM called GROUP BY name`
+
+interface Row extends Pick<Sums, "calls" | "minutes" | "knownCalls" | "costMicroUsd"> {
+  readonly name: string | null
+  readonly debitedCents: number
+  readonly knownDebitedCents: number
+}
+
+const unhurried = <A, E>(rows: Effect.Effect<A, E>) => Effect.orDie(StatementLimit.unhurried(rows))
+
+/** Calls that ended from `from` on and before `to`, by what they are grouped by, those with the highest charges first. */
+export const read = Effect.fnUntraced(function* (of: {
+  readonly from: number
+  readonly to: number
+  readonly by: Grouping
+  readonly tariff: Tariff
+  readonly legsAtOnce?: number
+}): Effect.fn.Return<ReadonlyMap<string | null, Sums>, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const [decks, spans] = [JSON.stringify(of.tariff.decks), JSON.stringify(of.tariff.spans)]
+  const text = statement(of.by)
+  const { legsAtOnce = legsOfStatement } = of
+  const sums = new Map<string | null, Sums>()
+  let [place, end] = [new Date(of.from).toISOString(), new Date(of.to).toISOString()]
+  while (true) {
+    // All legs of a call stand at one moment, so a portion ends between two moments.
+    const [behind] = yield* unhurried(sql<{ readonly place: string }>`
+      SELECT (ended_at + interval '1 microsecond')::text AS place FROM trunk_leg
+      WHERE ended_at >= ${place}::timestamptz AND ended_at < ${end}::timestamptz
+      ORDER BY ended_at OFFSET ${legsAtOnce}::int LIMIT 1`)
+    const rows = yield* unhurried(sql.unsafe<Row>(text, [decks, spans, place, behind?.place ?? end]))
+    for (const { debitedCents, knownDebitedCents, name, ...row } of rows)
+      sums.set(
+        name,
+        added(sums.get(name) ?? none, {
+          ...row,
+          debitedMicroUsd: Money.microFromCents(debitedCents),
+          knownDebitedMicroUsd: Money.microFromCents(knownDebitedCents)
+        })
+      )
+    if (behind === undefined) return limited(sums)
+    place = behind.place
+  }
+})
+
+const none: Sums = {
   calls: 0,
   minutes: 0,
   debitedMicroUsd: 0,
@@ -63,69 +120,28 @@ export const none: Sums = {
   costMicroUsd: 0
 }
 
-export const added = (sums: Sums, debitedMicroUsd: number, { costMicroUsd, minutes }: Called): Sums => ({
-  calls: sums.calls + 1,
-  minutes: sums.minutes + minutes,
-  debitedMicroUsd: sums.debitedMicroUsd + debitedMicroUsd,
-  knownCalls: sums.knownCalls + (costMicroUsd === null ? 0 : 1),
-  knownDebitedMicroUsd: sums.knownDebitedMicroUsd + (costMicroUsd === null ? 0 : debitedMicroUsd),
-  costMicroUsd: sums.costMicroUsd + (costMicroUsd ?? 0)
+const added = (one: Sums, other: Sums): Sums => ({
+  calls: one.calls + other.calls,
+  minutes: one.minutes + other.minutes,
+  debitedMicroUsd: one.debitedMicroUsd + other.debitedMicroUsd,
+  knownCalls: one.knownCalls + other.knownCalls,
+  knownDebitedMicroUsd: one.knownDebitedMicroUsd + other.knownDebitedMicroUsd,
+  costMicroUsd: one.costMicroUsd + other.costMicroUsd
 })
 
-/** Calls that are read at once: decoding them keeps the event loop for some 10 ms, and it is everybody's. */
-const portion = 100
-/** Groups of one answer; calls of others stand together under null. */
-const groupLimit = 1_000
-
-interface Row extends Pick<StoredEntity, "state" | "stateVersion"> {
-  readonly id: string
-  readonly place: string
-  readonly group: string | null
-  readonly isCall: boolean
-  readonly isAnswered: boolean
-  readonly costCents: number
-}
-
-/** Calls that ended from `from` on and before `to`, by what they are grouped by. They are read in portions. */
-export const read = Effect.fnUntraced(function* (of: {
-  readonly from: number
-  readonly to: number
-  readonly by: Grouping
-  readonly costOf: MinuteCost
-}): Effect.fn.Return<ReadonlyMap<string | null, Sums>, never, SqlClient.SqlClient> {
-  const { by, costOf, from, to } = of
-  const sql = yield* SqlClient.SqlClient
-  const group = sql.literal(
-    { none: "NULL", tenant: "u.tenant_id::text", trunk: "c.route_id", destination: "u.destination" }[by]
+/** What is beyond the limit stands with what has no name. */
+export const limited = (
+  sums: ReadonlyMap<string | null, Sums>,
+  limit = groupLimit
+): ReadonlyMap<string | null, Sums> => {
+  const ordered = [...sums].toSorted(
+    ([name, one], [other, two]) => two.debitedMicroUsd - one.debitedMicroUsd || ((name ?? "") < (other ?? "") ? -1 : 1)
   )
-  const groups = new Map<string | null, Sums>()
-  let [place, last] = [new Date(from).toISOString(), ""]
-  while (true) {
-    const rows = yield* Effect.orDie(sql<Row>`
-      SELECT u.id, u.at::text AS place, ${group} AS group, c.id IS NOT NULL AS "isCall",
-        c.answered_at IS NOT NULL AS "isAnswered", coalesce(c.cost_cents, 0)::float8 AS "costCents",
-        e.state, e.state_version AS "stateVersion"
-      FROM (
-        SELECT id, at, tenant_id, destination FROM usage_detail
-        WHERE (at, id) > (${place}::timestamptz, ${last}::text) AND at < to_timestamp(${to}::float8 / 1000)
-        ORDER BY at, id LIMIT ${portion}
-      ) AS u LEFT JOIN call c ON c.id = u.id LEFT JOIN entity e ON e.id = c.id
-      ORDER BY u.at, u.id`)
-    for (const row of rows) {
-      if (!row.isCall) continue
-      // A state that cannot be read, or is gone.
-      const called = Result.match(Schema.decodeUnknownResult(Metered)(Upgrade.shape(row)), {
-        onSuccess: (metered) => calledOf(metered, costOf),
-        onFailure: (): Called => ({ minutes: 0, costMicroUsd: row.isAnswered ? null : 0 })
-      })
-      const debited = Money.microFromCents(row.costCents)
-      if (called.minutes === 0 && debited === 0 && called.costMicroUsd === 0) continue
-      const key = groups.has(row.group) || groups.size < groupLimit ? row.group : null
-      groups.set(key, added(groups.get(key) ?? none, debited, called))
-    }
-    const end = rows.at(-1)
-    if (end === undefined || rows.length < portion) return groups
-    ;[place, last] = [end.place, end.id]
-    yield* Effect.yieldNow
-  }
-})
+  const named = ordered.filter(([name]) => name !== null)
+  const rest = [...ordered.filter(([name]) => name === null), ...named.slice(limit)].map(([, each]) => each)
+  const shown: ReadonlyArray<readonly [string | null, Sums]> = [
+    ...named.slice(0, limit),
+    ...(rest.length === 0 ? [] : [[null, rest.reduce(added, none)] as const])
+  ]
+  return new Map(shown)
+}

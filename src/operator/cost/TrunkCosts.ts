@@ -5,17 +5,15 @@ import * as Audit from "../../audit/Audit.ts"
 import * as RateDeck from "../../billing/RateDeck.ts"
 import * as RateDecks from "../../billing/RateDecks.ts"
 import { ApiError } from "../../domain/ApiError.ts"
-import type { RouteId } from "../../domain/Id.ts"
 import * as Timestamp from "../../domain/Timestamp.ts"
 import { empty, Journal } from "../../store/Journal.ts"
+import * as PrefixSteps from "./PrefixSteps.ts"
+import * as Tariff from "./Tariff.ts"
 
 export interface CostDeck extends RateDecks.Dated {
   /** A route's id, or the host of routes. */
   readonly trunk: string
 }
-
-/** Micro-USD that a minute by a trunk costs the operator at a moment; null: nobody has said. */
-export type MinuteCost = (route: RouteId, direction: RateDeck.Direction, number: string, at: number) => number | null
 
 /** No call lasts longer, so none that ends in a period began so long before it. */
 const longestCallMs = 7 * 86_400_000
@@ -87,20 +85,27 @@ export const make = Effect.gen(function* () {
         yield* journal.commitWithin({ ...empty, audit: [line] })
       }).pipe(sql.withTransaction, Effect.orDie)
     }),
-    /** The costs of calls that ended between two moments. A route's own deck goes before that of its host. */
-    between: Effect.fnUntraced(function* (from: number, to: number): Effect.fn.Return<MinuteCost> {
+    /** The costs of calls that ended between two moments. */
+    between: Effect.fnUntraced(function* (from: number, to: number): Effect.fn.Return<Tariff.Tariff> {
       const needed = neededOf(yield* decks, from - longestCallMs, to)
-      const loaded = yield* Effect.forEach(needed, (deck) =>
-        Effect.map(ratesOf(deck.id), (rates) => ({ ...deck, deck: RateDeck.make(rates) }))
+      const steps = yield* Effect.forEach(needed, ({ id }) =>
+        Effect.map(Effect.tap(ratesOf(id), Effect.yieldNow), (rates) =>
+          (["outbound", "inbound"] as const).map((direction) => ({
+            deck: id,
+            direction,
+            ...PrefixSteps.of(rates, direction)
+          }))
+        )
       )
-      const byTrunk = Map.groupBy(loaded, ({ trunk }) => trunk)
       const routes = yield* Effect.orDie(
         sql<{ readonly id: string; readonly host: string }>`SELECT id, host FROM route WHERE host IS NOT NULL`
       )
-      const hosts = new Map(routes.map(({ host, id }) => [id, host]))
-      return (route, direction, number, at) => {
-        const of = (trunk: string) => RateDecks.holding(byTrunk.get(trunk) ?? [], at)
-        return (of(route) ?? of(hosts.get(route) ?? ""))?.deck.named(direction, number) ?? null
+      // The decks of a route hold also when it has been removed.
+      const hosts = new Map<string, string | null>(needed.map(({ trunk }) => [trunk, null]))
+      for (const { host, id } of routes) hosts.set(id, host)
+      return {
+        decks: steps.flat(),
+        spans: [...hosts].flatMap(([route, host]) => Tariff.spansOf(route, host, needed))
       }
     })
   } as const

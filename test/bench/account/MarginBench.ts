@@ -1,9 +1,11 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import * as Margin from "../../../src/operator/cost/Margin.ts"
+import * as PrefixSteps from "../../../src/operator/cost/PrefixSteps.ts"
+import type { Tariff } from "../../../src/operator/cost/Tariff.ts"
 import { type Commit, Journal } from "../../../src/store/Journal.ts"
 import { StatementLimit } from "../../../src/store/StatementLimit.ts"
-import { figures } from "../../../src/store/UsageRow.ts"
 import * as Database from "../Database.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
@@ -12,7 +14,6 @@ import * as Service from "../Service.ts"
 import * as Seed from "./Seed.ts"
 
 const calls = Number(process.env["BENCH_CALLS"] ?? 1_000_000)
-const portion = 50_000
 const rounds = 9
 const callsOfRound = 1_024
 const committers = 64
@@ -54,31 +55,53 @@ const usageRow = Effect.gen(function* () {
   ]
 })
 
+/** Prefixes of the deck: a carrier's A-Z list. */
+const prefixes = 50_000
+
 const margin = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { from, tenants, until } = yield* Effect.gen(function* () {
     const seeded = yield* Seed.calls({ calls, tenants: 100, days: 90 })
-    const [tenant] = seeded.tenants
-    const last = tenant === undefined ? undefined : SampleCommit.life(tenant, "margin").at(-1)?.entities[0]
-    if (last === undefined) return yield* Effect.die("no call")
-    for (let begin = 0; begin < calls; begin += portion)
-      yield* sql`
-        INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
-        SELECT id, 'call', tenant_id, 4, true, ${last.stateVersion}, ${JSON.stringify(last.state)}::text::jsonb, ended_at, 0
-        FROM call WHERE id >= 'svc_call_' || lpad(to_hex(${begin}::int), 32, '0')
-          AND id < 'svc_call_' || lpad(to_hex(${begin + portion}::int), 32, '0')`
     yield* sql`
-      INSERT INTO usage_detail (id, tenant_id, at, number, destination, ${sql.literal(figures.join(", "))})
-      SELECT id, tenant_id, ended_at, from_number, 'US', ${sql.literal(figures.map(() => "0").join(", "))} FROM call`
-    for (const table of ["entity", "usage_detail"]) yield* sql.unsafe(`ANALYZE ${table}`)
+      INSERT INTO trunk_leg (call_id, ordinal, tenant_id, route_id, destination, ended_at, direction, digits, started_at, minutes,
+        debited_cents)
+      SELECT id, 1, tenant_id, route_id, 'US', ended_at, direction, substr(to_number, 2), answered_at, ceil(duration_seconds / 60.0),
+        cost_cents
+      FROM call WHERE answered_at IS NOT NULL`
+    yield* sql`ANALYZE trunk_leg`
     return seeded
   }).pipe(Effect.provideService(StatementLimit, Infinity))
-  const began = performance.now()
-  const groups = yield* Margin.read({ from, to: until + 1, by: "tenant", costOf: () => 7_000 })
-  const tookSecs = (performance.now() - began) / 1_000
-  const sums = [...groups.values()].reduce((sum, { calls: of }) => sum + of, 0)
-  return [
-    Report.figure(`margin of ${Report.number(calls)} calls by tenant, s`, Report.number(tookSecs)),
-    Report.figure("  groups, calls in them", `${groups.size}, ${Report.number(sums)} of ${tenants.length} tenants`)
-  ]
+  const routes = yield* sql<{ readonly id: string }>`SELECT DISTINCT route_id AS id FROM trunk_leg`
+  const rates = Array.from({ length: prefixes }, (_, index) => ({
+    prefix: `1${202_550 + index}`,
+    microUsdPerMinute: 7_000
+  }))
+  const tariff: Tariff = {
+    decks: (["outbound", "inbound"] as const).map((direction) => ({
+      deck: 1,
+      direction,
+      ...PrefixSteps.of(
+        rates.map((rate) => ({ ...rate, direction })),
+        direction
+      )
+    })),
+    spans: routes.map(({ id }) => ({ route: id, deck: 1, since: 0, until: null }))
+  }
+  const results = yield* Effect.forEach(Margin.groupings, (by) =>
+    Effect.gen(function* () {
+      const delay = monitorEventLoopDelay({ resolution: 5 })
+      delay.enable()
+      const began = performance.now()
+      const groups = yield* Margin.read({ from, to: until + 1_000_000, by, tariff })
+      const tookSecs = (performance.now() - began) / 1_000
+      delay.disable()
+      const sums = [...groups.values()].reduce((sum, { knownCalls }) => sum + knownCalls, 0)
+      return [
+        Report.figure(`margin of ${Report.number(calls)} calls by ${by}, s`, Report.number(tookSecs)),
+        Report.figure("  groups, calls with a known cost", `${groups.size}, ${Report.number(sums)}`),
+        Report.figure("  the event loop stood still at most, ms", Report.number(delay.max / 1e6))
+      ]
+    })
+  )
+  return [Report.figure("tenants", String(tenants.length)), ...results.flat()]
 })
