@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import { readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import * as StripeDouble from "../payment/StripeDouble.ts"
-import * as DataDirectory from "../support/DataDirectory.ts"
-import * as FreePorts from "../support/FreePorts.ts"
 import * as Netem from "../support/Netem.ts"
 import * as TcpProxy from "../support/TcpProxy.ts"
-import * as TestCertificate from "../support/TestCertificate.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import * as Database from "./support/Database.ts"
+import * as CardStage from "./support/CardStage.ts"
 import * as Service from "./support/Service.ts"
 
 /**
@@ -21,152 +15,59 @@ const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 4)
 const random = Netem.random(seed)
 
-interface Answer {
-  readonly status: number
-  readonly body: {
-    readonly id?: string
-    readonly status?: string
-    readonly client_secret?: string | null
-    readonly api_key_plaintext?: string
-    readonly tenant?: { readonly id: string }
-    readonly error?: { readonly code: string }
-    readonly received?: boolean
-  }
-}
+type Tenant = CardStage.Tenant
+const { until } = CardStage
 
 const scope = Scope.makeUnsafe()
-let double: StripeDouble.StripeDouble
-let database: Database.Database
-/** The way of the service to it. */
+let stage: CardStage.CardStage
+/** The way of the service to its database. */
 let network: TcpProxy.TcpProxy
-let options: Service.Options
 let service: Service.Service
-
-const ask = async (
-  method: string,
-  path: string,
-  of: { readonly key?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {}
-): Promise<Answer> => {
-  const response = await fetch(`http://127.0.0.1:${options.ports.http}${path}`, {
-    method,
-    headers: {
-      ...(of.body === undefined ? {} : { "content-type": "application/json" }),
-      ...(of.key === undefined ? {} : { authorization: `Bearer ${of.key}` }),
-      ...of.headers
-    },
-    ...(of.body === undefined ? {} : { body: typeof of.body === "string" ? of.body : JSON.stringify(of.body) })
-  })
-  const text = await response.text()
-  return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Answer["body"]) }
-}
-
-const operator = async (operation: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
-  const token = (await readFile(join(options.dataDir, "operator.token"), "utf8")).trim()
-  const response = await fetch(`http://127.0.0.1:${options.ports.operator}/operator/${operation}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  return (await response.json()) as Readonly<Record<string, unknown>>
-}
-
-const event = (payload: string, headers = double.signed(payload)) =>
-  ask("POST", "/v1/billing/webhooks/stripe", { body: payload, headers })
-
-const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
-  const end = Date.now() + withinMs
-  while (!(await what())) {
-    if (Date.now() > end) throw new Error(`it did not come to that: ${what.toString()}`)
-    await delay(200)
-  }
-}
-
-interface Tenant {
-  readonly id: string
-  readonly key: string
-}
-
-let count = 0
-const tenant = async (card: string): Promise<Tenant> => {
-  const { body } = await ask("POST", "/v1/signup", {
-    body: {
-      email: `payer${++count}@example.com`,
-      password: "correct horse battery",
-      tenant_name: "Payer",
-      first_name: "Ada",
-      last_name: "Lovelace"
-    }
-  })
-  const made = { id: body.tenant?.id ?? "", key: body.api_key_plaintext ?? "" }
-  const saved = await ask("POST", "/v1/billing/payment-methods", {
-    key: made.key,
-    body: { processor_payment_method_id: card }
-  })
-  expect(saved.status).toBe(201)
-  return made
-}
-
-const topUp = ({ key }: Tenant, cents: number, idempotencyKey: string) =>
-  ask("POST", "/v1/billing/topup", {
-    key,
-    body: { amount_cents: cents },
-    headers: { "idempotency-key": idempotencyKey }
-  })
-
-const balanceOf = async ({ id }: Tenant): Promise<number> =>
-  Number(
-    (await database.query<{ cents: string }>(`SELECT balance_cents AS cents FROM balance WHERE tenant_id = '${id}'`))[0]
-      ?.cents
-  )
-
-const intentOf = (attemptId: string | undefined) =>
-  [...double.intents.values()].filter((intent) => intent.metadata["attempt"] === attemptId)
-
-/** Whether the ledger adds up at every entry, and what it says of cards. */
-const ledger = async (): Promise<{ readonly wrong: number; readonly cards: number }> => {
-  const [row] = await database.query<{ wrong: string; cards: string }>(`
-    SELECT (SELECT count(*) FROM (SELECT balance_after_cents, sum(amount_cents) OVER (PARTITION BY tenant_id ORDER BY ordinal) AS sum
-        FROM ledger) l WHERE sum <> balance_after_cents) AS wrong,
-      (SELECT coalesce(sum(amount_cents), 0) FROM ledger WHERE type IN ('topup', 'auto_recharge') OR reference_type = 'topup') AS cards`)
-  return { wrong: Number(row?.wrong), cards: Number(row?.cards) }
-}
-
-const isCredited = (attemptId: string | undefined) => async () =>
-  (await database.query(`SELECT FROM ledger WHERE cause = 'topup:${attemptId}'`)).length === 1
-const hasMoved = (cause: string) => async () =>
-  (await database.query(`SELECT FROM ledger WHERE cause = '${cause}'`)).length === 1
+let {
+  ask,
+  balanceOf,
+  database,
+  double,
+  event,
+  hasMoved,
+  intentOf,
+  isCredited,
+  ledger,
+  operator,
+  options,
+  tenant,
+  topUp
+} = {} as CardStage.CardStage
 
 beforeAll(async () => {
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
-  const dataDir = await scoped(DataDirectory.make)
-  const authority = TestCertificate.makeAuthority()
-  double = await scoped(StripeDouble.start(authority.issue(["127.0.0.1"])))
-  const caFile = join(dataDir, "processor.pem")
-  await writeFile(caFile, authority.cert)
   const url = new URL(Redacted.value(await scoped(TestDatabase.empty)))
-  database = Database.open(url.href)
+  const lookUrl = url.href
   network = await scoped(TcpProxy.make({ host: url.hostname, port: Number(url.port) }))
   url.port = String(network.port)
-  options = {
-    dataDir,
-    databaseUrl: url.href,
-    ports: await FreePorts.find(),
-    caFile,
-    settings: {
-      STRIPE_SECRET_KEY: "sk_test_1",
-      STRIPE_PUBLISHABLE_KEY: "pk_test_1",
-      STRIPE_WEBHOOK_SECRET: StripeDouble.webhookSecret,
-      STRIPE_URL: `https://127.0.0.1:${double.port}`,
-      STRIPE_CA_FILE: caFile
-    }
-  }
+  stage = await CardStage.make({ databaseUrl: url.href, lookUrl })
+  ;({
+    ask,
+    balanceOf,
+    database,
+    double,
+    event,
+    hasMoved,
+    intentOf,
+    isCredited,
+    ledger,
+    operator,
+    options,
+    tenant,
+    topUp
+  } = stage)
   service = Service.start(options)
   await service.ready
 }, 120_000)
 
 afterAll(async () => {
   await service.kill("SIGTERM")
-  await database.close()
+  await stage.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
@@ -387,10 +288,7 @@ describe("cards on the running service, with Stripe's double", () => {
       await database.query(`UPDATE job SET due_at = now() WHERE kind = 'funding.auto_recharge' AND leased_by IS NULL`)
       return (await Promise.all(payers.map(balanceOf))).every((cents) => cents === 2_150)
     }, 90_000)
-    const paid = new Map<string, number>()
-    for (const { metadata, status } of double.intents.values())
-      if (status === "succeeded") paid.set(metadata["attempt"] ?? "", (paid.get(metadata["attempt"] ?? "") ?? 0) + 1)
-    expect([...paid.values()].filter((times) => times > 1)).toEqual([])
+    expect(stage.chargedTwice()).toEqual([])
     const { cards, wrong } = await ledger()
     expect([cards, wrong]).toEqual([double.net, 0])
   }, 600_000)
@@ -474,11 +372,7 @@ describe("cards on the running service, with Stripe's double", () => {
           ).length === 0,
         120_000
       )
-      const paid = new Map<string, number>()
-      for (const intent of double.intents.values())
-        if (intent.status === "succeeded")
-          paid.set(intent.metadata["attempt"] ?? "", (paid.get(intent.metadata["attempt"] ?? "") ?? 0) + 1)
-      expect([...paid.values()].filter((times) => times > 1)).toEqual([])
+      expect(stage.chargedTwice()).toEqual([])
       const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
       for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
     }

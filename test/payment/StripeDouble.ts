@@ -59,6 +59,8 @@ export class StripeDouble {
   readonly faults: Array<Fault> = []
   /** Requests, as method and path. */
   readonly asked: Array<string> = []
+  /** Hears of each of them before it is answered. */
+  heard: (asked: string) => void = () => {}
   port = 0
 
   now = () => Math.floor(Date.now() / 1000)
@@ -353,6 +355,7 @@ export class StripeDouble {
       const body = Buffer.concat(parts).toString()
       const form = method === "GET" ? url.searchParams : new URLSearchParams(body)
       this.asked.push(`${method} ${url.pathname}`)
+      this.heard(`${method} ${url.pathname}`)
       const charges = method === "POST" && ["/v1/payment_intents", "/v1/refunds"].includes(url.pathname)
       const fault = charges ? this.faults.shift() : undefined
       if (fault === "lose_request") return request.socket.destroy()
