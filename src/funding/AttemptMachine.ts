@@ -43,6 +43,41 @@ export const absent = ({ createdAt }: Pick<Attempt, "createdAt">, now: number): 
   return ageMs < keyMs ? "charge" : ageMs < gaveUpMs ? "wait" : "give_up"
 }
 
+/** Whoever tries stolen cards does so often; a cardholder does not. */
+export const declinesWithinMs = 24 * hourMs
+const mostDeclines = 8
+/** Of all its cards: to a processor a card that is saved anew is another one. */
+const mostDeclinesOfTenant = 24
+const mostPending = 10
+
+/** What was tried within `declinesWithinMs`, and what is under way. */
+export interface Tried {
+  /** Declines of the card, and how often it is being charged. */
+  readonly declined: number
+  readonly charging: number
+  /** The same of all cards of the tenant. */
+  readonly declinedOfTenant: number
+  readonly pending: number
+}
+
+/** Why a card is not charged now, by a top-up or by auto-recharge; null: it may be. */
+export const refusal = ({
+  charging,
+  declined,
+  declinedOfTenant,
+  pending
+}: Tried): "card_declined" | "cards_declined" | "pending" | null =>
+  declined >= mostDeclines
+    ? "card_declined"
+    : declinedOfTenant >= mostDeclinesOfTenant
+      ? "cards_declined"
+      : // What is under way with a card that was declined may be declined, too.
+        pending >= mostPending ||
+          (declined > 0 && declined + charging >= mostDeclines) ||
+          (declinedOfTenant > 0 && declinedOfTenant + pending >= mostDeclinesOfTenant)
+        ? "pending"
+        : null
+
 /**
  * What the processor is asked first: to charge, or whether it has the charge of a try before this one. What counts as the
  * first try may have had others, which a process that stopped gave back, or before the operator revived the job. So a key

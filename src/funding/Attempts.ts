@@ -4,7 +4,7 @@ import * as Id from "../domain/Id.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Payments } from "../payment/Payments.ts"
 import { empty, Journal } from "../store/Journal.ts"
-import type { Attempt } from "./AttemptMachine.ts"
+import * as Machine from "./AttemptMachine.ts"
 import * as Collector from "./Collector.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 
@@ -16,10 +16,15 @@ export const make = Effect.gen(function* () {
   const repo = yield* FundingRepo.make
 
   return {
+    /** Why the card is not charged now; null: it may be. */
+    refusal: Effect.fnUntraced(function* (method: FundingRepo.Method) {
+      const since = (yield* Clock.currentTimeMillis) - Machine.declinesWithinMs
+      return Machine.refusal(yield* repo.tried(method, payments.name, since))
+    }),
     /** Inside the caller's transaction: the row, and the job that brings it to its end. */
     beginWithin: Effect.fnUntraced(function* (of: {
       readonly seed: string
-      readonly kind: Attempt["kind"]
+      readonly kind: Machine.Attempt["kind"]
       readonly method: FundingRepo.Method
       readonly customerId: string
       readonly amountCents: number
@@ -30,7 +35,7 @@ export const make = Effect.gen(function* () {
     }) {
       const { tenantId } = of.method
       const at = yield* Clock.currentTimeMillis
-      const attempt: Attempt = {
+      const attempt: Machine.Attempt = {
         id: Id.derive(of.seed, "ledger"),
         tenantId,
         processor: payments.name,

@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       if (amountCents === null) return
       const method = yield* methodOf(tenantId, recharge.paymentMethodId)
       const customerId = yield* repo.customer(tenantId, payments.name)
-      if (method === null || customerId === null) return
+      if (method === null || customerId === null || (yield* attempts.refusal(method)) !== null) return
       yield* attempts.beginWithin({
         seed: entropy.hex(16),
         kind: "auto_recharge",
@@ -181,7 +181,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     if (request.enabled && request.thresholdCents !== null) thresholds.set(tenantId, request.thresholdCents)
     else thresholds.delete(tenantId)
     // The balance may be below the new threshold already.
-    if (request.enabled && Queue.offerUnsafe(fallen, tenantId)) queued.add(tenantId)
+    if (request.enabled && !queued.has(tenantId) && Queue.offerUnsafe(fallen, tenantId)) queued.add(tenantId)
     return rendered
   }, Effect.uninterruptible)
 

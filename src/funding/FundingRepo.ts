@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { LedgerEntryId, PaymentMethodId, TenantId } from "../domain/Id.ts"
 import type { Decline, Subject } from "../payment/Payments.ts"
 import * as Listing from "../store/Listing.ts"
-import type { Attempt } from "./AttemptMachine.ts"
+import type { Attempt, Tried } from "./AttemptMachine.ts"
 import type { AutoRecharge } from "./AutoRechargeMachine.ts"
 import * as FundingView from "./FundingView.ts"
 
@@ -165,18 +165,19 @@ export const make = Effect.gen(function* () {
     attempts: (tenantId: TenantId, limit: number) =>
       Effect.orDie(sql<Attempt>`
         SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`),
-    /** Declines of a card, however often it was saved, and attempts under way: with it, and of its tenant. */
-    recent: ({ cardId, tenantId }: Method, processor: string, since: number) =>
+    /** What was tried since then with a card, under every id by which it was saved, and with all cards of its tenant. */
+    tried: ({ cardId, tenantId }: Method, processor: string, since: number) =>
       Effect.map(
-        first(sql<{ readonly declined: number; readonly charging: number; readonly pending: number }>`
+        first(sql<Tried>`
           SELECT count(*) FILTER (WHERE is_card AND status = 'failed')::int AS declined,
             count(*) FILTER (WHERE is_card AND status = 'pending')::int AS charging,
+            count(*) FILTER (WHERE status = 'failed')::int AS "declinedOfTenant",
             count(*) FILTER (WHERE status = 'pending')::int AS pending
           FROM (
             SELECT status, card_id = ${cardId} AND processor = ${processor} AS is_card
             FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${at(since)}
           ) AS attempt`),
-        (row) => row ?? { declined: 0, charging: 0, pending: 0 }
+        (row) => row ?? { declined: 0, charging: 0, declinedOfTenant: 0, pending: 0 }
       ),
     isCharging: (tenantId: TenantId, methodId: PaymentMethodId) =>
       Effect.map(

@@ -33,12 +33,11 @@ const patience = "15 seconds"
 /** Answers that wait at once. Each holds a place among the requests, so further ones do not wait. */
 const mostWaiting = 64
 
-/** Whoever tries stolen cards does so often; a cardholder does not. */
-const mostDeclines = 8
-const mostPending = 10
-const declinesWithinMs = 24 * 3_600_000
-
-const tooMany = ApiError.of("conflict", "too many payments are under way; wait for their outcome")
+const refusals = {
+  card_declined: ApiError.of("payment_failed", "this card was declined too often today; use another one"),
+  cards_declined: ApiError.of("payment_failed", "too many payments of this workspace were declined today"),
+  pending: ApiError.of("conflict", "too many payments are under way; wait for their outcome")
+}
 export const noCard = ApiError.of("payment_method_required", "no card is saved: save one, or make one the default")
 export const noMethod = ApiError.of("not_found", "no such payment method", "payment_method_id")
 
@@ -76,12 +75,8 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       yield* checked(request.amountCents, limits, "amount_cents")
       yield* repo.lockTenant(caller.tenantId)
       const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
-      const now = yield* Clock.currentTimeMillis
-      const { charging, declined, pending } = yield* repo.recent(method, payments.name, now - declinesWithinMs)
-      if (declined >= mostDeclines)
-        return yield* ApiError.of("payment_failed", "this card was declined too often today; use another one")
-      // What is under way with a card that was declined may be declined, too.
-      if (pending >= mostPending || (declined > 0 && declined + charging >= mostDeclines)) return yield* tooMany
+      const refusal = yield* attempts.refusal(method)
+      if (refusal !== null) return yield* refusals[refusal]
       const customerId = yield* repo.customer(caller.tenantId, payments.name)
       if (customerId === null) return yield* noCard
       return yield* attempts.beginWithin({

@@ -291,6 +291,15 @@ describe("top-ups (guide/money.md#top-ups)", () => {
         yield* save(key, "pm_card_chargeCustomerFail")
         expect((yield* topUp(key, { amount_cents: 1_000 })).status).toBe(402)
         expect(yield* tried(id)).toBe(8)
+        // To a processor a card that is saved anew may be another one.
+        for (let cards = 1; cards <= 3; cards++) {
+          yield* sql`UPDATE payment_attempt SET card_id = 'pm_' || ordinal WHERE tenant_id = ${id}`
+          yield* topUp(key, { amount_cents: 1_000 })
+          yield* many(key)
+          expect(yield* tried(id)).toBe(Math.min(8 * (cards + 1), 24))
+        }
+        const other = yield* save(key, "pm_card_visa")
+        expect((yield* topUp(key, { amount_cents: 1_000, payment_method_id: other.card.id })).status).toBe(402)
       })
     )
 
@@ -457,6 +466,27 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
         yield* (yield* Billing).adjust(id, -300, "spent")
         yield* accounts.moneyMoved(id)
         expect((yield* call(1)).code).toBe("auto_recharge_failed")
+      })
+    )
+
+    it.effect("tries no card that was declined too often, however often it is set anew", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const jobs = yield* Jobs
+        const { id, plaintext: key } = yield* Features.newTenant()
+        yield* save(key, "pm_card_chargeCustomerFail")
+        for (let n = 0; n < 8; n++) expect((yield* topUp(key, { amount_cents: 1_000 })).status).toBe(402)
+        const kind = "funding.auto_recharge"
+        yield* jobs.put({ kind, key: kind, tenantId: null })
+        for (let n = 0; n < 2; n++) {
+          yield* ask("PUT", recharge, { key, body: { ...set, auto_recharge_threshold_cents: 500 } })
+          yield* jobs.runNow(kind, kind)
+          expect(yield* sql`SELECT FROM payment_attempt WHERE tenant_id = ${id}`).toHaveLength(8)
+        }
+        // A day later it is tried again.
+        yield* sql`UPDATE payment_attempt SET created_at = created_at - interval '25 hours' WHERE tenant_id = ${id}`
+        yield* jobs.runNow(kind, kind)
+        yield* until(Effect.orDie(sql`SELECT FROM payment_attempt WHERE tenant_id = ${id}`), (rows) => rows.length > 8)
       })
     )
 
