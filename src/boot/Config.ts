@@ -27,6 +27,8 @@ export interface Config {
   readonly publicAddresses: IpAddress.Addresses
   readonly rtpPortMin: number
   readonly rtpPortMax: number
+  /** How packets of media leave: by calls of the kernel where there are any, or by sockets of Node. */
+  readonly rtpIo: "kernel" | "node"
   /** What calls over SIP may be in, most wanted first. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
   /** Whose order of codecs decides when a peer offers. */
@@ -157,6 +159,7 @@ export const parse = (variables: Environment.Variables): Config => {
     publicAddresses: publicAddresses(env, "PUBLIC_ADDRESS", sipHost),
     rtpPortMin,
     rtpPortMax,
+    rtpIo: env.oneOf("RTP_IO", "kernel", ["kernel", "node"]),
     sipCodecs: codecs(env, "SIP_CODECS"),
     sipCodecChoice: env.oneOf("SIP_CODEC_CHOICE", "ours", ["ours", "theirs"]),
     ringbackCountry: env.oneOf("RINGBACK_COUNTRY", RingbackTone.defaultCountry, RingbackTone.countries),

@@ -37,6 +37,7 @@ const media = (config: Config) =>
     publicAddresses: config.publicAddresses,
     portMin: config.rtpPortMin,
     portMax: config.rtpPortMax,
+    packetIo: config.rtpIo,
     mediaTimeoutMs,
     ringback: config.ringbackCountry
   }).pipe(Layer.provideMerge(AudioSource.layer), Layer.provide(AudioDecoderThreads.layer))

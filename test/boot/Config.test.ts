@@ -127,6 +127,7 @@ describe("Configuration", () => {
     ["PUBLIC_ADDRESS", "sip.example.com"],
     ["RTP_PORT_MIN", "80"],
     ["RTP_PORT_MAX", "16384"],
+    ["RTP_IO", "dgram"],
     ["SIP_CODECS", "PCMU,SPEEX"],
     ["SIP_CODECS", "PCMU,pcmu"],
     ["SIP_CODECS", "PCMU,"],

@@ -9,6 +9,7 @@ import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane } from "../MediaPlane.ts"
 import * as SwitchedPlane from "../SwitchedPlane.ts"
 import * as Protocol from "../Protocol.ts"
+import * as PacketIo from "./PacketIo.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
 import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
 import * as UdpPorts from "./UdpPorts.ts"
@@ -27,6 +28,8 @@ export interface Config {
   readonly ringback?: RingbackTone.Country
   /** Legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
+  /** How packets leave; default `PacketIo.preferred`. */
+  readonly packetIo?: PacketIo.PacketIo
 }
 
 /** The thread of the media plane did not come up. */
@@ -72,7 +75,8 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         portMax: config.portMax,
         mediaTimeoutMs: config.mediaTimeoutMs,
         maxLegs: config.maxLegs ?? 1000,
-        ringback: config.ringback ?? RingbackTone.defaultCountry
+        ringback: config.ringback ?? RingbackTone.defaultCountry,
+        packetIo: config.packetIo ?? PacketIo.preferred
       }
       let onEvent: (event: Protocol.Event) => void = () => undefined
       let onDown: () => void = () => undefined
@@ -90,7 +94,10 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         heardAt = now
         if (message.type === "pong") return told.pong(now - pingedAt, message.figures)
         if (message.type === "ready") {
-          log(Effect.logDebug("media thread started, priority", message.priority))
+          const { io, isFault, why } = message.packetIo
+          told.started(io)
+          log(Effect.logDebug("media thread started, priority", message.priority, "packet I/O", io, why ?? ""))
+          if (isFault) log(Effect.logWarning("media packets go by sockets of Node, which cost more CPU time", { why }))
           return void Deferred.doneUnsafe(ready, Effect.void)
         }
         if (message.type === "defect") return void log(Effect.logError("media leg died", message.error))

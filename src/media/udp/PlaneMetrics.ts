@@ -1,6 +1,7 @@
 import { type Context, Metric } from "effect"
 import * as Stream from "../message/Stream.ts"
 import { type Figures as StreamFigures, noFigures } from "../stream/Common.ts"
+import * as PacketIo from "./PacketIo.ts"
 import type { Figures } from "./PlaneThread.ts"
 
 const deaths = Metric.counter("media_thread_deaths_total", {
@@ -20,6 +21,14 @@ const gaps = Metric.counter("playback_gaps_total", {
   incremental: true
 })
 
+const packetIo = Metric.gauge("media_packet_io", {
+  description: "1 for how packets of media leave: calls of the kernel, or sockets of Node"
+})
+const packetErrors = Metric.counter("media_packet_errors_total", {
+  description: "Datagrams of media that could not be sent, and other errors of their sockets",
+  incremental: true
+})
+
 const streams = Metric.gauge("media_streams", { description: "Media streams that are connected" })
 const streamsFailed = Metric.counter("media_streams_failed_total", {
   description: "Media streams that failed, by reason",
@@ -35,7 +44,7 @@ const streamUnderruns = Metric.counter("media_stream_underruns_total", {
 })
 const failures = Stream.Failure.literals
 
-const none = (): Figures => ({ legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures() })
+const none = (): Figures => ({ legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures(), packetErrors: 0 })
 
 const countStreams = (before: StreamFigures, now: StreamFigures, context: Context.Context<never>): void => {
   streams.updateUnsafe(now.open, context)
@@ -49,11 +58,16 @@ const countStreams = (before: StreamFigures, now: StreamFigures, context: Contex
 export const make = (context: Context.Context<never>) => {
   let before = none()
   return {
+    started: (io: PacketIo.PacketIo): void => {
+      for (const each of PacketIo.all)
+        Metric.withAttributes(packetIo, { io: each }).updateUnsafe(each === io ? 1 : 0, context)
+    },
     pong: (delayMs: number, figures: Figures): void => {
       delay.updateUnsafe(delayMs / 1000, context)
       legs.updateUnsafe(figures.legs, context)
       skipped.updateUnsafe(figures.skippedFrames - before.skippedFrames, context)
       gaps.updateUnsafe(figures.playbackGaps - before.playbackGaps, context)
+      packetErrors.updateUnsafe(figures.packetErrors - before.packetErrors, context)
       countStreams(before.streams, figures.streams, context)
       before = figures
     },

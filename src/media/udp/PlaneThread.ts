@@ -1,6 +1,7 @@
 import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
 import type { Figures as StreamFigures } from "../stream/Common.ts"
+import type { Chosen, PacketIo } from "./PacketIo.ts"
 
 /**
  * Of the heap of the thread. Each datagram leaves objects of Node behind, some 10 MB a second in a room of 250. The space
@@ -16,6 +17,7 @@ export interface ThreadConfig {
   readonly bindAddress: string
   readonly portMin: number
   readonly portMax: number
+  readonly packetIo: PacketIo
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
 }
@@ -31,14 +33,16 @@ export interface Figures {
   /** Frames in which a playback waited for its next piece. */
   readonly playbackGaps: number
   readonly streams: StreamFigures
+  /** Datagrams that could not be sent, and other errors of their sockets. */
+  readonly packetErrors: number
 }
 
 /**
- * From the thread. `ready` comes first, and tells in words what priority the thread has; `defect` is a fault of ours
- * that ended one leg.
+ * From the thread. `ready` comes first, and tells in words what priority the thread has, and how its packets leave;
+ * `defect` is a fault of ours that ended one leg.
  */
 export type FromThread =
   | Event
-  | { readonly type: "ready"; readonly priority: string }
+  | { readonly type: "ready"; readonly priority: string; readonly packetIo: Chosen }
   | { readonly type: "pong"; readonly figures: Figures }
   | { readonly type: "defect"; readonly error: string }

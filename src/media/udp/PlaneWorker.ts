@@ -6,6 +6,7 @@ import * as Common from "../stream/Common.ts"
 import * as Switch from "../Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 import * as ThreadPriority from "../../domain/ThreadPriority.ts"
+import * as PacketIo from "./PacketIo.ts"
 import * as UdpPorts from "./UdpPorts.ts"
 
 /** The thread of the media plane: the switch, its sockets and its clock. */
@@ -29,8 +30,10 @@ const random = (): number => {
 const beganAt = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 const clock = () => beganAt + performance.now()
 const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
+const { chosen, sockets } = PacketIo.choose(config.packetIo)
+const ports = UdpPorts.make({ ...config, random, sockets })
 const plane = Switch.make({
-  ports: UdpPorts.make({ ...config, random }),
+  ports,
   emit,
   random,
   clock,
@@ -72,7 +75,13 @@ port.on("message", (message: ToThread) => {
     const { playbackGaps, size, skippedFrames } = plane
     return emit({
       type: "pong",
-      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps(), streams: streams.figures }
+      figures: {
+        legs: size(),
+        skippedFrames: skippedFrames(),
+        playbackGaps: playbackGaps(),
+        streams: streams.figures,
+        packetErrors: ports.errors()
+      }
     })
   }
   if (message.type === "shutdown") {
@@ -83,4 +92,8 @@ port.on("message", (message: ToThread) => {
   plane.handle(message, clock())
   arm()
 })
-emit({ type: "ready", priority: ThreadPriority.raise({ platform: process.platform, setPriority }) })
+emit({
+  type: "ready",
+  priority: ThreadPriority.raise({ platform: process.platform, setPriority }),
+  packetIo: chosen
+})

@@ -1,8 +1,7 @@
-import { createSocket, type Socket } from "node:dgram"
-import { isIP, isIPv6 } from "node:net"
+import { isIP } from "node:net"
 import * as IpAddress from "../../domain/IpAddress.ts"
 import type { Channel, Destination, PacketPort, PacketSocket } from "../rtp/PacketPort.ts"
-import * as Outbox from "./Outbox.ts"
+import type { Sockets, UdpSocket } from "./UdpSocket.ts"
 
 interface Options {
   /** IP address literal to bind; `0.0.0.0` for all of IPv4, `::` for all of both families. */
@@ -12,24 +11,11 @@ interface Options {
   readonly portMax: number
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
+  readonly sockets: Sockets
 }
 
 /** Ports that others hold are passed over; past so many the range counts as exhausted. */
 const maxAttempts = 64
-
-const mapped = "::ffff:"
-
-type Lookup = (
-  hostname: string,
-  options: unknown,
-  callback: (error: null, address: string, family: number) => void
-) => void
-
-/**
- * Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. Only
- * those of IPv6 have a colon.
- */
-const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, hostname.includes(":") ? 6 : 4)
 
 const firstOf = (portMin: number): number => portMin + (portMin & 1)
 
@@ -43,33 +29,17 @@ export const pairsOf = ({ portMax, portMin }: Pick<Options, "portMin" | "portMax
  * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket never leave
  * it: datagrams that could not be sent are counted, and so is what else a socket tells of.
  */
-export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
+export const make = ({ bindAddress, portMax, portMin, random, sockets }: Options) => {
   const first = firstOf(portMin)
   const pairs = pairsOf({ portMin, portMax })
   const taken = new Set<number>()
-  /** Sockets of both families. */
-  const isWide = isIPv6(bindAddress)
   let errors = 0
   const failed = () => {
     errors++
   }
+  const bind = sockets({ bindAddress, failed })
 
-  const bind = (port: number, bound: (socket: Socket | null) => void) => {
-    const socket = createSocket({ type: isWide ? "udp6" : "udp4", ipv6Only: false, lookup })
-    const refused = () => {
-      socket.close()
-      bound(null)
-    }
-    socket.once("error", refused)
-    socket.bind({ port, address: bindAddress, exclusive: true }, () => {
-      socket.off("error", refused)
-      // An ICMP answer or a full buffer is an event of the network, never the end of the process.
-      socket.on("error", failed)
-      bound(socket)
-    })
-  }
-
-  const bindPair = (port: number, bound: (rtp: Socket | null, rtcp: Socket | null) => void) =>
+  const bindPair = (port: number, bound: (rtp: UdpSocket | null, rtcp: UdpSocket | null) => void) =>
     bind(port, (rtp) => {
       if (rtp === null) return bound(null, null)
       bind(port + 1, (rtcp) => {
@@ -78,29 +48,24 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
       })
     })
 
-  const socketOf = (port: number, rtp: Socket, rtcp: Socket): PacketSocket => {
-    const outboxes = { rtp: Outbox.make(rtp, failed), rtcp: Outbox.make(rtcp, failed) }
-    return {
-      port,
-      prepare: (channel, to): Destination => {
-        // A port or an address out of range comes from a session description, not from us.
-        const isReachable = isIP(to.address) !== 0 && IpAddress.reaches(bindAddress, IpAddress.family(to.address))
-        if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed, give: failed }
-        const outbox = outboxes[channel]
-        const address = IpAddress.named(bindAddress, to.address)
-        return {
-          address: to,
-          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, address),
-          give: outbox.giver(to.port, address)
-        }
-      },
-      close: () => {
-        taken.delete(port)
-        rtp.close()
-        rtcp.close()
-      }
+  const socketOf = (port: number, pair: Readonly<Record<Channel, UdpSocket>>): PacketSocket => ({
+    port,
+    prepare: (channel, to): Destination => {
+      // A port or an address out of range comes from a session description, not from us.
+      const isReachable = isIP(to.address) !== 0 && IpAddress.reaches(bindAddress, IpAddress.family(to.address))
+      if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed, give: failed }
+      const { give, send } = pair[channel].prepare({
+        address: IpAddress.named(bindAddress, to.address),
+        port: to.port
+      })
+      return { address: to, send, give }
+    },
+    close: () => {
+      taken.delete(port)
+      pair.rtp.close()
+      pair.rtcp.close()
     }
-  }
+  })
 
   const freeFrom = (start: number): number | null => {
     for (let i = 0; i < pairs; i++) {
@@ -122,17 +87,9 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
           taken.delete(port)
           return attempt((port - first) / 2 + 1)
         }
-        const listen = (channel: Channel, socket: Socket) =>
-          isWide
-            ? socket.on("message", (bytes, from) => {
-                // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
-                if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
-                onPacket(channel, bytes, from)
-              })
-            : socket.on("message", (bytes, from) => onPacket(channel, bytes, from))
-        listen("rtp", rtp)
-        listen("rtcp", rtcp)
-        opened(socketOf(port, rtp, rtcp))
+        rtp.listen((bytes, from) => onPacket("rtp", bytes, from))
+        rtcp.listen((bytes, from) => onPacket("rtcp", bytes, from))
+        opened(socketOf(port, { rtp, rtcp }))
       })
     }
     attempt(pairs === 0 ? 0 : random() % pairs)

@@ -4,6 +4,7 @@ import { type LegId, type MemberId, WorkId } from "../../../src/domain/Id.ts"
 import type { Pinned } from "../../../src/egress/Pinned.ts"
 import type { StartStream } from "../../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import {
   type FromThread,
   resourceLimits,
@@ -14,7 +15,10 @@ import {
 const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
 
 /** The thread that the service has for its calls, spoken to in its own messages; ends with its scope. */
-export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
+export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo">) {
+  // As the service reads it.
+  const packetIo = PacketIo.all.find((io) => io === process.env["RTP_IO"]) ?? PacketIo.preferred
+  const config: ThreadConfig = { ...options, packetIo }
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(program, { workerData: config, resourceLimits })),
     (worker) => Effect.promise(() => worker.terminate())

@@ -16,9 +16,12 @@ port.on("message", (message: ToThread) => {
       port: message.leg === "young space" ? (resourceLimits.maxYoungGenerationSizeMb ?? 0) : 2
     })
   if (message.type === "ping")
-    say({ type: "pong", figures: { legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures() } })
+    say({
+      type: "pong",
+      figures: { legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures(), packetErrors: 0 }
+    })
   if (message.type === "media" && message.media.type === "send_dtmf") process.exit(1)
   while (message.type === "media" && message.media.type === "stop_playback");
   if (message.type === "shutdown") port.close()
 })
-say({ type: "ready", priority: "as the process" })
+say({ type: "ready", priority: "as the process", packetIo: { io: "node", why: null, isFault: false } })

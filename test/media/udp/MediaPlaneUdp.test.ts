@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram"
 import { readFileSync } from "node:fs"
 import { expect, layer as withLayer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Metric, Result } from "effect"
 import * as G711 from "../../../src/audio/codec/G711.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
@@ -13,6 +13,7 @@ import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../src/media/MediaPlane.ts"
 import * as AudioDecoderThreads from "../../../src/media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
+import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import { hostile } from "../../rtp/RandomBytes.ts"
@@ -130,6 +131,34 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         expect(loudestWindow(sound, frequency + 200)).toBeLessThan(dbfs - 30)
         expect(events).toStrictEqual([Media.completed(Ids.work("p"))])
       })
+  )
+
+  it.effect("shows how packets leave, and how many could not", () =>
+    Effect.gen(function* () {
+      const metrics = yield* Metric.snapshot
+      const shown = metrics.flatMap((metric) =>
+        metric.id === "media_packet_io" && metric.type === "Gauge"
+          ? [[metric.attributes?.["io"], Number(metric.state.value)] as const]
+          : []
+      )
+      const used = PacketIo.choose("kernel").chosen.io
+      expect(Object.fromEntries(shown)).toEqual({ kernel: used === "kernel" ? 1 : 0, node: used === "node" ? 1 : 0 })
+
+      const plane = yield* MediaPlane
+      const leg = Ids.leg("nowhere")
+      yield* plane.openRtp(leg, tenant)
+      // No way leads there from loopback.
+      yield* plane.connectRtp(leg, { ...remote(9), address: "203.0.113.1" })
+      yield* plane.command(leg, tenant, Media.dtmf(Ids.work("d"), "1"))
+      for (let i = 0; i < 500; i++) {
+        const isCounted = (yield* Metric.snapshot).some(
+          (metric) => metric.id === "media_packet_errors_total" && metric.type === "Counter" && metric.state.count > 0
+        )
+        if (isCounted) return yield* plane.close(leg)
+        yield* Effect.sleep(10)
+      }
+      expect.unreachable("no error was counted")
+    })
   )
 
   it.effect("two legs hear each other's digits once each, and are paced by 20 ms", () =>

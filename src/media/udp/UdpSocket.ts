@@ -1,0 +1,36 @@
+import type { Socket } from "node:dgram"
+import type { Address, Destination } from "../rtp/PacketPort.ts"
+
+/** A bound UDP socket. */
+export interface UdpSocket {
+  /** Once: from now on every datagram is heard, as an `OnPacket` hears it. */
+  readonly listen: (heard: (bytes: Uint8Array, from: Address) => void) => void
+  /** Of a literal of a family that the socket reaches, named as the socket names it, and a port that there is. */
+  readonly prepare: (to: Address) => Pick<Destination, "send" | "give">
+  readonly close: () => void
+}
+
+export interface Options {
+  /** IP address literal to bind; `::` for all of both families. */
+  readonly bindAddress: string
+  /** Called for each datagram that was not sent, and for each other error of a socket. */
+  readonly failed: () => void
+}
+
+/** Binds a port; `bound` is called once, with `null` when it is not to be had. */
+export type Bind = (port: number, bound: (socket: UdpSocket | null) => void) => void
+
+/** A way to have sockets of this machine. */
+export type Sockets = (options: Options) => Bind
+
+const mapped = "::ffff:"
+
+/** What Node has received. */
+export const listen = (socket: Socket, isWide: boolean, heard: (bytes: Uint8Array, from: Address) => void): void => {
+  if (!isWide) return void socket.on("message", heard)
+  socket.on("message", (bytes, from) => {
+    // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
+    if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
+    heard(bytes, from)
+  })
+}
