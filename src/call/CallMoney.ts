@@ -1,8 +1,9 @@
 import { Effect, Option, Result } from "effect"
-import type { Accounts, Live, Request, Reserving } from "../account/Account.ts"
+import type { Accounts, Request, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Behavior.ts"
 import * as Machine from "../actor/Machine.ts"
-import { ApiError } from "../domain/ApiError.ts"
+import type { ApiError } from "../domain/ApiError.ts"
+import * as AccountAnswer from "./AccountAnswer.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
@@ -20,11 +21,6 @@ import { priceOf } from "./verb/Verbs.ts"
  * account answers out of its memory. No commit of one waits for the other: what the account reserved is in flight until
  * the call has committed it, and an answer that does not come is a refusal.
  */
-
-/** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
-const answerMs = 2_000
-
-const busy = ApiError.of("service_unavailable", "the service is busy; try again")
 
 /** What a call asks for when a meter comes to those that it has. */
 const addition = (state: CallState, meter: Meter.Meter, now: number) => {
@@ -45,25 +41,11 @@ export const staying = (state: CallState, now: number): Request | null => {
 }
 
 export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
-  const renewal = (state: CallState, now: number): Effect.Effect<CallInput> => {
-    const offers = Reservation.offers(state, now)
-    const [least, ...more] = offers
-    return accounts
-      .reserve(state.tenantId, state.id, {
-        purpose: "renewal",
-        offers: [least.cents, ...more.map(({ cents }) => cents)],
-        places: Reservation.places(state)
-      })
-      .pipe(
-        Effect.map(({ reservedCents }) => offers.findLast(({ cents }) => cents <= reservedCents)?.minutes ?? null),
-        Effect.timeoutOption(answerMs),
-        Effect.match({
-          onFailure: () => null,
-          onSuccess: Option.getOrNull
-        }),
-        Effect.map((reservedMinutes): CallInput => ({ type: "renewal", reservedMinutes }))
-      )
-  }
+  const renewal = (state: CallState, now: number): Effect.Effect<CallInput> =>
+    Effect.map(
+      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), Reservation.places(state)),
+      (reservedMinutes): CallInput => ({ type: "renewal", reservedMinutes })
+    )
 
   /** Money and a place for an inbound call that is answered now. */
   const answering = Effect.fnUntraced(function* (
@@ -76,14 +58,11 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       Meter.ofWork(kind, primary(state), state.prices[kind], 0)
     )
     const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
-    const reserved = yield* Effect.timeoutOption(
-      accounts.reserve(state.tenantId, state.id, { purpose: "answer", offers: [least.cents] }),
-      answerMs
-    )
+    const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
     if (Option.isNone(reserved)) {
       // It may still come to it; behind that it hears that nobody waits for it.
       yield* accounts.abandoned(state.tenantId, state.id)
-      return yield* busy
+      return yield* AccountAnswer.busy
     }
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
@@ -100,11 +79,11 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
    */
   const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
     const { minutes, request } = addition(state, meter, now)
-    const reserved = yield* accounts.reserve(state.tenantId, state.id, request).pipe(Effect.timeoutOption(answerMs))
+    const reserved = yield* AccountAnswer.reserve(accounts, state, request)
     if (Option.isNone(reserved)) {
       // It may still come to it; behind that it hears what the call has.
       yield* held(state)
-      return yield* busy
+      return yield* AccountAnswer.busy
     }
     return minutes
   })
@@ -167,8 +146,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
       if (Result.isFailure(state) || isTerminal(state.success)) return null
-      const stored = Reservation.live(state.success)
-      return inFlight === null ? stored : larger(inFlight, stored)
+      return AccountAnswer.larger(inFlight, Reservation.live(state.success))
     }) satisfies Reserving
   } as const
 }
@@ -203,7 +181,3 @@ const reserves = (input: CallInput): boolean =>
   input.type === "renewal" ||
   (input.type === "action" && input.reservedMinutes !== undefined) ||
   (input.type === "told" && input.reservedMinutes != null)
-
-/** A commit under way may have been read or not. */
-const larger = (inFlight: Live, stored: Live | null): Live =>
-  stored === null ? inFlight : { ...stored, reservedCents: Math.max(stored.reservedCents, inFlight.reservedCents) }

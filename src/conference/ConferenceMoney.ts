@@ -3,8 +3,8 @@ import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared } from "../actor/Behavior.ts"
 import * as Machine from "../actor/Machine.ts"
 import type { Billing } from "../billing/Billing.ts"
-import { Meter, Reservation } from "../call/Call.ts"
-import { ApiError } from "../domain/ApiError.ts"
+import { AccountAnswer, Meter, Reservation } from "../call/Call.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
 import * as ConferenceMachine from "./ConferenceMachine.ts"
 import type { ConferenceStep } from "./ConferenceRecord.ts"
@@ -17,11 +17,6 @@ import * as StoredConference from "./StoredConference.ts"
  * minutes of its recordings. What the account reserved is in flight until the conference has committed it.
  */
 
-/** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
-const answerMs = 2_000
-
-const busy = ApiError.of("service_unavailable", "the service is busy; try again")
-
 type Asking = Effect.Effect<Prepared<ConferenceInput>, ApiError>
 
 export const make = (options: {
@@ -29,17 +24,6 @@ export const make = (options: {
   readonly prices: Billing["Service"]["prices"]
 }) => {
   const { accounts, prices } = options
-
-  const reserved = (state: Pick<ConferenceState, "id" | "tenantId">, offers: ReturnType<typeof Reservation.offers>) => {
-    const [least, ...more] = offers
-    return accounts
-      .reserve(state.tenantId, state.id, {
-        purpose: "renewal",
-        offers: [least.cents, ...more.map(({ cents }) => cents)],
-        places: 0
-      })
-      .pipe(Effect.timeoutOption(answerMs))
-  }
 
   /** What the conference holds by its state. */
   const held = (state: ConferenceState): Effect.Effect<void> => {
@@ -56,26 +40,20 @@ export const make = (options: {
       const meter = RecordingMoney.meterOf(state, null, microUsdPerMinute, 0)
       const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
       const recording = { microUsdPerMinute, reservedMinutes: least.minutes }
-      if (microUsdPerMinute > 0 && Option.isNone(yield* reserved(state, [least]))) {
+      const request = { purpose: "renewal", offers: [least.cents], places: 0 } as const
+      if (microUsdPerMinute > 0 && Option.isNone(yield* AccountAnswer.reserve(accounts, state, request))) {
         yield* held(state)
-        return yield* busy
+        return yield* AccountAnswer.busy
       }
       return { first: [], input: { ...input, recording } }
     })
   }
 
-  const renewal = (state: ConferenceState, now: number): Effect.Effect<ConferenceInput> => {
-    const offers = Reservation.offers(state, now)
-    return Effect.match(reserved(state, offers), {
-      onFailure: (): ConferenceInput => ({ type: "renewal", reservedMinutes: null }),
-      onSuccess: (answer): ConferenceInput => ({
-        type: "renewal",
-        reservedMinutes: Option.isNone(answer)
-          ? null
-          : (offers.findLast(({ cents }) => cents <= answer.value.reservedCents)?.minutes ?? null)
-      })
-    })
-  }
+  const renewal = (state: ConferenceState, now: number): Effect.Effect<ConferenceInput> =>
+    Effect.map(
+      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), 0),
+      (reservedMinutes): ConferenceInput => ({ type: "renewal", reservedMinutes })
+    )
 
   return {
     held,
@@ -114,10 +92,7 @@ export const make = (options: {
     reader: ((row, inFlight) => {
       const state = StoredConference.shown(row)
       if (Result.isFailure(state) || isCompleted(state.success)) return null
-      const stored = liveOf(state.success)
-      return inFlight === null || stored === null
-        ? (stored ?? inFlight)
-        : { ...stored, reservedCents: Math.max(stored.reservedCents, inFlight.reservedCents) }
+      return AccountAnswer.larger(inFlight, liveOf(state.success))
     }) satisfies Reserving
   } as const
 }
