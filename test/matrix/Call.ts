@@ -1,6 +1,6 @@
 import { expect } from "vitest"
-import type { Event } from "../crash/support/Receiver.ts"
 import * as TestServer from "../http/TestServer.ts"
+import * as Subject from "./Subject.ts"
 import type { World } from "./World.ts"
 
 export interface Leg {
@@ -29,23 +29,9 @@ export interface View {
   readonly recordings: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
-/** A call of a row: what it is asked, and what its webhooks told. */
-export interface Call {
-  readonly id: string
-  readonly path: string
-  readonly find: () => Promise<View>
+/** A call of a row. */
+export interface Call extends Subject.Subject<View> {
   readonly legId: () => Promise<string>
-  /** An action that is accepted. */
-  readonly act: (verb: string, body?: object) => Promise<View>
-  /** One that is refused, as `409 conflict`. */
-  readonly refused: (verb: string, body?: object) => Promise<string>
-  /** The data of the `nth` webhook of this type. */
-  readonly event: (type: string, nth?: number) => Promise<Event["data"]>
-  /** What was told so far. */
-  readonly told: () => ReadonlyArray<Event>
-  readonly types: () => ReadonlyArray<string>
-  /** Asks until it is so: of what no event tells. */
-  readonly until: (what: string, reached: (call: View) => boolean) => Promise<View>
   /** Hangs up where nobody did, and waits for `call.ended`; what was told until then. */
   readonly over: () => Promise<ReadonlyArray<string>>
 }
@@ -60,65 +46,28 @@ export const of = (world: World, id: string): Call => {
   if (known !== undefined) return known
   const { seen, tenant } = world
   const path = `/v1/calls/${id}`
-  const tape = world.running().delivered.of(id)
+  const action = (verb: string) => `${path}/actions/${verb}`
+  const subject = Subject.make<View>(world, { id, path, self: path, action, stateOf })
   let counted = 0
   /** Writes down what has come since. */
   const count = () => {
-    for (; counted < tape.all.length; counted++) {
-      const event = tape.all[counted]
+    const all = subject.told()
+    for (; counted < all.length; counted++) {
+      const event = all[counted]
       if (event !== undefined) seen.event(event.event_type, event.data)
     }
   }
-  const find = async (): Promise<View> => {
-    const answer = await tenant.ask("GET", path)
-    expect(answer.status, answer.text).toBe(200)
-    return answer.json as View
-  }
-  const ask = async (verb: string, body: object | undefined) => {
-    const before = await find()
-    return { before, answer: await tenant.ask("POST", `${path}/actions/${verb}`, body) }
-  }
   const call: Call = {
-    id,
-    path,
-    find,
-    legId: async () => (await find()).legs[0]?.id ?? "",
-    act: async (verb, body) => {
-      const { answer, before } = await ask(verb, body)
-      expect([verb, answer.status, answer.status === 200 ? null : answer.text]).toEqual([verb, 200, null])
-      seen.verb(verb, stateOf(before), "200")
-      seen.body(verb, body ?? {})
-      return answer.json as View
-    },
-    refused: async (verb, body) => {
-      const { answer, before } = await ask(verb, body)
-      const code = String(TestServer.codeOf(answer))
-      expect(answer.status, `${verb} was not refused`).toBeGreaterThanOrEqual(400)
-      seen.verb(verb, stateOf(before), code)
-      seen.error(code)
-      return `${answer.status} ${code}`
-    },
-    event: async (type, nth = 1) => {
-      const event = await tape.until(
-        `${type} (${nth}) of ${id}`,
-        (all) => all.filter(({ event_type }) => event_type === type)[nth - 1]
-      )
+    ...subject,
+    legId: async () => (await subject.find()).legs[0]?.id ?? "",
+    event: async (...which) => {
+      const data = await subject.event(...which)
       count()
-      return event.data
-    },
-    told: () => tape.all,
-    types: () => tape.all.map(({ event_type }) => event_type),
-    until: async (what, reached) => {
-      for (let waited = 0; waited < 20_000; waited += 20) {
-        const view = await find()
-        if (reached(view)) return view
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      throw new Error(`in vain: ${what}, of ${JSON.stringify(await find())}`)
+      return data
     },
     over: async () => {
-      const { status } = await find()
-      if (status !== "ended" && status !== "failed") await tenant.ask("POST", `${path}/actions/hangup`)
+      const { status } = await subject.find()
+      if (status !== "ended" && status !== "failed") await tenant.ask("POST", action("hangup"))
       await call.event("call.ended")
       return call.types()
     }

@@ -1,6 +1,7 @@
 import { expect } from "vitest"
 import type { Event } from "../../crash/support/Receiver.ts"
 import * as TestServer from "../../http/TestServer.ts"
+import * as Subject from "../Subject.ts"
 import type { World } from "../World.ts"
 
 export interface Participant {
@@ -47,16 +48,9 @@ export interface Upstream {
   readonly whisper_leg_ids: ReadonlyArray<string>
 }
 
-/** A room of a row: what it is asked, and what its webhooks told. */
-export interface Room {
-  readonly id: string
-  readonly path: string
+/** A room of a row. */
+export interface Room extends Subject.Subject<View> {
   readonly name: string
-  readonly find: () => Promise<View>
-  /** An action that is accepted. */
-  readonly act: (verb: string, body?: object) => Promise<View>
-  /** One that is refused, as `409 conflict`. */
-  readonly refused: (verb: string, body?: object) => Promise<string>
   /** Dials somebody in. */
   readonly dial: (to: string, body?: object) => Promise<Participant>
   readonly undialled: (body?: object) => Promise<string>
@@ -65,12 +59,6 @@ export interface Room {
   readonly upstream: (query?: string) => Promise<ReadonlyArray<Upstream>>
   /** PATCH, or DELETE without a body; what it answers. */
   readonly change: (member: string, body: object | null) => Promise<TestServer.Answer>
-  /** The data of the `nth` webhook of this type that fits. */
-  readonly event: (type: string, nth?: number, fits?: (data: Event["data"]) => boolean) => Promise<Event["data"]>
-  readonly told: () => ReadonlyArray<Event>
-  readonly types: () => ReadonlyArray<string>
-  /** Asks until it is so: of what no event tells. */
-  readonly until: (what: string, reached: (room: View) => boolean) => Promise<View>
   /** This call's newest participant, once it is in the room. */
   readonly joined: (callId: string, nth?: number) => Promise<Participant>
   readonly left: (callId: string, nth?: number) => Promise<Event["data"]>
@@ -84,7 +72,7 @@ export const made = new WeakMap<World, Map<string, Room>>()
 let names = 0
 export const freshName = (): string => `Room ${++names}`
 
-export const codeOf = (answer: TestServer.Answer): string => `${answer.status} ${String(TestServer.codeOf(answer))}`
+export const codeOf = Subject.codeOf
 
 export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room => {
   const rooms = made.get(world) ?? new Map<string, Room>()
@@ -93,16 +81,18 @@ export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room 
   if (known !== undefined) return known
   const { seen, tenant } = world
   const path = `/v1/conferences/${id}`
-  const tape = world.running().delivered.of(id)
+  const subject = Subject.make<View>(world, {
+    id,
+    path,
+    self: `${path}/`,
+    action: (verb) => `${path}/actions/${verb}/`,
+    stateOf: ({ status }) => status
+  })
+  const { event, find } = subject
   const read = async (of: string): Promise<unknown> => {
     const answer = await tenant.ask("GET", `${path}${of}`)
     expect([of, answer.status, answer.status === 200 ? null : answer.text]).toEqual([of, 200, null])
     return answer.json
-  }
-  const find = async () => (await read("/")) as View
-  const ask = async (verb: string, body: object | undefined) => {
-    const before = await find()
-    return { before, answer: await tenant.ask("POST", `${path}/actions/${verb}/`, body) }
   }
   const dialled = async (body: object) => {
     const before = await find()
@@ -110,33 +100,9 @@ export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room 
     seen.verb("dial", before.status, answer.status === 201 ? "201" : String(TestServer.codeOf(answer)))
     return answer
   }
-  const event: Room["event"] = async (type, nth = 1, fits = () => true) =>
-    (
-      await tape.until(
-        `${type} (${nth}) of ${id}`,
-        (all) => all.filter(({ data, event_type }) => event_type === type && fits(data))[nth - 1]
-      )
-    ).data
   const room: Room = {
-    id,
-    path,
+    ...subject,
     name,
-    find,
-    act: async (verb, body) => {
-      const { answer, before } = await ask(verb, body)
-      expect([verb, answer.status, answer.status === 200 ? null : answer.text]).toEqual([verb, 200, null])
-      seen.verb(verb, before.status, "200")
-      seen.body(verb, body ?? {})
-      return answer.json as View
-    },
-    refused: async (verb, body) => {
-      const { answer, before } = await ask(verb, body)
-      const code = String(TestServer.codeOf(answer))
-      expect(answer.status, `${verb} was not refused`).toBeGreaterThanOrEqual(400)
-      seen.verb(verb, before.status, code)
-      seen.error(code)
-      return codeOf(answer)
-    },
     dial: async (to, body = {}) => {
       const answer = await dialled({ to, ...body })
       expect(answer.status, answer.text).toBe(201)
@@ -160,17 +126,6 @@ export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room 
       if (answer.status === 200) seen.body(verb, body ?? {})
       else seen.error(String(TestServer.codeOf(answer)))
       return answer
-    },
-    event,
-    told: () => tape.all,
-    types: () => tape.all.map(({ event_type }) => event_type),
-    until: async (what, reached) => {
-      for (let waited = 0; waited < 20_000; waited += 20) {
-        const view = await find()
-        if (reached(view)) return view
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      throw new Error(`in vain: ${what}, of ${JSON.stringify(await find())}`)
     },
     joined: async (callId, nth = 1) => {
       const { member_id } = await event("conference.member_joined", nth, ({ call_id }) => call_id === callId)
