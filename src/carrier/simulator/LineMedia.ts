@@ -11,6 +11,8 @@ const openTimeoutMs = 5000
 /** Commands that wait on one leg for its media; the next one fails. */
 const maxWaiting = 16
 
+export type LineMedia = ReturnType<typeof make>
+
 /** The media of simulated legs: a phone in the plane, or the leg at the other end. */
 export const make = (plane: MediaPlane["Service"]) => {
   const handOver = (line: Line.Line, { media, tenantId }: Media): Effect.Effect<void> =>

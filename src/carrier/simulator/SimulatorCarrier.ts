@@ -1,5 +1,4 @@
-import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
-import * as Deadlines from "../../actor/Deadlines.ts"
+import { Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
@@ -21,8 +20,8 @@ import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as OrderMemory from "../OrderMemory.ts"
-import * as Telling from "../Telling.ts"
 import * as Line from "./Line.ts"
+import * as LineLife from "./LineLife.ts"
 import * as LineMedia from "./LineMedia.ts"
 import * as PhoneScript from "./PhoneScript.ts"
 import * as Referrals from "./Referrals.ts"
@@ -36,7 +35,6 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const media = yield* MediaPlane
   const lineMedia = LineMedia.make(media)
   const entropy = yield* Entropy
-  const deadlines = yield* Deadlines.make
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
   const lines = new Map<Id.LegId, Line.Line>()
@@ -67,142 +65,16 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   })
   const rooms = (yield* SharedRooms).add(media, { incarnation, legOf, unbridge: (legId) => bridges.unbridge(legId) })
 
-  const tell = Effect.fnUntraced(function* (callId: Id.CallId | null, legId: Id.LegId, report: LegReport) {
-    if (callId === null) return
-    const isEnd = report.type === "ended"
-    const of = { legId, at: yield* Monotonic.now, incarnation, n: memory.next(legId, isEnd) }
-    const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
-    const line = lines.get(legId)
-    // No call owns the leg, so it ends.
-    if (told === "unknown" && line !== undefined) Line.post(line, { type: "input", input: { type: "hangup" } })
+  const { live, start, tell } = yield* LineLife.make({
+    lines,
+    fibers,
+    incarnation,
+    memory,
+    media: lineMedia,
+    bridges,
+    rooms,
+    refer: (line, command) => refer(line, command)
   })
-
-  const receive = (line: Line.Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
-    Effect.gen(function* () {
-      const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Monotonic.now)
-      line.leg = leg
-      for (const outcome of outcomes) {
-        switch (outcome.type) {
-          case "ringing":
-            yield* tell(line.callId, line.id, { type: "ringing", resume: null })
-            break
-          case "early":
-            if (!(yield* lineMedia.connect(line))) return yield* receive(line, { type: "fault" })
-            line.early?.begin(true)
-            yield* tell(line.callId, line.id, { type: "early_media", resume: null })
-            break
-          case "talk":
-            line.early?.end()
-            if (!line.hasMedia && !(yield* lineMedia.connect(line))) return yield* receive(line, { type: "fault" })
-            line.answeredAt = steadyMs()
-            yield* tell(line.callId, line.id, { type: "answered", resume: null })
-            break
-          case "pass":
-            line.hears?.(outcome.act)
-            break
-          case "over":
-            // Whoever holds a phone hears of its own acts, too.
-            if (line.script?.holder !== undefined)
-              line.hears?.({ type: "ends", end: SimulatedLeg.mirrored(outcome.end) })
-            bridges.ended(line.id)
-            rooms.ended(line.id)
-            yield* lineMedia.disconnect(line)
-            yield* tell(line.callId, line.id, { type: "ended", ...outcome.end })
-        }
-      }
-    })
-
-  const obey = (line: Line.Line, command: CarrierCommand): Effect.Effect<void> => {
-    switch (command.type) {
-      case "answer":
-        line.tenantId = command.tenantId
-        return receive(line, { type: "answer" })
-      case "ring":
-      case "hangup":
-        return receive(line, { type: command.type })
-      case "reject":
-        return receive(line, { type: "reject", cause: command.cause })
-      case "media": {
-        const handed = lineMedia.command(line, command)
-        if (handed !== null) return handed
-        break
-      }
-      case "bridge":
-        return Effect.sync(() => bridges.bridge(command))
-      case "unbridge":
-        return Effect.sync(() => bridges.unbridge(line.id))
-      case "refer":
-        if (line.leg.phase === "talking") return refer(line, command)
-        break
-      case "join_room":
-        return Effect.sync(() => rooms.join(command))
-      case "leave_room":
-        return Effect.sync(() => rooms.leave(line.id))
-      case "dial":
-        break
-    }
-    const failure = CommandFailure.of(command, "not_answered")
-    return failure === null ? Effect.void : tell(line.callId, line.id, failure)
-  }
-
-  const handle = (line: Line.Line, mail: Line.Mail): Effect.Effect<void> => {
-    switch (mail.type) {
-      case "input":
-        return receive(line, mail.input)
-      case "command":
-        return obey(line, mail.command)
-      case "report":
-        return tell(line.callId, line.id, mail.report)
-      case "mark":
-        return Effect.asVoid(Deferred.succeed(mail.done, undefined))
-    }
-  }
-
-  const wake = (line: Line.Line) => () => Line.post(line, { type: "input", input: { type: "due" } })
-
-  const live = (line: Line.Line) =>
-    Effect.gen(function* () {
-      while (line.leg.phase !== "over") {
-        deadlines.set(line.id, line.leg.agenda[0]?.at ?? null, wake(line))
-        const mail = yield* Queue.take(line.mailbox)
-        yield* line.overflowed ? receive(line, { type: "fault" }) : handle(line, mail)
-      }
-    })
-
-  /** Runs however the leg ends: nothing of it stays behind, and its other end does not wait for it. */
-  const release = Effect.fnUntraced(function* (line: Line.Line) {
-    deadlines.set(line.id, null, wake(line))
-    lines.delete(line.id)
-    const left: Array<CarrierCommand> = line.waiting.splice(0)
-    for (const mail of yield* Queue.clear(line.mailbox))
-      if (mail.type === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
-      else if (mail.type === "command") left.push(mail.command)
-    if (line.leg.phase !== "over")
-      line.hears?.({ type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
-    bridges.ended(line.id)
-    rooms.ended(line.id)
-    yield* lineMedia.disconnect(line)
-    // Behind its end, which has been told.
-    const failures = left.flatMap((command) => CommandFailure.of(command, "unknown_leg") ?? [])
-    yield* FiberSet.run(
-      fibers,
-      Effect.forEach(failures, (failure) => tell(line.callId, line.id, failure), { discard: true })
-    )
-  })
-
-  const start = (line: Line.Line, life: Effect.Effect<void>) => {
-    lines.set(line.id, line)
-    return FiberSet.run(
-      fibers,
-      life.pipe(
-        Effect.ensuring(release(line)),
-        Effect.tapCause((cause) =>
-          Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a simulated leg died", cause)
-        ),
-        Effect.annotateLogs({ legId: line.id })
-      )
-    )
-  }
 
   /** Asks for the admission of an inbound leg, tells the caller of the answer, then runs the leg. */
   const takeIn = (
