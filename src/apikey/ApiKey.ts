@@ -1,13 +1,9 @@
-import { Cache, Clock, Context, Effect, Layer, Queue } from "effect"
+import { Cache, Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
-import * as FairPlaces from "../actor/FairPlaces.ts"
-import * as Supervised from "../actor/Supervised.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
-import * as IpAddress from "../domain/IpAddress.ts"
-import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Role from "../domain/Role.ts"
 import * as Scope from "../domain/Scope.ts"
@@ -18,7 +14,7 @@ import * as RowCache from "../store/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
-import * as VerifiedKeys from "./VerifiedKeys.ts"
+import * as Recognition from "./Recognition.ts"
 
 interface CreateRequest {
   /** 1 to 120 characters. */
@@ -55,13 +51,7 @@ const invalid = (message: string, param: string) => ApiError.of("invalid_request
 const inThePast = invalid("expires_at must be in the future", "expires_at")
 const livesLonger = ApiError.of("forbidden", "a key cannot live longer than the key that makes it", "expires_at")
 const notFound = ApiError.of("not_found", "no such API key")
-const crowded = ApiError.of("service_unavailable", "too many new keys are being looked up; try again")
-const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
-/** `last_used_at` is written at most once in this time for a key. */
-const usedEveryMs = 60_000
-/** Keys that are looked up and hashed at once; callers with keys that nobody knows take turns by address. */
-const verifying = { places: 4, room: 256, patienceMs: 5_000 }
 /** Verified keys, and tenants whose status is known, kept in memory. */
 const remembered = 10_000
 
@@ -122,8 +112,7 @@ export class ApiKeys extends Context.Service<
       const entropy = yield* Entropy
       const accounts = yield* Accounts
       const repo = yield* ApiKeyRepo.make
-      const verified = VerifiedKeys.make(remembered)
-      const verifiers = FairPlaces.make(verifying)
+      const recognition = yield* Recognition.make(repo, remembered)
 
       const make = Effect.fnUntraced(function* (
         tenantId: Id.TenantId,
@@ -246,59 +235,9 @@ export class ApiKeys extends Context.Service<
           sql.withTransaction,
           Effect.orDie,
           // Runs even when the answer of the commit was lost: a key that is forgotten in vain only costs another look.
-          Effect.ensuring(Effect.sync(() => verified.revoke(id)))
+          Effect.ensuring(Effect.sync(() => recognition.revoked(id)))
         )
         return rendered
-      })
-
-      const uses = yield* Queue.sliding<{ readonly id: Id.ApiKeyId; readonly at: number; readonly ip: string | null }>(
-        1024
-      )
-      yield* Supervised.fork(
-        "the writer of key uses",
-        Queue.take(uses).pipe(
-          Effect.flatMap(({ at, id, ip }) =>
-            Effect.ignore(repo.used(id, at, ip), { log: "Warn", message: "the last use of an API key was not stored" })
-          ),
-          Effect.forever
-        )
-      )
-
-      const verify = Effect.fn("ApiKeys.verify")(function* (credential: string) {
-        const since = verified.generation()
-        const candidates = yield* repo.byPrefix(Credential.prefixOf(credential))
-        const row = candidates.find((candidate) => Credential.matches(credential, candidate))
-        if (row === undefined || row.revokedAt !== null) return yield* unauthorized
-        const { member } = row
-        // The key of a member who is gone or disabled.
-        if (row.memberId !== null && member === null) return yield* unauthorized
-        const usedAgoMs =
-          row.lastUsedAt === null ? Infinity : Math.max(0, (yield* Clock.currentTimeMillis) - row.lastUsedAt)
-        const key: VerifiedKeys.VerifiedKey = {
-          ...row,
-          scopes: member === null ? row.scopes : Role.within(row.scopes, member.role),
-          usedAt: (yield* Monotonic.now) - usedAgoMs
-        }
-        verified.remember(credential, key, since)
-        return key
-      })
-
-      const authenticate = Effect.fnUntraced(function* (credential: string, ip: string | null) {
-        if (!Credential.isForm(credential)) return yield* unauthorized
-        const key =
-          verified.find(credential) ??
-          (yield* verify(credential).pipe(
-            verifiers.within(IpAddress.site(ip)),
-            Effect.catchTag("NoRoom", () => Effect.fail(crowded))
-          ))
-        const now = yield* Clock.currentTimeMillis
-        if (key.expiresAt !== null && key.expiresAt <= now) return yield* unauthorized
-        const elapsed = yield* Monotonic.now
-        if (elapsed - key.usedAt >= usedEveryMs) {
-          key.usedAt = elapsed
-          Queue.offerUnsafe(uses, { id: key.id, at: now, ip })
-        }
-        return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, member: key.member, ip }
       })
 
       const statuses = yield* RowCache.make({
@@ -317,13 +256,13 @@ export class ApiKeys extends Context.Service<
         createWithin,
         loginWithin,
         revokeOfWithin: (member, which, at) => repo.revokeOf(member.tenantId, member.id, which, at),
-        memberChanged: (memberId) => Effect.sync(() => verified.forgetOf(memberId)),
+        memberChanged: (memberId) => Effect.sync(() => recognition.forgetOf(memberId)),
         list: repo.list,
         find,
         revoke: (caller, id, slot) => end(caller.tenantId, id, { actor: Audit.keyOf(caller), ip: caller.ip }, slot),
         revokeByOperator: (tenantId, id) =>
           Effect.andThen(end(tenantId, id, { actor: Audit.operator, ip: null }, null), find(tenantId, id)),
-        authenticate,
+        authenticate: recognition.authenticate,
         tenantStatus: (tenantId) => Cache.get(statuses, tenantId)
       })
     })

@@ -16,6 +16,8 @@ interface FoundKey extends StoredKey {
   readonly member: Acting | null
 }
 
+export type ApiKeyRepo = Effect.Success<typeof make>
+
 /** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -9,6 +9,7 @@ import type { Body } from "../message/Requests.ts"
 import * as Sdp from "./Sdp.ts"
 import * as SdpDirection from "./SdpDirection.ts"
 import * as SdpOffer from "./SdpOffer.ts"
+import type * as SdpStream from "./SdpStream.ts"
 
 /** Our side of the session, without what the state keeps of it. */
 export type Local = Omit<SdpOffer.Local, "sessionVersion" | "direction">
@@ -120,7 +121,7 @@ const agreed = (state: State, ours: Sdp.Sdp, direction: Sdp.Direction, terms: Sd
 
 /** In an answer the codec that is agreed stays the one that we want most: a peer that offers it again gets it again. */
 const answering = ({ agreement }: State, local: Local): Local => {
-  const isAgreed = ({ channels, clockRate, encoding }: SdpOffer.Format): boolean => {
+  const isAgreed = ({ channels, clockRate, encoding }: SdpStream.Format): boolean => {
     const codec = agreement?.terms.codec
     return codec?.encoding === encoding && codec.clockRate === clockRate && codec.channels === channels
   }

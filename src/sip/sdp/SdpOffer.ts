@@ -1,9 +1,8 @@
 import { Result } from "effect"
 import * as IpAddress from "../../domain/IpAddress.ts"
 import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
-import * as SdpAddress from "./SdpAddress.ts"
 import * as SdpDirection from "./SdpDirection.ts"
-import type { Endpoint } from "../message/SipMessage.ts"
+import * as SdpStream from "./SdpStream.ts"
 
 /** What we say about our side of the session. */
 export interface Local {
@@ -28,30 +27,17 @@ export interface Local {
   readonly codecChoice: "ours" | "theirs"
 }
 
-/** Two codecs are the same where name (in any case), clock rate and channels are, RFC 3264 section 6.1. */
-export interface Format {
-  readonly encoding: string
-  readonly clockRate: number
-  readonly channels: number
-}
-
 /** A codec that we may use. */
-export interface Codec extends Format {
+export interface Codec extends SdpStream.Format {
   /** Assigned in RFC 3551 section 6; `null`: it gets a dynamic one. */
   readonly payloadType: number | null
   /** Its parameters in our descriptions. */
   readonly fmtp: string | null
 }
 
-const telephoneEvent = "telephone-event"
 /** Our own payload type for RFC 4733 events 0 to 16 at the first clock rate, in every offer. */
 const telephoneEventPayloadType = 101
 const events = "0-16"
-const usualEventRate = 8000
-/** RFC 3551 section 6; the last is 127. */
-const firstDynamic = 96
-
-const ptimeMs = 20
 
 /** A payload type for each direction: what goes out was named by the peer, what comes in by us (RFC 3264 section 5.1). */
 export interface PayloadTypes {
@@ -60,9 +46,9 @@ export interface PayloadTypes {
 }
 
 /** What an offer and its answer amount to. */
-export interface Agreed {
+export interface Agreed extends SdpStream.Receiver {
   /** As we name it. */
-  readonly codec: Format
+  readonly codec: SdpStream.Format
   /** The peer's parameters of the codec; `null`: it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
@@ -70,11 +56,6 @@ export interface Agreed {
   readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
   /** What we do: `sendonly` sends, `inactive` does neither. */
   readonly direction: Direction
-  /** Where RTP is sent; `null` while the peer holds by `c=0.0.0.0`. */
-  readonly remote: Endpoint | null
-  readonly remoteRtcp: Endpoint | null
-  /** Milliseconds of sound in a packet that the peer asked for, else 20. */
-  readonly ptimeMs: number
 }
 
 /** No common codec, or nothing that can be used. As an answer to an offer: 488 Not Acceptable Here. */
@@ -114,12 +95,12 @@ export const answer = (
 ): Result.Result<{ readonly answer: Sdp; readonly agreed: Agreed }, NotAcceptable> => {
   for (const [index, media] of offered.media.entries()) {
     const family = familyOf(offered, media, local)
-    const isOurs = usable(offered, media) && local.addresses[family] !== null
-    const choice = isOurs ? chosen(mapped(media, statics(local.codecs)), local) : null
+    const isOurs = SdpStream.usable(offered, media) && local.addresses[family] !== null
+    const choice = isOurs ? chosen(SdpStream.mapped(media, statics(local.codecs)), local) : null
     if (choice === null) continue
     const { codec, payloadType } = choice
-    const event = telephoneEventOf(media, codec.clockRate)
-    const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
+    const event = SdpStream.telephoneEventOf(media, codec.clockRate)
+    const direction = SdpDirection.facing(SdpStream.directionOf(offered, media), local.direction)
     const accepted = audio(
       local,
       [choice, ...(event === null ? [] : [{ codec: eventsAt(event.clockRate), payloadType: event.payloadType }])],
@@ -133,20 +114,19 @@ export const answer = (
       },
       agreed: {
         codec: formatOf(codec),
-        fmtp: fmtpOf(media, payloadType),
+        fmtp: SdpStream.fmtpOf(media, payloadType),
         audio: { send: payloadType, receive: payloadType },
         telephoneEvent:
           event === null ? null : { send: event.payloadType, receive: event.payloadType, clockRate: event.clockRate },
         direction,
-        ...peer(offered, media)
+        ...SdpStream.receiver(offered, media)
       }
     })
   }
-  return refuse(offered.media.some(isEncrypted) ? "SRTP is not supported, RTP/AVP is" : "no usable audio stream")
+  return refuse(
+    offered.media.some(SdpStream.isEncrypted) ? "SRTP is not supported, RTP/AVP is" : "no usable audio stream"
+  )
 }
-
-/** RFC 3711, RFC 5124, RFC 5764. */
-const isEncrypted = ({ protocol, type }: Media): boolean => type === "audio" && /\/SAVPF?$/.test(protocol)
 
 /** What follows from the answer to our offer, RFC 3264 section 7, or why the call cannot go on. */
 export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAcceptable> => {
@@ -154,24 +134,29 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const index = offered.media.findIndex((media) => media.type === "audio" && media.port !== 0)
   const ours = offered.media[index]
   const theirs = answered.media[index]
-  if (ours === undefined || theirs === undefined || !usable(answered, theirs)) return refuse("audio refused")
-  const mine = ours.rtpmaps.flatMap((rtpmap) => (isTelephoneEvent(rtpmap) ? [] : [withChannels(rtpmap)]))
+  if (ours === undefined || theirs === undefined || !SdpStream.usable(answered, theirs)) return refuse("audio refused")
+  const mine = ours.rtpmaps.flatMap((rtpmap) =>
+    SdpStream.isTelephoneEvent(rtpmap) ? [] : [SdpStream.withChannels(rtpmap)]
+  )
   // A static number without `a=rtpmap` means what it meant in our offer.
-  const choice = first(mapped(theirs, ours.rtpmaps), mine)
+  const choice = SdpStream.first(SdpStream.mapped(theirs, ours.rtpmaps), mine)
   if (choice === null) return refuse("no common codec")
   const { codec, payloadType } = choice
-  const eventsOut = telephoneEventOf(theirs, codec.clockRate)
-  const eventsIn = eventsOut === null ? null : telephoneEventAt(ours, eventsOut.clockRate)
+  const eventsOut = SdpStream.telephoneEventOf(theirs, codec.clockRate)
+  const eventsIn = eventsOut === null ? null : SdpStream.telephoneEventAt(ours, eventsOut.clockRate)
   return Result.succeed({
     codec: formatOf(codec),
-    fmtp: fmtpOf(theirs, payloadType),
+    fmtp: SdpStream.fmtpOf(theirs, payloadType),
     audio: { send: payloadType, receive: codec.payloadType },
     telephoneEvent:
       eventsIn === null || eventsOut === null
         ? null
         : { send: eventsOut.payloadType, receive: eventsIn.payloadType, clockRate: eventsOut.clockRate },
-    direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
-    ...peer(answered, theirs)
+    direction: SdpDirection.facing(
+      SdpStream.directionOf(answered, theirs),
+      ours.direction ?? offered.direction ?? "sendrecv"
+    ),
+    ...SdpStream.receiver(answered, theirs)
   })
 }
 
@@ -193,8 +178,10 @@ const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media">
 
 /** The family of the address where the peer receives; ours, where it holds by an empty address or gives none. */
 const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
-  const address = addressOf(sdp, media) ?? ""
-  return isHeld(sdp, media) || IpAddress.canonical(address) === null ? local.family : IpAddress.family(address)
+  const address = SdpStream.addressOf(sdp, media) ?? ""
+  return SdpStream.isHeld(sdp, media) || IpAddress.canonical(address) === null
+    ? local.family
+    : IpAddress.family(address)
 }
 
 /** One payload type of a stream of ours. */
@@ -204,7 +191,7 @@ interface Described {
 }
 
 const eventsAt = (clockRate: number): Codec => ({
-  encoding: telephoneEvent,
+  encoding: SdpStream.telephoneEvent,
   clockRate,
   channels: 1,
   payloadType: null,
@@ -223,9 +210,9 @@ const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
  * no other codec gets that number.
  */
 const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
-  const clockRates = [...new Set([...codecs.map(({ clockRate }) => clockRate), usualEventRate])]
+  const clockRates = [...new Set([...codecs.map(({ clockRate }) => clockRate), SdpStream.usualEventRate])]
   const taken = new Set(before.map(({ payloadType }) => payloadType))
-  let next = firstDynamic
+  let next = SdpStream.firstDynamic
   const dynamic = (): number => {
     if (next === telephoneEventPayloadType) next++
     return next++
@@ -238,7 +225,7 @@ const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): R
     }))
   ]
   return wanted.map(({ codec, payloadType }) => {
-    const known = before.find((rtpmap) => isSame(withChannels(rtpmap), codec))
+    const known = before.find((rtpmap) => SdpStream.isSame(SdpStream.withChannels(rtpmap), codec))
     if (known !== undefined) return { codec, payloadType: known.payloadType }
     let free = payloadType
     while (taken.has(free)) free = dynamic()
@@ -258,7 +245,7 @@ const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direc
   fmtps: formats.flatMap(({ codec, payloadType }) =>
     codec.fmtp === null ? [] : [{ payloadType, parameters: codec.fmtp }]
   ),
-  ptimeMs,
+  ptimeMs: SdpStream.ptimeMs,
   rtcp: null
 })
 
@@ -274,96 +261,22 @@ const refused = (media: Media): Media => ({
   rtcp: null
 })
 
-const addressOf = (sdp: Sdp, media: Media): string | null => media.connection ?? sdp.connection
-
-const usable = (sdp: Sdp, media: Media): boolean =>
-  media.type === "audio" &&
-  media.port !== 0 &&
-  media.protocol === "RTP/AVP" &&
-  SdpAddress.kindOf(addressOf(sdp, media) ?? "") !== "refused"
-
-const formatOf = ({ channels, clockRate, encoding }: Format): Format => ({ encoding, clockRate, channels })
-
-const withChannels = (rtpmap: Rtpmap) => ({ ...rtpmap, channels: rtpmap.channels ?? 1 })
-
-const isSame = (one: Format, other: Format): boolean =>
-  one.encoding.toUpperCase() === other.encoding.toUpperCase() &&
-  one.clockRate === other.clockRate &&
-  one.channels === other.channels
-
-const isTelephoneEvent = ({ encoding }: Rtpmap): boolean => encoding.toLowerCase() === telephoneEvent
+const formatOf = ({ channels, clockRate, encoding }: SdpStream.Format): SdpStream.Format => ({
+  encoding,
+  clockRate,
+  channels
+})
 
 /** What a payload type means without `a=rtpmap`, RFC 3551 section 6. */
 const statics = (codecs: ReadonlyArray<Codec>): ReadonlyArray<Rtpmap> =>
   codecs.flatMap((codec) => (codec.payloadType === null ? [] : [rtpmapOf({ codec, payloadType: codec.payloadType })]))
 
-/** What the payload types of a stream mean, in its order; `known` explains those without `a=rtpmap`. */
-const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpmap> =>
-  media.formats.flatMap((format) => {
-    if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return []
-    const payloadType = Number(format)
-    const isIt = (rtpmap: Rtpmap) => rtpmap.payloadType === payloadType
-    const rtpmap = media.rtpmaps.find(isIt) ?? (payloadType < firstDynamic ? known.find(isIt) : undefined)
-    return rtpmap ?? []
-  })
-
 /** The codec of an offer that is to be used. */
 const chosen = (theirs: ReadonlyArray<Rtpmap>, { codecChoice, codecs }: Local): Described | null => {
-  if (codecChoice === "theirs") return first(theirs, codecs)
+  if (codecChoice === "theirs") return SdpStream.first(theirs, codecs)
   for (const codec of codecs) {
-    const choice = first(theirs, [codec])
+    const choice = SdpStream.first(theirs, [codec])
     if (choice !== null) return choice
   }
   return null
-}
-
-/** The first payload type of a stream that is a codec of ours. */
-const first = <C extends Format>(
-  theirs: ReadonlyArray<Rtpmap>,
-  ours: ReadonlyArray<C>
-): { readonly codec: C; readonly payloadType: number } | null => {
-  for (const rtpmap of theirs) {
-    const codec = ours.find((mine) => isSame(mine, withChannels(rtpmap)))
-    if (codec !== undefined) return { codec, payloadType: rtpmap.payloadType }
-  }
-  return null
-}
-
-const fmtpOf = (media: Media, payloadType: number): string | null =>
-  media.fmtps.find((fmtp) => fmtp.payloadType === payloadType)?.parameters ?? null
-
-const telephoneEventAt = (media: Media, clockRate: number): Rtpmap | null =>
-  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate) ?? null
-
-/**
- * The telephone events of a stream: those at the clock rate of its sound, which they should have (RFC 4733 section 2.1),
- * else those at 8000 Hz: many peers have no others, whatever the codec.
- */
-const telephoneEventOf = (media: Media, clockRate: number): Rtpmap | null =>
-  telephoneEventAt(media, clockRate) ?? telephoneEventAt(media, usualEventRate)
-
-/** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
-const isHeld = (sdp: Sdp, media: Media): boolean => SdpAddress.kindOf(addressOf(sdp, media) ?? "") === "held"
-
-const peerDirection = (sdp: Sdp, media: Media): Direction => {
-  const said = media.direction ?? sdp.direction ?? "sendrecv"
-  return isHeld(sdp, media) ? SdpDirection.make(SdpDirection.sends(said), false) : said
-}
-
-const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "ptimeMs"> => {
-  const address = addressOf(sdp, media)
-  const reachable = address !== null && !isHeld(sdp, media)
-  const ofRtcp = media.rtcp?.address ?? null
-  return {
-    remote: reachable ? { address, port: media.port } : null,
-    // RTP on the last port leaves no port for RTCP.
-    remoteRtcp:
-      !reachable || (media.rtcp === null && media.port === 65_535)
-        ? null
-        : {
-            address: ofRtcp !== null && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
-            port: media.rtcp?.port ?? media.port + 1
-          },
-    ptimeMs: media.ptimeMs === null || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
-  }
 }
