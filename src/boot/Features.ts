@@ -21,14 +21,25 @@ import type { Config } from "./Config.ts"
 import * as Metered from "./Metered.ts"
 import * as Onboarded from "./Onboarded.ts"
 
+/** What of the configuration features are made by. */
+type Options = Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays"> & {
+  readonly payment: Pick<Config["payment"], "topUp">
+}
+
 /** All features over their foundations and the ports by which they reach the world. */
-export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment" | "recordingDays">) =>
-  Layer.mergeAll(
-    conferences.pipe(Layer.provideMerge(Calls.layer({ maxCallSecs: options.maxCallSecs }))),
-    Closings.layer,
-    Tenants.layer(options),
-    Team.layer(options)
-  ).pipe(
+export const layer = (options: Options) =>
+  conferences.pipe(
+    Layer.provideMerge(Calls.layer({ maxCallSecs: options.maxCallSecs })),
+    Layer.provideMerge(Layer.merge(DialingPermissions.layer, webhooks)),
+    Layer.provideMerge(accounts(options))
+  )
+
+/** Those of them that need neither calls nor webhooks. `numbers`: where numbers come from. */
+export const accounts = (
+  options: Omit<Options, "maxCallSecs">,
+  numbers: Layer.Layer<Numbers, never, Layer.Services<typeof Numbers.layer>> = Numbers.layer
+) =>
+  Layer.mergeAll(Closings.layer, Tenants.layer(options), Team.layer(options)).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Onboarded.layer,
@@ -38,15 +49,7 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment
     ),
     Layer.provideMerge(Porting.layer),
     Layer.provideMerge(
-      Layer.mergeAll(
-        ApiKeys.layer,
-        Passwords.layer,
-        DialingPermissions.layer,
-        Numbers.layer,
-        webhooks,
-        Metered.plans,
-        Funding.layer(options.payment.topUp)
-      )
+      Layer.mergeAll(ApiKeys.layer, Passwords.layer, numbers, Metered.plans, Funding.layer(options.payment.topUp))
     ),
     Layer.provideMerge(Accounts.layer)
   )

@@ -157,7 +157,7 @@ export const features = (options: Options) => {
     baseUrl,
     maxCallSecs: 14_400,
     recordingDays: { archive: 30, expire: 90 },
-    payment: { stripe: null, topUp: { minimumCents: 1_000, maximumCents: 500_000 } }
+    payment: { topUp: { minimumCents: 1_000, maximumCents: 500_000 } }
   }).pipe(
     Layer.provide(DevelopmentPayments.layer),
     Layer.provideMerge(foundations.pipe(Layer.provide(live))),

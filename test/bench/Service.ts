@@ -1,18 +1,13 @@
 import * as Plan from "../../src/call/Plan.ts"
 import { Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts, DialingPermissions } from "../../src/account/Account.ts"
-import { ApiKeys } from "../../src/apikey/ApiKey.ts"
-import { AuditLog } from "../../src/audit/AuditLog.ts"
-import { Billing } from "../../src/billing/Billing.ts"
+import { Accounts } from "../../src/account/Account.ts"
 import * as Database from "../../src/boot/Database.ts"
+import * as Features from "../../src/boot/Features.ts"
+import * as Foundations from "../../src/boot/Foundations.ts"
 import * as NodeEntropy from "../../src/boot/NodeEntropy.ts"
-import * as Metered from "../../src/boot/Metered.ts"
-import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Calls } from "../../src/call/Call.ts"
-import { Conferences } from "../../src/conference/Conference.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
-import { Connections } from "../../src/connection/Connection.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import * as ApiKeyHandlers from "../../src/http/apikey/ApiKeyHandlers.ts"
@@ -21,28 +16,16 @@ import { BaseUrl } from "../../src/http/Pagination.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
-import { Jobs } from "../../src/job/Jobs.ts"
-import { funding } from "../support/Features.ts"
-import { Letters } from "../../src/letter/Letter.ts"
 import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail } from "../../src/mail/Mail.ts"
-import { Invoices } from "../../src/invoice/Invoice.ts"
 import * as PdfThread from "../../src/invoice/pdf/PdfThread.ts"
-import { Proofs } from "../../src/proof/Proof.ts"
-import { Numbers } from "../../src/number/Number.ts"
-import { Porting } from "../../src/porting/Porting.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { Onboarding } from "../../src/tenant/Onboarding.ts"
-import { Team } from "../../src/team/Team.ts"
-import { Passwords, Tenants } from "../../src/tenant/Tenant.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
-import { Usages } from "../../src/usage/Usage.ts"
-import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as DevelopmentPayments from "../../src/payment/development/DevelopmentPayments.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
-import { Transcriptions } from "../../src/transcription/Transcription.ts"
-import { Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
 import { Synthesizer } from "../../src/speech/Synthesizer.ts"
 import * as NoEgress from "../support/NoEgress.ts"
@@ -53,14 +36,14 @@ export const nowhere = Layer.succeed(Egress, { ...NoEgress.service, refuse: () =
 
 const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void })
 
-const webhooks = Layer.unwrap(
-  Effect.map(Connections, (connections) =>
-    Webhooks.layer({
-      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),
-      subscriptionLimit: () => Effect.succeed(50)
-    })
-  )
-)
+const options = {
+  baseUrl: "http://127.0.0.1",
+  maxCallSecs: 14_400,
+  signupCreditCents: 100_000_000,
+  recordingDays: { archive: 30, expire: 90 },
+  payment: { topUp: { minimumCents: 1_000, maximumCents: 500_000 } },
+  lookup: () => Effect.succeed([])
+}
 
 /** The features as the service composes them, with a carrier that only records. */
 export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>) => {
@@ -68,41 +51,20 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     JournalWriter.layer({ partitions: [0], onLost: (error) => console.error(error.message) }),
     Vault.layer(Redacted.make(new Uint8Array(32).fill(1)))
   ).pipe(Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(Database.migrated), Database.layer(url))))
+  const world = Layer.mergeAll(
+    egress,
+    silentMail,
+    Carrier.layer,
+    OfflineLookup.layer,
+    PdfThread.layer,
+    Recognizer.none,
+    MemoryStorage.make().layer
+  )
   return RecordingCarrier.layer.pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).pipe(
-          Layer.provideMerge(Calls.layer({ maxCallSecs: 14_400 }))
-        ),
-        Tenants.layer({ baseUrl: "http://127.0.0.1" }),
-        Team.layer({ baseUrl: "http://127.0.0.1" })
-      )
-    ),
-    Layer.provideMerge(Onboarded.layer),
-    Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(
-      Layer.mergeAll(ApiKeys.layer, Passwords.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)
-    ),
-    Layer.provideMerge(Metered.plans),
-    Layer.provideMerge(Accounts.layer),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Billing.layer({ trialCreditCents: 100_000_000 }),
-        Connections.layer({ lookup: () => Effect.succeed([]) })
-      )
-    ),
-    Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
-    Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
-    Layer.provideMerge(Layer.mergeAll(Proofs.layer, Invoices.layer({ baseUrl: "http://127.0.0.1" }), PdfThread.layer)),
-    Layer.provideMerge(Letters.layer({ baseUrl: "http://127.0.0.1" })),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Idempotency.layer,
-        Layer.provideMerge(Layer.merge(AuditLog.layer, Usages.layer), Jobs.layer()),
-        MemoryStorage.make().layer
-      )
-    ),
-    Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, OfflineLookup.layer, Carrier.layer)),
+    Layer.provideMerge(Features.layer(options)),
+    Layer.provide(DevelopmentPayments.layer),
+    Layer.provideMerge(Layer.merge(Foundations.accounts(options), Idempotency.layer)),
+    Layer.provideMerge(Layer.merge(store, world)),
     Layer.provideMerge(NodeEntropy.layer),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))
   )

@@ -1,38 +1,24 @@
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../../src/account/Account.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
-import { AuditLog } from "../../src/audit/AuditLog.ts"
-import { Billing } from "../../src/billing/Billing.ts"
-import * as Metered from "../../src/boot/Metered.ts"
-import * as Onboarded from "../../src/boot/Onboarded.ts"
+import * as Features from "../../src/boot/Features.ts"
+import * as Foundations from "../../src/boot/Foundations.ts"
 import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
-import { Closings } from "../../src/closing/Closing.ts"
-import { Connections } from "../../src/connection/Connection.ts"
 import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
-import { Funding } from "../../src/funding/Funding.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
-import { Letters } from "../../src/letter/Letter.ts"
 import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
-import { Invoices } from "../../src/invoice/Invoice.ts"
 import * as PdfThread from "../../src/invoice/pdf/PdfThread.ts"
-import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { NumberSupply } from "../../src/number/NumberSupply.ts"
-import { Porting } from "../../src/porting/Porting.ts"
 import * as DevelopmentPayments from "../../src/payment/development/DevelopmentPayments.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
-import { Transcriptions } from "../../src/transcription/Transcription.ts"
-import { Recordings } from "../../src/recording/Recording.ts"
-import { Usages } from "../../src/usage/Usage.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
-import { Team } from "../../src/team/Team.ts"
-import { Passwords, Tenants } from "../../src/tenant/Tenant.ts"
+import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as MemoryStorage from "./MemoryStorage.ts"
 import * as NoEgress from "./NoEgress.ts"
 import * as TestDatabase from "./TestDatabase.ts"
@@ -53,47 +39,32 @@ export const storage = MemoryStorage.make()
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
 
-/** Cards of the development processor. */
-export const funding = Funding.layer({ minimumCents: 1_000, maximumCents: 500_000 }).pipe(
-  Layer.provide(DevelopmentPayments.layer)
-)
+const options = {
+  baseUrl: "http://localhost:8080",
+  signupCreditCents: 500,
+  recordingDays: { archive: 30, expire: 90 },
+  payment: { topUp: { minimumCents: 1_000, maximumCents: 500_000 } },
+  lookup: (name: string) => Effect.sync(() => addresses.get(name) ?? [])
+}
 
 const layers = (
-  trialCreditCents: number,
   label = "features",
   partitions: ReadonlyArray<number> = [0],
   heartbeatMs = 5_000,
   mailIsReal = false,
   numbers: typeof Numbers.layer = Numbers.layer
-) => {
-  const base = Layer.mergeAll(Proofs.layer, Invoices.layer({ baseUrl: "http://localhost:8080" }), PdfThread.layer).pipe(
-    Layer.provideMerge(Letters.layer({ baseUrl: "http://localhost:8080" })),
-    Layer.provideMerge(outside(mailIsReal)),
-    Layer.provideMerge(Layer.provideMerge(Layer.merge(AuditLog.layer, Usages.layer), Jobs.layer())),
-    Layer.provideMerge(storage.layer),
-    Layer.provideMerge(TrunkStates.layer),
+) =>
+  Features.accounts(options, numbers).pipe(
+    Layer.provide(DevelopmentPayments.layer),
+    Layer.provideMerge(Foundations.accounts(options)),
+    Layer.provideMerge(
+      Layer.mergeAll(outside(mailIsReal), PdfThread.layer, Recognizer.none, storage.layer, TrunkStates.layer)
+    ),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed(label)),
     Layer.orDie
   )
-  return Layer.mergeAll(
-    Closings.layer,
-    Tenants.layer({ baseUrl: "http://localhost:8080" }),
-    Team.layer({ baseUrl: "http://localhost:8080" })
-  ).pipe(
-    Layer.provideMerge(Onboarded.layer),
-    Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.mergeAll(numbers, funding, Metered.plans)),
-    Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
-    Layer.provideMerge(Layer.merge(ApiKeys.layer, Passwords.layer)),
-    Layer.provideMerge(Accounts.layer),
-    Layer.provideMerge(Billing.layer({ trialCreditCents })),
-    Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
-    Layer.provideMerge(Recordings.layer({ baseUrl: "http://localhost:8080", days: { archive: 30, expire: 90 } })),
-    Layer.provideMerge(base)
-  )
-}
 
 /** Every letter that was posted is sent: to `mails`. */
 export const lettersSent = Effect.flatMap(Jobs, ({ look }) => look)
@@ -103,30 +74,25 @@ export const tokenFor = (email: string, which = -1): string | undefined =>
   mails.flatMap(({ text, to }) => (to.address === email ? (/#([\w-]{43})/.exec(text)?.slice(1) ?? []) : [])).at(which)
 
 /** The features over a client: what a start of the service builds. */
-export const started = layers(500)
+export const started = layers()
 
 /** The same for a start that follows another one: what is random differs. */
-export const startedAgain = (label: string) => layers(500, label)
+export const startedAgain = (label: string) => layers(label)
 
 /**
  * The same for one of several starts on one database: what is random differs by `label`. It hears of a lost partition by
  * what it writes, not by its heartbeat.
  */
-export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(500, label, partitions, 600_000)
+export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(label, partitions, 600_000)
 
 /** The features where mail reaches people, over a database of their own. */
-export const mailing = layers(500, "mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
+export const mailing = layers("mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
 
 /** The features with numbers of somebody else than the inventory, over a database of their own. */
 export const supplied = (supply: NumberSupply["Service"]) =>
-  layers(
-    500,
-    "supplied",
-    [0],
-    5_000,
-    false,
-    Numbers.over.pipe(Layer.provide(Layer.succeed(NumberSupply, supply)))
-  ).pipe(Layer.provideMerge(TestDatabase.layer))
+  layers("supplied", [0], 5_000, false, Numbers.over.pipe(Layer.provide(Layer.succeed(NumberSupply, supply)))).pipe(
+    Layer.provideMerge(TestDatabase.layer)
+  )
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))
