@@ -245,7 +245,7 @@ export const step = (
     case "quota_set":
       return withSettings({ quota: { ...settings.quota, ...input.quota } })
     case "suspended":
-      return settings.status === "active"
+      return isSuspendedBy(settings, input.reason)
         ? withSettings({ status: "suspended", suspensionReason: input.reason })
         : unchanged
     case "reactivated":
@@ -257,6 +257,13 @@ export const step = (
       return settings.status === "closed" ? unchanged : withSettings({ status: "closed", suspensionReason: null })
   }
 }
+
+/**
+ * Whether the reason becomes that of the suspension. What people decide takes the place of what the sweep did, or else
+ * a verified address would lift it; the sweep overrules nobody.
+ */
+const isSuspendedBy = ({ status, suspensionReason }: Settings, reason: SuspensionReason): boolean =>
+  status === "active" || (status === "suspended" && reason !== "email_unverified" && reason !== suspensionReason)
 
 /** An account lives as long as its registry keeps it. It has no deadlines, and no terminal state to settle in. */
 export const machine: Machine<AccountState, AccountInput, Effects> = {

@@ -158,7 +158,7 @@ export class ApiKeys extends Context.Service<
         if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
         const seed = entropy.hex(16)
         return yield* Effect.gen(function* () {
-          const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
+          const by = { ...Audit.byCaller(caller), at, seed }
           const of = { memberId: caller.member?.id ?? null, isLogin: false }
           const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)
           const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
@@ -259,7 +259,7 @@ export class ApiKeys extends Context.Service<
         memberChanged: (memberId) => Effect.sync(() => recognition.forgetOf(memberId)),
         list: repo.list,
         find,
-        revoke: (caller, id, slot) => end(caller.tenantId, id, { actor: Audit.keyOf(caller), ip: caller.ip }, slot),
+        revoke: (caller, id, slot) => end(caller.tenantId, id, Audit.byCaller(caller), slot),
         revokeByOperator: (tenantId, id) =>
           Effect.andThen(end(tenantId, id, { actor: Audit.operator, ip: null }, null), find(tenantId, id)),
         authenticate: recognition.authenticate,

@@ -26,12 +26,21 @@ export interface Acting {
 export type Actor = AuditRow["actor"]
 
 /** A person who is logged in, or else the key. */
-export const keyOf = ({ keyId, member, name }: Caller): Actor =>
+export const keyOf = ({ keyId, member, name }: Pick<Caller, "keyId" | "member" | "name">): Actor =>
   member !== null && member.isLogin
     ? { type: "user", id: member.id, name: member.name }
     : { type: "api_key", id: keyId, name }
 export const operator: Actor = { type: "operator", id: null, name: null }
 export const system: Actor = { type: "system", id: null, name: null }
+
+/** Who a line names, and where the request came from. */
+export interface By {
+  readonly actor: Actor
+  readonly ip: string | null
+}
+export const byCaller = (caller: Omit<Caller, "scopes">): By => ({ actor: keyOf(caller), ip: caller.ip })
+export const byOperator: By = { actor: operator, ip: null }
+export const bySystem: By = { actor: system, ip: null }
 
 /**
  * One line of the audit log, guide/tenants.md#audit: `action` is `<resource>.<past>`. Secrets never appear in

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Result, type Stream } from "effect"
 import { Accounts } from "../account/Account.ts"
 import * as Machine from "../actor/Machine.ts"
+import * as Audit from "../audit/Audit.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import type { CallId, LegId, TenantId, WorkId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -245,7 +246,12 @@ export class Calls extends Context.Service<
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
             if (live !== null) {
-              const asked = { keyId: caller.keyId, slot, status: 200, recordings: yield* recordingsOf(live.state) }
+              const asked = {
+                by: Audit.byCaller(caller),
+                slot,
+                status: 200,
+                recordings: yield* recordingsOf(live.state)
+              }
               return yield* connect(live.actor, live.state, action, asked)
             }
             return yield* absent(yield* stored(caller.tenantId, callId))

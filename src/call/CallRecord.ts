@@ -13,10 +13,11 @@ import { isSettled, machineVersion } from "./CallMachine.ts"
 import { type CallState, isTerminal, stateVersion } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
 import type { Charge } from "./Meter.ts"
+import type { CallAction } from "./verb/Verbs.ts"
 
 /** Who asked, and where the first response is to be stored. */
 export interface Asked {
-  readonly keyId: Id.ApiKeyId | null
+  readonly by: Audit.By
   readonly slot: Slot | null
   readonly status: number
   /** Of the call, as they were when it was asked. */
@@ -56,6 +57,7 @@ export const commitOf = (
     money: effects.charges.map((charge) => moneyOf(step, charge)),
     audit: [
       ...(before !== null && before.status === state.status ? [] : [auditOf(step, asked)]),
+      ...requestOf(step, asked),
       ...effects.rows.flatMap((row) => outcomeOf(step, asked, row))
     ],
     receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now),
@@ -76,31 +78,41 @@ const moneyOf = ({ context, state }: Step<CallState, CallInput, Effects>, { cent
   at: context.now
 })
 
-const auditOf = (
-  { before, context, input, state }: Step<CallState, CallInput, Effects>,
-  asked: Asked | null
-): AuditRow => ({
+const auditOf = ({ before, context, state }: Step<CallState, CallInput, Effects>, asked: Asked | null): AuditRow => ({
   id: Id.deriveUuid(context.seed, "audit"),
   tenantId: state.tenantId,
   at: context.now,
-  actor: actorOf(input, asked),
+  ...(asked?.by ?? Audit.bySystem),
   action: before === null ? "call.created" : "call.status_changed",
   resourceType: "call",
   resourceId: state.id,
-  changes: [{ field: "status", from: before?.status ?? null, to: state.status }],
-  ip: null
+  changes: [{ field: "status", from: before?.status ?? null, to: state.status }]
 })
 
-const actorOf = (input: CallInput, asked: Asked | null): AuditRow["actor"] =>
-  asked === null || asked.keyId === null
-    ? input.type === "ended_by_system" && input.by === "operator"
-      ? Audit.operator
-      : Audit.system
-    : { type: "api_key", id: asked.keyId, name: null }
+/** A status that changes when the carrier says so, because somebody has asked for it, is told by whom it was asked. */
+const requestOf = (
+  { context, input, state }: Step<CallState, CallInput, Effects>,
+  asked: Asked | null
+): ReadonlyArray<AuditRow> =>
+  asked !== null && input.type === "action" && isAwaited(input.action.verb)
+    ? [
+        Audit.line({
+          tenantId: state.tenantId,
+          at: context.now,
+          seed: context.seed,
+          ...asked.by,
+          action: `call.${input.action.verb}_requested`,
+          resourceType: "call",
+          resourceId: state.id
+        })
+      ]
+    : []
+
+const isAwaited = (verb: CallAction["verb"]): boolean => verb === "answer" || verb === "transfer" || verb === "bridge"
 
 /** A recording begins to be a resource with its outcome, and a transcription with its begin. */
 const outcomeOf = (
-  { context, input, state }: Step<CallState, CallInput, Effects>,
+  { context, state }: Step<CallState, CallInput, Effects>,
   asked: Asked | null,
   { row, table }: ListWrite
 ): ReadonlyArray<AuditRow> => {
@@ -112,7 +124,7 @@ const outcomeOf = (
       tenantId: state.tenantId,
       at: context.now,
       seed: context.seed,
-      actor: actorOf(input, asked),
+      ...(asked?.by ?? Audit.bySystem),
       action: `${table.name}.${isOver ? "status_changed" : "created"}`,
       resourceType: table.name,
       resourceId: String(row["id"]),

@@ -1,3 +1,4 @@
+import * as Audit from "../audit/Audit.ts"
 import { Effect } from "effect"
 import type { Accounts } from "../account/Account.ts"
 import type { Actor } from "../actor/Actor.ts"
@@ -43,7 +44,7 @@ export const make = ({
     actor
       .ask(
         { type: "ended_by_system", reason, rejectCause: "user_busy", by: "operator" },
-        { keyId: null, slot: null, status: 200, recordings: [] }
+        { by: Audit.byOperator, slot: null, status: 200, recordings: [] }
       )
       .pipe(
         Effect.as(true),

@@ -1,3 +1,4 @@
+import * as Audit from "../audit/Audit.ts"
 import { Effect } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
@@ -32,10 +33,7 @@ export interface PlaceRequest {
   readonly options?: DialOptions
 }
 
-export interface Caller {
-  readonly tenantId: Id.TenantId
-  readonly keyId: Id.ApiKeyId
-}
+export type Caller = Omit<Audit.Caller, "scopes">
 
 /**
  * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
@@ -138,7 +136,7 @@ export const make = Effect.fnUntraced(function* (options: {
             })
       },
       {
-        keyId: caller.keyId,
+        by: Audit.byCaller(caller),
         slot,
         status: 201,
         recordings: [],

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { Calls, nothingPlanned } from "../call/Call.ts"
 import * as Machine from "../actor/Machine.ts"
+import * as Audit from "../audit/Audit.ts"
 import { Carrier } from "../carrier/Carrier.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
@@ -55,7 +56,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
         hostLegId: host.legId,
         customerReference: host.customerReference
       },
-      { keyId: caller.keyId, slot, status: 201, member: null }
+      { by: Audit.byCaller(caller), slot, status: 201, member: null }
     )
   }, Effect.uninterruptible)
 
@@ -103,7 +104,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       action.verb === "update_member" ? action.memberId : action.verb === "remove_member" ? action.member : null
     return yield* actor.ask(
       { type: "action", action, mostParticipants },
-      { keyId: caller.keyId, slot, status: 200, member }
+      { by: Audit.byCaller(caller), slot, status: 200, member }
     )
   })
 
@@ -126,7 +127,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
         Effect.asVoid(
           actor.ask(
             { type: "claim", memberId, callId, legId },
-            { keyId: caller.keyId, slot: null, status: 201, member: memberId }
+            { by: Audit.byCaller(caller), slot: null, status: 201, member: memberId }
           )
         ),
       render: () => {

@@ -15,7 +15,7 @@ import * as ParticipantList from "./ParticipantList.ts"
 
 /** Who asked, for what, and where the first response is to be stored. */
 export interface Asked {
-  readonly keyId: Id.ApiKeyId | null
+  readonly by: Audit.By
   readonly slot: Slot | null
   readonly status: number
   /** The member that is answered with, by its id or its call's; null: the conference. */
@@ -78,13 +78,6 @@ const usageOf = ({ before, context, state }: ConferenceStep): UsageRow | null =>
   }
 }
 
-const actorOf = (input: ConferenceInput, asked: Asked | null): AuditRow["actor"] =>
-  asked === null || asked.keyId === null
-    ? input.type === "ended_by_system" && input.by === "operator"
-      ? Audit.operator
-      : Audit.system
-    : { type: "api_key", id: asked.keyId, name: null }
-
 /** What is told of a change besides the status, by its name on the wire. */
 const settings = {
   conference: {
@@ -117,8 +110,8 @@ const changesOf = <Of>(
  * A line for the conference when its status or a setting changed, and one for each participant who came, left, or is
  * there in another way.
  */
-const auditOf = ({ before, context, effects, input, state }: ConferenceStep, asked: Asked | null) => {
-  const of = { tenantId: state.tenantId, at: context.now, seed: context.seed, actor: actorOf(input, asked) }
+const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Asked | null) => {
+  const of = { tenantId: state.tenantId, at: context.now, seed: context.seed, ...(asked?.by ?? Audit.bySystem) }
   const known = new Map(before?.members.map((member) => [member.id, member]))
   const participants = state.members.flatMap((member) => {
     const was = known.get(member.id) ?? null

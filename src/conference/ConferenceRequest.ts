@@ -1,11 +1,9 @@
+import type * as Audit from "../audit/Audit.ts"
 import type { PlaceRequest } from "../call/Call.ts"
 import type * as Id from "../domain/Id.ts"
 import type { Beep } from "./ConferenceState.ts"
 
-export interface Caller {
-  readonly tenantId: Id.TenantId
-  readonly keyId: Id.ApiKeyId
-}
+export type Caller = Omit<Audit.Caller, "scopes">
 
 /** A conference as the API asks for it, defaults applied. */
 export interface CreateRequest {

@@ -1,3 +1,4 @@
+import * as Audit from "../audit/Audit.ts"
 import { Effect } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import type { ConferenceId } from "../domain/Id.ts"
@@ -45,7 +46,7 @@ export const make = ({ live }: Pick<ConferenceRegistry, "live">) => {
         return yield* ApiError.of("service_unavailable", "the conference is being recovered; try again")
       yield* actor.ask(
         { type: "ended_by_system", by: "operator" },
-        { keyId: null, slot: null, status: 200, member: null }
+        { by: Audit.byOperator, slot: null, status: 200, member: null }
       )
     })
   } as const

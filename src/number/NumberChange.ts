@@ -10,15 +10,6 @@ import * as NumberLife from "./NumberLife.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 
-/** Who changes a number, and from which address if that is known. */
-export interface Author {
-  readonly actor: AuditRow["actor"]
-  readonly ip: string | null
-}
-
-export const byKey = (caller: Audit.Caller): Author => ({ actor: Audit.keyOf(caller), ip: caller.ip })
-export const byOperator: Author = { actor: Audit.operator, ip: null }
-
 /** What a change comes to; null: nothing changes. */
 export interface Changed {
   readonly row: NumberView.NumberRow
@@ -46,7 +37,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const changing = Effect.fnUntraced(function* <E>(
     of: { readonly tenantId: Id.TenantId; readonly id: Id.NumberId },
-    by: Author,
+    by: Audit.By,
     change: (row: NumberView.NumberRow, at: number) => Effect.Effect<Changed | null, E>,
     answer: { readonly slot: Slot | null; readonly render: (row: NumberView.NumberRow) => Rendered } | null = null
   ) {
@@ -95,7 +86,7 @@ export const make = Effect.fnUntraced(function* (options: {
   ) {
     const owner = yield* repo.owner(phoneNumber)
     if (owner === null) return yield* nobodys
-    const { row } = yield* changing({ tenantId: owner.tenantId, id: owner.numberId }, byOperator, change)
+    const { row } = yield* changing({ tenantId: owner.tenantId, id: owner.numberId }, Audit.byOperator, change)
     return { tenantId: owner.tenantId, number: NumberView.number(row) }
   })
 

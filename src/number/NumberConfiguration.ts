@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type * as Audit from "../audit/Audit.ts"
+import * as Audit from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type * as Id from "../domain/Id.ts"
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const { rendered } = yield* changes.changing(
       { tenantId: caller.tenantId, id },
-      NumberChange.byKey(caller),
+      Audit.byCaller(caller),
       (row) => apply(caller.tenantId, row, patch),
       { slot, render: (row) => ({ status: 200, body: JSON.stringify(NumberView.number(row)) }) }
     )

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type * as Audit from "../audit/Audit.ts"
+import * as Audit from "../audit/Audit.ts"
 import type { ApiError } from "../domain/ApiError.ts"
 import type * as Id from "../domain/Id.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
@@ -28,7 +28,7 @@ export const make = ({ changing, changingPhone }: NumberChange.NumberChange, inv
       const done: Rendered = { status: 204, body: null }
       yield* changing(
         { tenantId: caller.tenantId, id },
-        NumberChange.byKey(caller),
+        Audit.byCaller(caller),
         (row, at) => NumberChange.living(row, { type: "released", by: "tenant", isHeld: true }, at, "number.released"),
         { slot, render: () => done }
       )

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { text as readAll } from "node:stream/consumers"
 import { type Arguments, type Options, UsageError } from "./Arguments.ts"
+import type * as Download from "./Download.ts"
 import { fields, table } from "./TextTable.ts"
 
 /** A command of the operator: what it takes, what it asks the service, and how the answer reads. */
@@ -21,6 +22,8 @@ export interface Command {
   readonly print: (answer: never, args: Arguments) => string
   /** The answer is a stream, and goes into this new file (`Download.ts`). */
   readonly savesTo?: (args: Arguments) => string
+  /** What streams; absent: lines. */
+  readonly saves?: Download.Kind
   /** False: the answer shows something wrong, and the exit code says so. */
   readonly isSound?: (answer: never) => boolean
 }

@@ -7,18 +7,34 @@ import { createGzip } from "node:zlib"
 /** A stream of lines that ended before its last one, which begins with `{"end":true`. */
 class CutShort extends Error {}
 
+/** `lines` go into the file compressed; a `file` goes there byte by byte, as long as its head says. */
+export type Kind = "lines" | "file"
+
 /**
- * Writes a stream of lines into a new file, compressed; the file is complete or not there, and only its owner reads it.
+ * Writes a stream into a new file; the file is complete or not there, and only its owner reads it.
  *
- * Never replaces a file. Fails when the stream breaks, or ends without its end line.
+ * Never replaces a file. Fails when the stream breaks, or when lines end without their end line.
  */
 export const save = async (
-  lines: ReadableStream<Uint8Array>,
-  path: string
+  bytes: ReadableStream<Uint8Array>,
+  path: string,
+  kind: Kind
 ): Promise<{ file: string; bytes: number }> => {
   const unfinished = `${path}.unfinished`
+  const file = createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true })
+  try {
+    await (kind === "lines" ? pipeline(bytes, ended(), createGzip(), file) : pipeline(bytes, file))
+    await link(unfinished, path)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+  return { file: path, bytes: (await stat(path)).size }
+}
+
+/** Passes lines on, and fails behind them where the last is not the end line. */
+const ended = () => {
   let tail = Buffer.alloc(0)
-  const watched = new Transform({
+  return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       tail = Buffer.concat([tail, chunk]).subarray(-300)
       done(null, chunk)
@@ -28,16 +44,4 @@ export const save = async (
       done(last.startsWith('{"end":true') ? null : new CutShort("the service ended the stream half way"))
     }
   })
-  try {
-    await pipeline(
-      lines,
-      watched,
-      createGzip(),
-      createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true })
-    )
-    await link(unfinished, path)
-  } finally {
-    await rm(unfinished, { force: true })
-  }
-  return { file: path, bytes: (await stat(path)).size }
 }

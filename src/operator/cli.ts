@@ -64,7 +64,9 @@ const outcome = async (
     const path = command.savesTo?.(read)
     const answer = (await (path === undefined
       ? DoorClient.ask(environment, command.operation, body)
-      : DoorClient.stream(environment, command.operation, body, (bytes) => Download.save(bytes, path)))) as never
+      : DoorClient.stream(environment, command.operation, body, (bytes) =>
+          Download.save(bytes, path, command.saves ?? "lines")
+        ))) as never
     const sound = command.isSound?.(answer) ?? true
     return {
       code: sound ? exits.done : exits.refused,

@@ -119,7 +119,7 @@ export class Plans extends Context.Service<
           slot: Slot | null
         ) {
           const { tenantId } = caller
-          const by = { actor: Audit.keyOf(caller), ip: caller.ip }
+          const by = Audit.byCaller(caller)
           const chosen = slug === null ? null : yield* repo.plan(slug)
           const before = yield* repo.find(tenantId, false)
           // A plan that is no longer public can be kept by who has it.

@@ -1,13 +1,12 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type * as Audit from "../audit/Audit.ts"
+import * as Audit from "../audit/Audit.ts"
 import type { ApiError } from "../domain/ApiError.ts"
 import type * as Id from "../domain/Id.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as Portability from "./Portability.ts"
-import * as PortingAudit from "./PortingAudit.ts"
 import * as PortingChange from "./PortingChange.ts"
 import * as PortingDocuments from "./PortingDocuments.ts"
 import * as PortingMachine from "./PortingMachine.ts"
@@ -125,7 +124,7 @@ export class Porting extends Context.Service<
         const done = yield* change({
           tenantId: null,
           id,
-          by: PortingAudit.byOperator,
+          by: Audit.byOperator,
           slot: null,
           input: ({ endUser }) => (news.type === "exception" ? { ...news, endUser } : news)
         })
@@ -143,7 +142,7 @@ export class Porting extends Context.Service<
               change({
                 tenantId: null,
                 id,
-                by: PortingAudit.bySystem,
+                by: Audit.bySystem,
                 slot: null,
                 input: () => ({ type: "unanswered" })
               })

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
+import type * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type * as Id from "../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
@@ -20,7 +21,7 @@ export interface Change {
   /** Null: of anybody's order, for the operator. */
   readonly tenantId: Id.TenantId | null
   readonly id: Id.PortingOrderId
-  readonly by: PortingAudit.Actor
+  readonly by: Audit.By
   readonly slot: Slot | null
   /** What the machine is told. */
   readonly input: (
@@ -114,7 +115,7 @@ export const make = Effect.gen(function* () {
         at,
         seed,
         action: of.action ?? (before.status === status ? "porting_order.updated" : "porting_order.status_changed"),
-        changes: before.status === status ? [] : [{ field: "status", from: before.status, to: status }]
+        changes: PortingAudit.changesOf(stored, { row, endUser })
       })
       yield* journal.commitWithin({ ...empty, audit: [audited], receipt: receipt(of.slot, rendered, at) })
       return { rendered, row, documents }

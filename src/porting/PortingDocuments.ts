@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as FairPlaces from "../actor/FairPlaces.ts"
 import { BodyTurns } from "../actor/RequestTurns.ts"
 import { Entropy } from "../actor/Entropy.ts"
-import type * as Audit from "../audit/Audit.ts"
+import * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
         return yield* ApiError.of("conflict", "the documents of this workspace would be more than 1 GiB; delete drafts")
       yield* repo.insertDocument(caller.tenantId, document, bytes)
       const added = PortingAudit.line({
-        by: PortingAudit.byKey(caller),
+        by: Audit.byCaller(caller),
         tenantId: caller.tenantId,
         orderId: id,
         at,
@@ -135,7 +135,7 @@ export const make = Effect.gen(function* () {
     if (order === null) return yield* noOrder
     const at = yield* Clock.currentTimeMillis
     const judgedLine = PortingAudit.line({
-      by: PortingAudit.byOperator,
+      by: Audit.byOperator,
       tenantId: order.tenantId,
       orderId: order.id,
       at,

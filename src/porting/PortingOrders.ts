@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
-import type * as Audit from "../audit/Audit.ts"
+import * as Audit from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
         return yield* ApiError.of("conflict", `${maxOpen} porting orders go on already; finish or cancel some`)
       yield* repo.insert(row, endUser)
       const created = PortingAudit.line({
-        by: PortingAudit.byKey(caller),
+        by: Audit.byCaller(caller),
         tenantId: caller.tenantId,
         orderId: id,
         at,
@@ -105,7 +105,7 @@ export const make = Effect.gen(function* () {
     slot: Slot | null,
     rest: Pick<PortingChange.Change, "input" | "edit" | "removes" | "answer" | "action">
   ) =>
-    Effect.flatMap(change({ tenantId: caller.tenantId, id, by: PortingAudit.byKey(caller), slot, ...rest }), (done) =>
+    Effect.flatMap(change({ tenantId: caller.tenantId, id, by: Audit.byCaller(caller), slot, ...rest }), (done) =>
       done === null ? Effect.fail(PortingChange.noOrder) : Effect.succeed(done.rendered)
     )
 

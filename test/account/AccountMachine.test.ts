@@ -125,6 +125,22 @@ describe("Settings", () => {
     const lifted = Account.step(unverified, { type: "reactivated", ifReason: "email_unverified" }, context)
     expect(lifted.type === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable).toBe(true)
   })
+  it.each([
+    ["the operator, of an unverified one", "email_unverified", "operator", "operator"],
+    ["a review of fraud, of an unverified one", "email_unverified", "fraud_review", "fraud_review"],
+    ["a review of fraud, of what the operator suspended", "operator", "fraud_review", "fraud_review"],
+    ["the sweep, of what the operator suspended", "operator", "email_unverified", null],
+    ["the sweep, of a review of fraud", "fraud_review", "email_unverified", null],
+    ["the same once more", "fraud_review", "fraud_review", null]
+  ] as const)("a second suspension: %s", (_, suspensionReason, reason, becomes) => {
+    const before = account({}, { status: "suspended", suspensionReason })
+    const told = Account.step(before, { type: "suspended", reason }, context)
+    expect(told.type === "accepted" ? told.state.settings.suspensionReason : null).toBe(becomes)
+  })
+  it("a closed account is not suspended", () =>
+    expect(
+      Account.step(account({}, { status: "closed" }), { type: "suspended", reason: "operator" }, context).type
+    ).toBe("unchanged"))
   it("admissions are not written, settings are", () => {
     const admitted = Account.step(
       account(),

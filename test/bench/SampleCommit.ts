@@ -27,7 +27,7 @@ const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
 })
 
 const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({
-  keyId: tenant.keyId,
+  by: { actor: { type: "api_key", id: tenant.keyId, name: "bench" }, ip: null },
   status: 201,
   recordings: [],
   slot: Slot.make({

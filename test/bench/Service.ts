@@ -139,7 +139,7 @@ export const subscribe = Effect.fnUntraced(function* (tenantId: Id.TenantId, tar
 export const answeredCalls = Effect.fnUntraced(function* (tenant: Tenant, count: number, concurrency = 256) {
   const calls = yield* Calls
   const carrier = yield* RecordingCarrier
-  const caller = { tenantId: tenant.id, keyId: tenant.keyId }
+  const caller = { tenantId: tenant.id, keyId: tenant.keyId, name: "bench", member: null, ip: null }
   const request = {
     from: tenant.number,
     to: "+12025550100",

@@ -47,7 +47,8 @@ const tenant = Effect.gen(function* () {
   const a = yield* Service.tenant(service)
   const sql = yield* SqlClient.SqlClient
   const [key] = yield* sql<{ readonly id: Id.ApiKeyId }>`SELECT id FROM api_key WHERE tenant_id = ${a.id}`
-  const caller = { tenantId: a.id, keyId: key?.id ?? (yield* Effect.die(new Error("no key"))) }
+  const keyId = key?.id ?? (yield* Effect.die(new Error("no key")))
+  const caller = { tenantId: a.id, keyId, name: "Default", member: null, ip: null }
   const create = (hostCallId: string, more: object = {}) =>
     Effect.map(
       conferences.create(

@@ -33,6 +33,7 @@ export const commands: ReadonlyArray<Command> = [
     operation: "port/document",
     body: (args) => ({ document_id: args.positional("document") }),
     savesTo: (args) => args.positional("file"),
+    saves: "file",
     print: (answer: { readonly file: string; readonly bytes: number }) => `${answer.file}: ${answer.bytes} bytes`
   },
   {

@@ -136,9 +136,12 @@ export const make = Effect.gen(function* () {
         reason: Schema.optionalKey(Schema.Literals(["operator", "fraud_review"])),
         end_calls: Schema.optionalKey(Schema.Boolean)
       }),
-      Effect.fnUntraced(function* ({ end_calls = false, reason = "operator", tenant }) {
+      Effect.fnUntraced(function* ({ end_calls = false, reason, tenant }) {
         const { id } = yield* tenants.findByReference(tenant)
-        yield* Effect.andThen(accounts.suspend(id, reason, operator), expect(id, "suspended"))
+        // Asked again to end the calls, a review of fraud stays one.
+        const { suspensionReason } = yield* accounts.overview(id)
+        const because = reason ?? (suspensionReason === "fraud_review" ? suspensionReason : "operator")
+        yield* Effect.andThen(accounts.suspend(id, because, operator), expect(id, "suspended"))
         return { ...(yield* show(id)), ...(end_calls ? yield* endCalls(id) : {}) }
       })
     ),

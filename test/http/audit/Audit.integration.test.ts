@@ -87,6 +87,43 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/au
     })
   )
 
+  it.effect("a call says who was logged in, and who asked for what its carrier tells later", () =>
+    Effect.gen(function* () {
+      const service = yield* Running
+      const { ask } = service
+      const [a, b] = [yield* Service.tenant(service), yield* Service.tenant(service)]
+      const sql = yield* SqlClient.SqlClient
+      const [owner] = yield* sql<{ readonly id: string; readonly email: string; readonly name: string }>`
+        SELECT id::text AS id, email, first_name || ' ' || last_name AS name FROM member WHERE tenant_id = ${b.id}`
+      const login = yield* ask("", "POST", "/v1/auth/login", { email: owner?.email, password: "correct horse battery" })
+      const { api_key_plaintext: key } = login.json as { readonly api_key_plaintext: string }
+      const person = { type: "user", id: owner?.id, name: owner?.name }
+      const system = { type: "system", id: null, name: null }
+
+      const placed = yield* a.place(b.number)
+      const list = Effect.map(
+        ask(b.key, "GET", "/v1/calls"),
+        ({ json }) => json as { readonly results: [Service.Call?] }
+      )
+      let id = (yield* list).results[0]?.id
+      while (id === undefined) id = (yield* Effect.delay(list, "10 millis")).results[0]?.id
+      expect((yield* ask(key, "POST", `/v1/calls/${id}/actions/answer`, {})).status).toBe(200)
+      yield* b.until(id, ({ status }) => status === "answered")
+      expect((yield* ask(key, "POST", `/v1/calls/${id}/actions/hangup`, {})).status).toBe(200)
+
+      const lines = (yield* ask(b.key, "GET", `/v1/audit?resource_id=${id}`)).json as Envelope
+      expect(lines.results.map(({ action, actor, changes, ip }) => [action, actor, ip, changes[0]?.to])).toEqual([
+        ["call.status_changed", person, "127.0.0.1", "ended"],
+        ["call.status_changed", system, null, "answered"],
+        ["call.answer_requested", person, "127.0.0.1", undefined],
+        ["call.created", system, null, "initiated"]
+      ])
+      const theirs = (yield* ask(a.key, "GET", `/v1/audit?resource_id=${placed}`)).json as Envelope
+      const first = theirs.results.at(-1)
+      expect([first?.action, first?.actor.type, first?.actor.name]).toEqual(["call.created", "api_key", "Default"])
+    })
+  )
+
   it.effect("each filter narrows, together they must all hold, and pages keep them", () =>
     Effect.gen(function* () {
       const a = yield* open

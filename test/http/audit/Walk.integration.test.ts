@@ -218,8 +218,10 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })(
           readonly action: string
           readonly actor: string
           readonly who: string | null
+          readonly name: string | null
+          readonly ip: string | null
         }>`
-        SELECT id::text AS id, action, actor_type AS actor, actor_id AS who FROM audit WHERE tenant_id = ${tenant.id} ORDER BY ordinal`
+        SELECT id::text AS id, action, actor_type AS actor, actor_id AS who, actor_name AS name, ip FROM audit WHERE tenant_id = ${tenant.id} ORDER BY ordinal`
         const problems: Array<string> = []
         for (const { action, actor = "api_key", body, name, of } of steps) {
           const before = new Set((yield* lines).map(({ id }) => id))
@@ -242,6 +244,8 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })(
           const left = added.filter((line) => line.action === action && line.actor === actor && line.who !== null)
           if (left.length === 0)
             problems.push(`${name} left ${added.map((line) => `${line.action} by ${line.actor}`).join() || "nothing"}`)
+          else if (left.some((line) => line.name === null || line.ip === null))
+            problems.push(`${name} left ${action} without the name of who it was, or where the request came from`)
         }
         expect(problems).toEqual([])
       })

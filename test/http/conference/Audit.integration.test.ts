@@ -13,7 +13,7 @@ const running = Layer.effect(Running, Effect.orDie(Service.start("audit"))).pipe
 
 interface Line {
   readonly action: string
-  readonly actor: { readonly type: string }
+  readonly actor: { readonly type: string; readonly name: string | null }
   readonly changes: ReadonlyArray<{ readonly field: string; readonly from: unknown; readonly to: unknown }>
 }
 
@@ -30,7 +30,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The audit 
         Effect.map(service.ask(tenant.key, "GET", `/v1/audit?resource_id=${resource}`), ({ json }) =>
           (json as { readonly results: ReadonlyArray<Line> }).results.map(({ action, actor, changes }) => [
             action,
-            actor.type,
+            actor.name ?? actor.type,
             ...changes.map(({ field, from, to }) => `${field} ${String(from)} ${String(to)}`)
           ])
         )
@@ -49,17 +49,17 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The audit 
 
       // The newest is first.
       expect(yield* linesOf(room.id)).toStrictEqual([
-        ["conference.status_changed", "api_key", "status in_progress completed"],
-        ["conference.updated", "api_key", "beep_enabled never always", "max_participants 10 7"],
+        ["conference.status_changed", "Default", "status in_progress completed"],
+        ["conference.updated", "Default", "beep_enabled never always", "max_participants 10 7"],
         ["conference.status_changed", "system", "status init in_progress"],
-        ["conference.created", "api_key", "status null init"]
+        ["conference.created", "Default", "status null init"]
       ])
       expect(yield* linesOf(member)).toStrictEqual([
-        ["conference_participant.status_changed", "api_key", "status joined left"],
+        ["conference_participant.status_changed", "Default", "status joined left"],
         ["conference_participant.updated", "system", "is_muted false true"],
-        ["conference_participant.updated", "api_key", "soft_end_on_exit false true"],
+        ["conference_participant.updated", "Default", "soft_end_on_exit false true"],
         ["conference_participant.status_changed", "system", "status joining joined"],
-        ["conference_participant.created", "api_key", "status null joining"]
+        ["conference_participant.created", "Default", "status null joining"]
       ])
     })
   )

@@ -242,6 +242,38 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
     })
   )
 
+  it.effect("each change is told field by field, and of what is sealed only that it changed", () =>
+    Effect.gen(function* () {
+      const t = yield* open
+      const id = yield* t.complete()
+      yield* t.order("PATCH", `${orders}/${id}`, {
+        customer_reference: "n",
+        end_user: { entity_name: "Acme Ltd.", account_number: "B-77", pin_passcode: "7531" }
+      })
+      yield* t.order("POST", `${orders}/${id}/submit`)
+      for (const day of [1, 2])
+        yield* t.told(id, { type: "foc", at: Date.UTC(2031, 0, day), losingCarrier: "Other Tel" })
+      const { json, text } = yield* t.send("GET", `/v1/audit?resource_id=${id}&page_size=5`)
+      const { results } = json as { readonly results: ReadonlyArray<{ readonly changes: unknown }> }
+      expect(results.slice(0, 4).map(({ changes }) => changes)).toEqual([
+        [{ field: "foc_at", from: "2031-01-01T00:00:00.000Z", to: "2031-01-02T00:00:00.000Z" }],
+        [
+          { field: "status", from: "submitted", to: "foc_confirmed" },
+          { field: "foc_at", from: null, to: "2031-01-01T00:00:00.000Z" },
+          { field: "losing_carrier", from: null, to: "Other Tel" }
+        ],
+        [{ field: "status", from: "draft", to: "submitted" }],
+        [
+          { field: "customer_reference", from: "m", to: "n" },
+          { field: "end_user.entity_name", from: "Acme Inc.", to: "Acme Ltd." },
+          { field: "end_user.account_number", from: null, to: null },
+          { field: "end_user.pin_passcode", from: null, to: null }
+        ]
+      ])
+      expect(text).not.toMatch(/B-77|7531/)
+    })
+  )
+
   it.effect("a draft changes and is deleted with its documents; what was submitted is not", () =>
     Effect.gen(function* () {
       const t = yield* open
