@@ -116,6 +116,12 @@ export const workEnded = (meters: Meters, workId: WorkId | MemberId, at: number)
       )
     : meters
 
+/** The work came to nothing, and so cost nothing. */
+export const voided = (meters: Meters, workId: WorkId): Meters =>
+  meters.some((meter) => meter.workId === workId && meter.startedAt !== null)
+    ? meters.map((meter) => (meter.workId === workId ? { ...meter, endedAt: meter.startedAt, pausedAt: null } : meter))
+    : meters
+
 /** The work costs nothing from now on, or goes on to cost. */
 export const paused = (meters: Meters, workId: WorkId, isPaused: boolean, at: number): Meters =>
   meters.map((meter) => {

@@ -3,7 +3,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { MediaCommand, MediaEnded } from "../media/message/MediaMessage.ts"
 import * as Draft from "./Draft.ts"
-import type { CallState } from "./CallState.ts"
+import { type CallState, isTerminal } from "./CallState.ts"
 import type { Leg } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 import type { Begun, Ending, Family, Item, Moment, Occasion, Progress, Turn } from "./verb/Family.ts"
@@ -217,7 +217,10 @@ export const make = (verbs: Rows) => {
     const { sound } = family
     if (sound !== undefined)
       return sound.idOf(item) === null ? unchanged : turn(draft, item, sound.ended(item, end, at), at, context)
-    return family.told === undefined ? unchanged : finish(draft, item, family.told(item, end), at)
+    if (family.told === undefined) return unchanged
+    const isFree = end.status === "failed" && family.meter?.isFreeWhenFailed === true && !isTerminal(draft.state)
+    const open = isFree ? Draft.set(draft, { meters: Meter.voided(draft.state.meters, item.id) }) : draft
+    return finish(open, item, family.told(item, end), at)
   }
 
   /** Whether the media mean this item, or its sound, by an id. */

@@ -4,7 +4,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { MediaEvent } from "../media/message/MediaMessage.ts"
 import { written } from "../recording/Recording.ts"
-import type { Recording } from "./ConferenceState.ts"
+import { isCompleted, type Recording } from "./ConferenceState.ts"
 import * as Draft from "./Draft.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
 
@@ -116,8 +116,11 @@ const without = (draft: Draft.Draft, recording: Recording): Draft.Draft =>
 const failed = (draft: Draft.Draft, recording: Recording, reason: string | null, at: number): Draft.Draft => {
   const recordingId = idOf(recording)
   const { customerReference, tenantId } = draft.state
+  const paid = isCompleted(draft.state)
+    ? draft
+    : Draft.set(draft, { meters: Meter.voided(draft.state.meters, recording.id) })
   return Draft.write(
-    Draft.emit(without(draft, recording), {
+    Draft.emit(without(paid, recording), {
       type: "recording.failed",
       data: {
         ...of(draft, recording),

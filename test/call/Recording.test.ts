@@ -270,6 +270,24 @@ describe("A recording of a call, guide/recordings.md", () => {
     expect(lastOf(act(resumed, "resume_recording", {}, t0 + 3_060_000))).toBe("conflict")
   })
 
+  it.each([
+    ["stopped before it heard anything", true, "no_sound"],
+    ["lost by its media", false, "lost"]
+  ] as const)("costs nothing when it was %s, and the next one costs what it costs", (_, isStopped, reason) => {
+    const started = act(answered(placed({}, 600_000)), "start_recording", {}, t0 + 2000, [60, 10])
+    const id = idOf(started)
+    const over = isStopped ? act(started, "stop_recording", {}, t0 + 2001) : started
+    const failed = told(over, { type: "ended", id, status: "failed", reason }, t0 + 3000)
+    const charged = (scene: Sample.Scene) =>
+      scene.effects.flatMap(({ charges }) => charges).find(({ type }) => type === "recording_charge")?.cents ?? 0
+    expect(charged(hungUp(failed, t0 + 9000))).toBe(0)
+    const next = act(failed, "start_recording", {}, t0 + 10_000, [60, 0, 10])
+    expect(charged(hungUp(act(next, "stop_recording", {}, t0 + 20_000), t0 + 30_000))).toBe(60)
+    // What the call has cost stays.
+    const late = told(hungUp(over, t0 + 2500), { type: "ended", id, status: "failed", reason }, t0 + 3000)
+    expect(charged(late)).toBe(60)
+  })
+
   it("that is paused keeps a call from no end of its money: only what runs is renewed", () => {
     const started = act(answered(placed({}, 600_000)), "start_recording", {}, t0 + 2000, [60, 1])
     const paused = act(started, "pause_recording", {}, t0 + 12_000)

@@ -24,6 +24,21 @@ describe("A recording of a room", () => {
     expect(over.charges).toEqual([{ type: "recording_charge", cents: 4 }])
   })
 
+  it("costs nothing when it fails while the room is there, and what the room has cost stays", () => {
+    const recording = act(created(), "record_start", t0 + 1000, 30)
+    const { id } = expectRunning(recording)
+    const ended = { type: "ended", id, status: "failed", reason: "no_sound" } as const
+    const of = { conferenceId, at: t0 + 2000, incarnation: "first", n: 2 }
+    const failed = (scene: Scene) =>
+      send(scene, { type: "room", event: { ...of, type: "media", event: ended } }, t0 + 2000)
+    const stopped = act(recording, "record_stop", t0 + 1001)
+    expect(act(failed(stopped), "end", t0 + minuteMs).charges).toEqual([])
+    expect(act(failed(recording), "end", t0 + minuteMs).charges).toEqual([])
+    const over = act(stopped, "end", t0 + 1500)
+    expect(over.charges).toEqual([{ type: "recording_charge", cents: 2 }])
+    expect(failed(over).state.meters).toEqual(over.state.meters)
+  })
+
   it("is begun 128 times in one room, and then no more", () => {
     let scene = created()
     for (let nth = 0; nth < 128; nth++) {

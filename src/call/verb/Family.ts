@@ -155,7 +155,12 @@ interface Rules<I extends Item> {
    * What an item costs, from its begin to its end: by the minute, or once. The price is the operator's, and what it comes
    * to is reserved like the minutes of a leg.
    */
-  readonly meter?: { readonly kind: Exclude<Kind, "leg">; readonly per: "minute" | "item" }
+  readonly meter?: {
+    readonly kind: Exclude<Kind, "leg">
+    readonly per: "minute" | "item"
+    /** It costs nothing when its media fail while the call lives; what a call has cost is not changed any more. */
+    readonly isFreeWhenFailed?: boolean
+  }
   /** At the moment `at` the item ends by itself, or takes a turn, if nothing else ends it. */
   readonly deadline?: { at(item: I): number } & ({ ending(item: I): Ending } | { due(item: I, at: number): Turn<I> })
   /**

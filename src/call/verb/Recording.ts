@@ -123,7 +123,7 @@ const begun = (
 const recording = Family.make("recording", fields, {
   limit: 1,
   full: "a recording is already running on this call",
-  meter: { kind: "recording", per: "minute" },
+  meter: { kind: "recording", per: "minute", isFreeWhenFailed: true },
   told: (item, { reason }) => (isNothing(item, reason) ? null : failed(item, reason)),
   heard: (item, event) => {
     switch (event.type) {
