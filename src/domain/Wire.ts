@@ -44,6 +44,19 @@ export const struct = <
     .pipe(Schema.encodeKeys(names as Omit<Names<Fields>, keyof Others> & Others))
 }
 
+/** No body, or `{}`. */
+export const nothing = Schema.Record(Schema.String, Schema.Json)
+  .check(
+    Schema.makeFilter(
+      (body) => {
+        const [field] = Object.keys(body)
+        return field === undefined ? undefined : `unexpected field ${field}: this action takes no body`
+      },
+      { toJsonSchema: () => ({ maxProperties: 0 }) }
+    )
+  )
+  .annotate({ description: "No fields.", examples: [{}] })
+
 /** A field of a request that may be left out: it is `value` then. The document does not show that as a default. */
 export const absentIs = <S extends Schema.Top>(value: S["Encoded"], schema: S) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value), { encodingStrategy: "omit" }))

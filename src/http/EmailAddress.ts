@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 
 /**
  * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): a local part without quotes, and a domain of at
@@ -11,5 +12,6 @@ const form =
 export const schema = (description: string) =>
   Schema.String.check(
     Schema.isMaxCodePoints(254),
-    Schema.isPattern(form, { message: "must be an e-mail address" })
+    Schema.isPattern(form, { message: "must be an e-mail address" }),
+    Schema.makeFilter((address) => EmailAddress.tooLong(address) ?? undefined)
   ).annotate({ format: "email", description, examples: ["ada@example.com"] })

@@ -1,7 +1,8 @@
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { Code } from "../domain/ErrorCatalogue.ts"
 import type { EndpointScope } from "../domain/Scope.ts"
+import * as Wire from "../domain/Wire.ts"
 
 /** The scope that an authenticated endpoint asks for; `null` on a public one. */
 export class RequiredScope extends Context.Service<RequiredScope, EndpointScope | null>()(
@@ -50,6 +51,9 @@ export interface About {
   /** Shown in place of the examples that the fields make up. */
   readonly example?: { readonly request?: unknown; readonly response?: unknown }
 }
+
+/** The payload of an endpoint that changes something and takes no fields: no body, or `{}`. */
+export const noBody = [Wire.nothing, Schema.Null] as const
 
 /** For the published document. */
 export class Described extends Context.Service<Described, About>()("trunkline/http/Described") {}

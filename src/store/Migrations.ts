@@ -36,6 +36,7 @@ import { conference } from "./migration/0055_conference.ts"
 import { conferenceFoldedName } from "./migration/0056_conference_folded_name.ts"
 import { sealCalls } from "./migration/0057_seal_calls.ts"
 import { trunkLeg } from "./migration/0058_trunk_leg.ts"
+import { canonicalEmail } from "./migration/0059_canonical_email.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -75,7 +76,8 @@ const all = {
   "0055_conference": conference,
   "0056_conference_folded_name": conferenceFoldedName,
   "0057_seal_calls": sealCalls,
-  "0058_trunk_leg": trunkLeg
+  "0058_trunk_leg": trunkLeg,
+  "0059_canonical_email": canonicalEmail
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { Role } from "../domain/Role.ts"
@@ -63,7 +64,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     slot: Slot | null
   ) {
     const { ip, member, tenantId } = caller
-    const email = request.email.toLowerCase()
+    const email = EmailAddress.canonical(request.email)
     return yield* Effect.gen(function* () {
       yield* repo.lock(tenantId)
       yield* Authority.covers(yield* Authority.of(repo, caller), request.role, "role")

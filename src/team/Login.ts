@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../audit/Audit.ts"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
@@ -27,7 +28,7 @@ export const make = Effect.gen(function* () {
   const repo = yield* TeamRepo.make
 
   return Effect.fn("Login")(function* (email: string, password: string, ip: string | null) {
-    const member = yield* repo.credentials(email.toLowerCase())
+    const member = yield* repo.credentials(EmailAddress.canonical(email))
     const isRight = yield* passwords.matches(password, member?.passwordHash ?? null, ip)
     if (member === null || !isRight) return yield* wrong
     const at = yield* Clock.currentTimeMillis

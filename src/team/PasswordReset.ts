@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../audit/Audit.ts"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
@@ -67,7 +68,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
 
   const request = (email: string): Effect.Effect<Rendered> =>
     jobs
-      .put({ kind, key: email.toLowerCase(), tenantId: null })
+      .put({ kind, key: EmailAddress.canonical(email), tenantId: null })
       .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" }))
 
   const confirm = Effect.fn("PasswordReset.confirm")(function* (token: string, password: string, ip: string | null) {

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 
 /**
  * Who an e-mail address belongs to, as far as its spelling may vary at the providers that are known to ignore a part of
@@ -23,17 +24,14 @@ const providers: ReadonlyArray<Provider> = [
 
 /** The address in the one spelling that stands for all of its spellings. */
 export const folded = (email: string): string => {
-  const lower = email.normalize("NFC").toLowerCase()
-  const at = lower.lastIndexOf("@")
-  const [local, domain] = [lower.slice(0, at), inAscii(lower.slice(at + 1))]
+  const address = EmailAddress.canonical(email)
+  const at = address.lastIndexOf("@")
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)]
   const provider = providers.find(({ domains }) => domains.includes(domain))
   if (provider === undefined) return `${local}@${domain}`
   const untagged = local.split("+", 1).join("")
   return `${provider.ignores === null ? untagged : untagged.replaceAll(provider.ignores, "")}@${provider.domains[0]}`
 }
-
-/** A domain is the same in its own letters and in those of DNS (UTS #46); one that is none stays as it is. */
-const inAscii = (domain: string): string => URL.parse(`http://${domain}`)?.hostname ?? domain
 
 /** As it is kept: SHA-256 of the folded address, in hex. */
 export const of = (email: string): string => hash("sha256", folded(email), "hex")

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
@@ -69,7 +70,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
         tenantId: member.tenantId,
         at,
         seed,
-        actor: { type: "user", id: member.memberId, name: null },
+        actor: { type: "user", id: member.memberId, name: member.name },
         ip,
         action: "user.email_verified",
         resourceType: "user",
@@ -115,7 +116,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     /** The answer is the same, and as fast, for every address. */
     resend: (email: string): Effect.Effect<Rendered> =>
       jobs
-        .put({ kind: resending, key: email.toLowerCase(), tenantId: null })
+        .put({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })
         .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" })),
     sweep
   }

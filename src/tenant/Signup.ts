@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import * as EmailAddress from "../domain/EmailAddress.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (verification: {
     Effect.flatMap(repo.emailUsed(email), (isUsed) => (isUsed ? Effect.fail(emailUsed) : Effect.void))
 
   return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
-    const email = request.email.toLowerCase()
+    const email = EmailAddress.canonical(request.email)
     const passwordHash = yield* passwords.hash(request.password, ip, isFree(email))
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)

@@ -123,7 +123,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
      */
     useToken: (hash: string, at: number) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly memberId: UserId; readonly tenantId: TenantId; readonly email: string }>`
+        Effect.orDie(sql<{
+          readonly memberId: UserId
+          readonly tenantId: TenantId
+          readonly email: string
+          readonly name: string
+        }>`
           WITH used AS (
             UPDATE email_token SET used_at = to_timestamp(${at} / 1000.0)
             WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
@@ -134,7 +139,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
             WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
           )
           UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, to_timestamp(${at} / 1000.0)) FROM used
-          WHERE m.id = used.member_id RETURNING m.id::text AS "memberId", m.tenant_id::text AS "tenantId", m.email`),
+          WHERE m.id = used.member_id RETURNING m.id::text AS "memberId", m.tenant_id::text AS "tenantId", m.email,
+            m.first_name || ' ' || m.last_name AS name`),
         (rows) => rows[0] ?? null
       ),
 

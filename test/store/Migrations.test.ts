@@ -27,6 +27,15 @@ const before = Effect.gen(function* () {
     `UPDATE journal_owner SET epoch = 5, heartbeat_at = to_timestamp(${diedAt / 1000})`,
     `INSERT INTO tenant (id, name, slug, status, created_at, updated_at)
       VALUES ('${tenantId}', 'Acme', 'acme', 'active', now(), now())`,
+    ...[
+      "ren\u00e9@example.com",
+      "rene\u0301@example.com",
+      "jos\u0065\u0301@b\u00fccher.example",
+      "ada@example.com"
+    ].map(
+      (email, n) => `INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
+        VALUES (gen_random_uuid(), '${tenantId}', '${email}', 'none', 'Ada', 'Lovelace', 'viewer', to_timestamp(${n}))`
+    ),
     `INSERT INTO balance (tenant_id, balance_cents, updated_at) VALUES ('${tenantId}', 500, now())`,
     `INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, created_at)
       VALUES ('svc_ledger_1', '${tenantId}', 'trial', 'topup', 500, 500, 'Trial credit', now())`,
@@ -69,6 +78,15 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
       expect(
         (yield* journal.unsettled("call", 0)).map(({ id, partition, seq }) => ({ id, partition, seq }))
       ).toStrictEqual([{ id: callId, partition: 0, seq: 2 }])
+
+      // Each address in its one spelling; of two that are one, the first has it.
+      const members = yield* sql<{ readonly email: string }>`SELECT email FROM member ORDER BY created_at`
+      expect(members.map(({ email }) => email)).toStrictEqual([
+        "ren\u00e9@example.com",
+        "rene\u0301@example.com",
+        "jos\u00e9@xn--bcher-kva.example",
+        "ada@example.com"
+      ])
 
       yield* sql.unsafe(DeliveryQueue.release, [0, null])
       expect(yield* sql.unsafe<DueStatement.Due>(DueStatement.due, [0, ""])).toMatchObject([

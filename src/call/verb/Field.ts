@@ -28,15 +28,4 @@ export const httpsUrl = (description: string) =>
 export const channels = of(Schema.Literals(["single", "dual"]), "`dual`: each side on a channel of its own.", "single")
 export const format = of(Schema.Literals(["mp3", "wav"]), "Of the recording.", "mp3")
 
-/** No body, or `{}`. */
-export const nothing = Schema.Record(Schema.String, Schema.Json)
-  .check(
-    Schema.makeFilter(
-      (body) => {
-        const [field] = Object.keys(body)
-        return field === undefined ? undefined : `unexpected field ${field}: this action takes no body`
-      },
-      { toJsonSchema: () => ({ maxProperties: 0 }) }
-    )
-  )
-  .annotate({ description: "No fields.", examples: [{}] })
+export { nothing } from "../../domain/Wire.ts"

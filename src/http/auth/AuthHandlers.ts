@@ -1,3 +1,4 @@
+import * as EmailAddress from "../../domain/EmailAddress.ts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Team } from "../../team/Team.ts"
@@ -15,12 +16,12 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* RateLimit
     return handlers.handleAll({
       login: Effect.fnUntraced(function* ({ payload: { email, password } }) {
-        const { ip } = yield* (yield* Visitor).admitFor(email.toLowerCase())
+        const { ip } = yield* (yield* Visitor).admitFor(EmailAddress.canonical(email))
         return yield* JsonResponse.rendered(team.login(email, password, ip))
       }),
       reset: Effect.fnUntraced(function* ({ payload: { email } }) {
         yield* (yield* Visitor).admit
-        yield* limits.take("reset_by_email", email.toLowerCase())
+        yield* limits.take("reset_by_email", EmailAddress.canonical(email))
         return yield* JsonResponse.rendered(team.requestReset(email))
       }),
       confirm: Effect.fnUntraced(function* ({ payload: { newPassword, token } }) {

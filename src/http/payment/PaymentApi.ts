@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import * as Wire from "../../domain/Wire.ts"
 import { AutoRecharge, CardSetup, PaymentMethod, TopUp } from "../../funding/FundingView.ts"
 import { Authenticated } from "../Authenticated.ts"
-import { about } from "../Endpoint.ts"
+import { about, noBody } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import { LimitedBy, Public } from "../Public.ts"
@@ -23,6 +23,7 @@ const list = HttpApiEndpoint.get("list", "/v1/billing/payment-methods", {
 )
 
 const setup = HttpApiEndpoint.post("setup", "/v1/billing/payment-methods/setup", {
+  payload: noBody,
   success: CardSetup.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({

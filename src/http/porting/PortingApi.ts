@@ -13,7 +13,7 @@ import {
   PortingStatus
 } from "../../porting/PortingView.ts"
 import { Authenticated } from "../Authenticated.ts"
-import { about } from "../Endpoint.ts"
+import { about, noBody } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
@@ -121,6 +121,7 @@ const remove = HttpApiEndpoint.delete("remove", "/v1/porting/orders/:id", {
 
 const submit = HttpApiEndpoint.post("submit", "/v1/porting/orders/:id/submit", {
   params,
+  payload: noBody,
   success: PortingOrder
 }).annotateMerge(
   about({
@@ -140,6 +141,7 @@ const submit = HttpApiEndpoint.post("submit", "/v1/porting/orders/:id/submit", {
 
 const cancel = HttpApiEndpoint.post("cancel", "/v1/porting/orders/:id/cancel", {
   params,
+  payload: noBody,
   success: PortingOrder
 }).annotateMerge(
   about({

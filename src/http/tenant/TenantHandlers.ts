@@ -1,3 +1,4 @@
+import * as EmailAddress from "../../domain/EmailAddress.ts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Tenants } from "../../tenant/Tenant.ts"
@@ -16,7 +17,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       signup: Effect.fnUntraced(function* ({ payload }) {
         const visitor = yield* (yield* Visitor).admit
-        return yield* visitor.once(`email:${payload.email.toLowerCase()}`, (slot) =>
+        return yield* visitor.once(`email:${EmailAddress.canonical(payload.email)}`, (slot) =>
           JsonResponse.rendered(tenants.signup(payload, visitor.ip, slot))
         )
       }),
@@ -26,7 +27,7 @@ export const layer = HttpApiBuilder.group(
       }),
       resend: Effect.fnUntraced(function* ({ payload }) {
         yield* (yield* Visitor).admit
-        yield* limits.take("resend_by_email", payload.email.toLowerCase())
+        yield* limits.take("resend_by_email", EmailAddress.canonical(payload.email))
         return yield* JsonResponse.rendered(tenants.resendVerification(payload.email))
       })
     })

@@ -13,7 +13,7 @@ import {
 import { requiredAs } from "../../domain/CodedCheck.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
-import { about } from "../Endpoint.ts"
+import { about, noBody } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
@@ -134,6 +134,7 @@ const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
 
 const redeliver = HttpApiEndpoint.post("redeliver", "/v1/webhook-deliveries/:id/redeliver", {
   params: { id: PathId.delivery.annotate({ description: "The delivery." }) },
+  payload: noBody,
   success: Delivery.pipe(HttpApiSchema.status(202))
 }).annotateMerge(
   about({
@@ -169,6 +170,7 @@ const redeliverRange = HttpApiEndpoint.post("redeliverRange", "/v1/webhook-subsc
 
 const test = HttpApiEndpoint.post("test", "/v1/webhook-subscriptions/:id/test", {
   params,
+  payload: noBody,
   success: Delivery.pipe(HttpApiSchema.status(202))
 }).annotateMerge(
   about({

@@ -141,7 +141,11 @@ describe("password reset (guide/authentication.md#password-reset)", () => {
         expect(notice?.text).not.toContain("another horse")
         for (const action of ["user.email_verified", "user.password_reset"])
           expect(yield* Wire.linesOf(key, action), action).toEqual([
-            { actor: { type: "user", id: owner.id }, resource_id: owner.id, ip: expect.stringMatching(/^[0-9.]+$/) }
+            {
+              actor: { type: "user", id: owner.id, name: "Ada Lovelace" },
+              resource_id: owner.id,
+              ip: expect.stringMatching(/^[0-9.]+$/)
+            }
           ])
       })
     )

@@ -53,7 +53,7 @@ describe("invitations (guide/team.md#invitations)", () => {
         ])
         expect(yield* Wire.linesOf(owner.key, "invitation.accepted")).toEqual([
           {
-            actor: { type: "user", id: (joined.json as { readonly id: string }).id },
+            actor: { type: "user", id: (joined.json as { readonly id: string }).id, name: "Grace Hopper" },
             resource_id: id,
             ip: expect.stringMatching(/^[0-9.]+$/)
           }

@@ -96,12 +96,12 @@ export const linesOf = (key: string, action: string) =>
     (
       json as {
         readonly results: ReadonlyArray<{
-          readonly actor: { readonly type: string; readonly id: string | null }
+          readonly actor: { readonly type: string; readonly id: string | null; readonly name: string | null }
           readonly resource_id: string
           readonly ip: string | null
         }>
       }
-    ).results.map(({ actor: { id, type }, ip, resource_id }) => ({ actor: { type, id }, resource_id, ip }))
+    ).results.map(({ actor, ip, resource_id }) => ({ actor, resource_id, ip }))
   )
 
 /** The token of the newest letter to this address. */

@@ -126,6 +126,8 @@ describe("a new tenant over HTTP", () => {
       { fields: { email: "ada@example.com/x" }, code: "invalid_request" },
       { fields: { email: "ada..b@example.com" }, code: "invalid_request" },
       { fields: { email: "ada@-example.com" }, code: "invalid_request" },
+      { fields: { email: `${"a".repeat(65)}@example.com` }, code: "invalid_request" },
+      { fields: { email: `ada@${"b".repeat(64)}.example` }, code: "invalid_request" },
       { fields: { tenant_name: "" }, code: "invalid_request" },
       { fields: { first_name: "a\u0000b" }, code: "invalid_request" },
       { fields: { country: "Germany" }, code: "invalid_request" },
@@ -144,6 +146,28 @@ describe("a new tenant over HTTP", () => {
             email,
             201
           ])
+      })
+    )
+
+    it.effect("is refused for an address in another spelling of Unicode or of DNS, and found under each", () =>
+      Effect.gen(function* () {
+        const password = String(form()["password"])
+        const spellings = [
+          "ren\u00e9@b\u00fccher.example",
+          "rene\u0301@bu\u0308cher.example",
+          "REN\u00c9@XN--BCHER-KVA.example"
+        ]
+        const [first = "", ...others] = spellings
+        const answer = yield* ask("POST", "/v1/signup", { body: form({ email: first }) })
+        expect(answer.status).toBe(201)
+        const { api_key_plaintext: key } = answer.json as { readonly api_key_plaintext: string }
+        for (const email of others)
+          expect(yield* refusal("POST", "/v1/signup", { body: form({ email }) })).toStrictEqual([409, "conflict"])
+        for (const email of spellings) {
+          expect((yield* ask("POST", "/v1/auth/login", { body: { email, password } })).status).toBe(200)
+          const invited = { key, body: { email, role: "viewer" } }
+          expect(yield* refusal("POST", "/v1/team/invitations", invited)).toStrictEqual([409, "conflict"])
+        }
       })
     )
 
