@@ -151,7 +151,7 @@ describe("a new tenant over HTTP", () => {
 
     it.effect("is refused for an address in another spelling of Unicode or of DNS, and found under each", () =>
       Effect.gen(function* () {
-        const password = String(form()["password"])
+        const { password } = form()
         const spellings = [
           "ren\u00e9@b\u00fccher.example",
           "rene\u0301@bu\u0308cher.example",
