@@ -13,5 +13,5 @@ export const schema = (description: string) =>
   Schema.String.check(
     Schema.isMaxCodePoints(254),
     Schema.isPattern(form, { message: "must be an e-mail address" }),
-    Schema.makeFilter((address) => EmailAddress.tooLong(address) ?? undefined)
+    Schema.makeFilter((address) => EmailAddress.tooLong(address) ?? undefined, { toJsonSchema: () => ({}) })
   ).annotate({ format: "email", description, examples: ["ada@example.com"] })
