@@ -12,7 +12,8 @@
  * full, Postgres restarts (`test/crash/support/Fault.ts`). What was answered must be what happened.
  *
  * Payments go through as many kills, with repeated requests, a processor that loses answers and events that are lost,
- * doubled and early (`test/crash/Payments.test.ts`): the ledger must be what the processor has.
+ * doubled and early (`test/crash/Payments.test.ts`), and through restarts of Postgres and lost answers to COMMIT
+ * (`test/crash/PaymentOutage.test.ts`): the ledger must be what the processor has.
  *
  * In half of the rounds under load somebody sets the wall clock of the service by two or five hours while calls talk.
  *
@@ -175,7 +176,13 @@ const faults = async (): Promise<void> => {
 
 /** Cards under the same: tests of their own, each of as many rounds. */
 const payments = async (): Promise<void> => {
-  const args = ["run", "--config", "test/vitest.config.ts", "test/crash/Payments.test.ts"]
+  const args = [
+    "run",
+    "--config",
+    "test/vitest.config.ts",
+    "test/crash/Payments.test.ts",
+    "test/crash/PaymentOutage.test.ts"
+  ]
   const env = { ...process.env, CRASH_SEED: `${seed}`, CRASH_ROUNDS: `${rounds}` }
   const { status } = spawnSync("vitest", args, { stdio: "inherit", env })
   tell(`payments, ${rounds} rounds of each kind`, status === 0 ? [] : ["see above"])
