@@ -167,7 +167,8 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/au
         Effect.map(ask(key, "GET", "/v1/audit"), (answer) => [answer.status, TestServer.codeOf(answer)])
       expect(yield* outcome(yield* keyWith("audit:read"))).toEqual([200, undefined])
       expect(yield* outcome(yield* keyWith("usage:read"))).toEqual([403, "forbidden"])
-      for (const query of ["?created_after=yesterday", "?actor=x", "?action=", "?cursor=nowhere", "?page=0"])
+      const misspelt = ["?resource_type=Call", "?resource_type=call%20", "?action=call", "?action=Call.created"]
+      for (const query of [...misspelt, "?created_after=yesterday", "?actor=x", "?action=", "?cursor=x", "?page=0"])
         expect([query, (yield* a.read(query)).status]).toEqual([query, 400])
       expect((yield* a.read("?page=9")).status).toBe(404)
     })
