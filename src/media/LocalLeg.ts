@@ -89,10 +89,10 @@ export interface LocalLeg {
  */
 export const make = (
   far: FarEnd,
-  { ask, captured, clock, country, emit, onDefect, onFault, streams, unwant, want }: Options
+  { ask, captured, clock, cpuClock = clock, country, emit, onDefect, onFault, streams, unwant, want }: Options
 ): LocalLeg => {
   const mix = Mix.make()
-  const taps = Taps.make({ clock, onDefect }, far.overhear)
+  const taps = Taps.make({ clock, cpuClock, onDefect }, far.overhear)
   const playbacks = Playbacks.make({
     emit,
     want: (playback) => want(playback, far.rate()),

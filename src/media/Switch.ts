@@ -29,6 +29,8 @@ export interface Options {
   readonly random: () => number
   /** The monotonic clock, which is that of `tick` and `handle` too. Milliseconds. */
   readonly clock: () => number
+  /** Milliseconds that a processor has worked for this thread; absent: as `clock`. */
+  readonly cpuClock?: () => number
   /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
   /** Silence of a peer after which the leg is told `lost`; 0: never. */
@@ -68,7 +70,7 @@ export type Switch = ReturnType<typeof make>
 
 /** All legs of one thread, and what connects them: opened, told and closed by commands, driven by its owner's clock. */
 export const make = (options: Options) => {
-  const { clock, emit, onDefect, ports } = options
+  const { clock, cpuClock = clock, emit, onDefect, ports } = options
   const legs = new Map<LegId, Leg>()
   const joints = new Map<LegId, { readonly end: LocalBridge.LocalBridge; readonly peer: LegId }>()
   const slots = Slots.make()
@@ -76,7 +78,7 @@ export const make = (options: Options) => {
   const faultOf = (local: LocalLeg.LocalLeg, error: unknown): void => {
     for (const leg of legs.values()) if (leg.local === local) return fault(leg, error)
   }
-  const rooms = Rooms.make({ slots, emit, clock, onDefect, onFault: faultOf })
+  const rooms = Rooms.make({ slots, emit, clock, cpuClock, onDefect, onFault: faultOf })
   /** Gaps in the playbacks of legs that are gone. */
   let pastGaps = 0
 
@@ -121,6 +123,7 @@ export const make = (options: Options) => {
   const add = (id: LegId, now: number, far: FarEnd, rtp: RtpLeg.RtpLeg | null): Leg => {
     const local = LocalLeg.make(far, {
       clock,
+      cpuClock,
       ...(options.ringback === undefined ? {} : { country: options.ringback }),
       onDefect,
       onFault: (error) => fault(leg, error),

@@ -16,11 +16,13 @@ export interface Options {
   readonly pressesTones?: boolean
   readonly format?: PacketFormat | null
   readonly clock?: () => number
+  readonly cpuClock?: () => number
 }
 
 /** A leg whose far end keeps all that it hears. */
 export const make = ({
   clock = () => 0,
+  cpuClock = clock,
   format = null,
   pressesTones = false,
   rate = 8000,
@@ -67,6 +69,7 @@ export const make = ({
   }
   const leg = LocalLeg.make(far, {
     clock,
+    cpuClock,
     emit: (event) => void events.push(event),
     want: () => undefined,
     unwant: () => undefined,

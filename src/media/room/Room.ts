@@ -48,12 +48,12 @@ const wideMs = 10_000
  * their own slots: what all hear, or, of those who are heard themselves or are whispered to, what is theirs (`MixMinus`).
  * It is told, played to and captured as a leg is. While nobody is in it, its time stands still.
  */
-export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) => {
+export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onFault }: Options) => {
   /** Those who leave are here for one more round. */
   let members: ReadonlyArray<Member.Member> = []
   const byId = new Map<MemberId, Member.Member>()
   const byLeg = new Map<LocalLeg, Member.Member>()
-  const taps = Taps.make({ clock, onDefect }, () => undefined)
+  const taps = Taps.make({ clock, cpuClock, onDefect }, () => undefined)
   let rate: SampleRate = 8000
   let wideAt = Number.NEGATIVE_INFINITY
 

@@ -2,15 +2,13 @@ import type { LegId } from "../../domain/Id.ts"
 import type { LocalLeg } from "../LocalLeg.ts"
 import type { BridgeRefusal, Command, Event } from "../Protocol.ts"
 import type { Slots, Ticked } from "../Slots.ts"
+import type * as Taps from "../mix/Tap.ts"
 import * as Room from "./Room.ts"
 import type { Seat } from "./Seat.ts"
 
-export interface Options {
+export interface Options extends Taps.Options {
   readonly slots: Slots
   readonly emit: (event: Event) => void
-  /** The monotonic clock. Milliseconds. */
-  readonly clock: () => number
-  readonly onDefect: (error: unknown) => void
   /** A fault of ours ended what this leg says. */
   readonly onFault: (leg: LocalLeg, error: unknown) => void
 }
@@ -23,7 +21,7 @@ interface Place {
 export type Rooms = ReturnType<typeof make>
 
 /** The rooms of a switch: what is told them, and what they tell. A fault of ours ends one room, and no leg. */
-export const make = ({ clock, emit, onDefect, onFault, slots }: Options) => {
+export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }: Options) => {
   const places = new Map<LegId, Place>()
   /** Those that are closed, and have one more round in which their members hear them fade. */
   const closing = new Set<Place>()
@@ -59,7 +57,7 @@ export const make = ({ clock, emit, onDefect, onFault, slots }: Options) => {
   }
 
   const placeOf = (id: LegId): Place => {
-    const room = Room.make({ id, clock, onDefect, onFault, emit: (event) => emit({ leg: id, ...event }) })
+    const room = Room.make({ id, clock, cpuClock, onDefect, onFault, emit: (event) => emit({ leg: id, ...event }) })
     const turn: Ticked = {
       tick: (now) => {
         try {

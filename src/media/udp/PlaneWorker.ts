@@ -29,6 +29,10 @@ const random = (): number => {
 // The clock of a thread begins with it; what it tells is read on that of the process.
 const beganAt = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 const clock = () => beganAt + performance.now()
+const cpuClock = () => {
+  const { system, user } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
 const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
 const { chosen, sockets } = PacketIo.choose(config.packetIo)
 const ports = UdpPorts.make({ ...config, random, sockets })
@@ -37,6 +41,7 @@ const plane = Switch.make({
   emit,
   random,
   clock,
+  cpuClock,
   wallClock: Date.now,
   mediaTimeoutMs: config.mediaTimeoutMs,
   maxLegs: config.maxLegs,

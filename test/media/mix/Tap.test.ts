@@ -27,9 +27,9 @@ const listener = (tracks: ReadonlyArray<Track> = ["inbound", "outbound"], distur
   }
   return { tap, heard, ends }
 }
-const setup = (clock: () => number = () => 0) => {
+const setup = (clock: () => number = () => 0, cpuClock = clock) => {
   let value = 0
-  const fake = FakeLeg.make({ clock, say: ({ samples }) => void samples.fill(++value) })
+  const fake = FakeLeg.make({ clock, cpuClock, say: ({ samples }) => void samples.fill(++value) })
   let now = 0
   return {
     ...fake,
@@ -62,6 +62,22 @@ describe("A tap", () => {
       "outbound 60 16000"
     ])
     expect(one.heard.length).toBe(3)
+  })
+
+  it("that waits with its thread for a processor stays; one that keeps the processor is taken off", () => {
+    let [time, worked] = [0, 0]
+    const waiting = listener(["inbound"], () => (time += 100))
+    const working = listener(["inbound"], () => (worked += Taps.limitMs + 1) + (time += 100))
+    const { leg, run } = setup(
+      () => time,
+      () => worked
+    )
+    for (const { tap } of [waiting, working]) leg.taps.add(tap)
+    run(400)
+    expect(working.ends).toEqual(["slow"])
+    expect(working.heard.length).toBe(Taps.maxLate)
+    expect(waiting.ends).toEqual([])
+    expect(waiting.heard.length).toBe(20)
   })
 
   it("that is slow three frames in a row is taken off and told so; one that is slow now and then stays", () => {
