@@ -27,7 +27,7 @@ export interface Config {
   readonly publicAddresses: IpAddress.Addresses
   readonly rtpPortMin: number
   readonly rtpPortMax: number
-  /** How packets of media leave: by calls of the kernel where there are any, or by sockets of Node. */
+  /** How packets of media come and go: by calls of the kernel where there are any, or by sockets of Node. */
   readonly rtpIo: "kernel" | "node"
   /** What calls over SIP may be in, most wanted first. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>

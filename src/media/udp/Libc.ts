@@ -25,6 +25,14 @@ const SO_REUSEADDR = 2
 const IPPROTO_IPV6 = 41
 const IPV6_V6ONLY = 26
 const MSG_DONTWAIT = 0x40
+const EPOLL_CLOEXEC = 0o2000000
+const EPOLL_CTL_ADD = 1
+const EPOLLIN = 1
+const IF_NAMESIZE = 16
+/** `struct epoll_event` is packed on x64 only. */
+const epollEvent = (arch: string) => (arch === "x64" ? { size: 12, tokenAt: 4 } : { size: 16, tokenAt: 8 })
+/** Sockets that one question may name; the others are named by the next. */
+const mostReady = 256
 
 /** Machines that these constants and the layout of `SocketName` hold for. */
 const architectures = ["x64", "arm64"]
@@ -55,19 +63,24 @@ export const load = ({ arch, koffi, platform } = on): Libc | Unavailable => {
     return { type: "unavailable", why: `no kernel calls on ${platform} ${arch}`, isFault: false }
   try {
     // What Node itself is linked with, be it glibc or musl.
-    return calls(koffi().load(null))
+    return calls(koffi().load(null), epollEvent(arch))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { type: "unavailable", why: `koffi did not load: ${why.split("\n")[0]}`, isFault: true }
   }
 }
 
-const calls = (library: Library) => {
+const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
   const socket = library.func("int socket(int, int, int)")
   const bind = library.func("int bind(int, const void *, uint32_t)")
   const setsockopt = library.func("int setsockopt(int, int, int, const void *, uint32_t)")
   const sendto = library.func("int64_t sendto(int, const void *, size_t, int, const void *, uint32_t)")
   const close = library.func("int close(int)")
+  const epollCreate = library.func("int epoll_create1(int)")
+  const epollCtl = library.func("int epoll_ctl(int, int, int, const void *)")
+  const epollWait = library.func("int epoll_wait(int, void *, int, int)")
+  const recvfrom = library.func("int64_t recvfrom(int, void *, size_t, int, void *, void *)")
+  const ifIndextoname = library.func("void *if_indextoname(uint32_t, void *)")
   const ifNametoindex = library.func("uint32_t if_nametoindex(const char *)")
 
   const option = (descriptor: number, level: number, name: number, value: number): boolean =>
@@ -96,8 +109,38 @@ const calls = (library: Library) => {
       length >>> 0 === length &&
       length <= bytes.length &&
       sendto(descriptor, bytes, length, MSG_DONTWAIT, to, to.length) === length,
+    /** Receives a datagram into `bytes`, and its sender's name; how long it is, or -1: there is none. Never waits. */
+    receive: (descriptor: number, bytes: Uint8Array, from: SocketName.Room): number => {
+      from.length[0] = from.bytes.length
+      return Number(recvfrom(descriptor, bytes, bytes.length, MSG_DONTWAIT, from.bytes, from.length))
+    },
+    /** Descriptors that are asked about together; null: the kernel has no more of these. One that is closed leaves it. */
+    watch: () => {
+      const set = epollCreate(EPOLL_CLOEXEC)
+      if (typeof set !== "number" || set < 0) return null
+      const events = new Uint8Array(event.size * mostReady)
+      const view = new DataView(events.buffer)
+      return {
+        descriptor: set,
+        add: (descriptor: number, token: number): boolean => {
+          const added = new DataView(new ArrayBuffer(event.size))
+          added.setUint32(0, EPOLLIN, true)
+          added.setUint32(event.tokenAt, token, true)
+          return epollCtl(set, EPOLL_CTL_ADD, descriptor, new Uint8Array(added.buffer)) === 0
+        },
+        /** How many of them have something to read; waits until one has, for so many milliseconds at most. */
+        wait: (ms: number): number => Number(epollWait(set, events, mostReady, ms)),
+        tokenOf: (index: number): number => view.getUint32(event.size * index + event.tokenAt, true)
+      }
+    },
     close: (descriptor: number): void => void close(descriptor),
     /** The number of a network interface; 0: there is none of this name. */
-    interfaceOf: (name: string): number => Number(ifNametoindex(name))
+    interfaceOf: (name: string): number => Number(ifNametoindex(name)),
+    /** The other way round; null: there is none of this number. */
+    interfaceName: (index: number): string | null => {
+      const name = new Uint8Array(IF_NAMESIZE)
+      if (ifIndextoname(index, name) === null) return null
+      return new TextDecoder().decode(name.subarray(0, name.indexOf(0)))
+    }
   }
 }

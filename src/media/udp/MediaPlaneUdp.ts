@@ -9,6 +9,7 @@ import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane } from "../MediaPlane.ts"
 import * as SwitchedPlane from "../SwitchedPlane.ts"
 import * as Protocol from "../Protocol.ts"
+import * as Descriptors from "./Descriptors.ts"
 import * as PacketIo from "./PacketIo.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
 import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
@@ -28,7 +29,7 @@ export interface Config {
   readonly ringback?: RingbackTone.Country
   /** Legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
-  /** How packets leave; default `PacketIo.preferred`. */
+  /** How packets come and go; default `PacketIo.preferred`. */
   readonly packetIo?: PacketIo.PacketIo
 }
 
@@ -69,7 +70,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       const log = Effect.runForkWith(context)
       const fatal = yield* Fatal
       const ready = yield* Deferred.make<void, MediaPlaneFailed>()
-      const threadConfig: ThreadConfig = {
+      const threadConfig: Omit<ThreadConfig, "descriptors"> = {
         bindAddress: config.bindAddress,
         portMin: config.portMin,
         portMax: config.portMax,
@@ -105,7 +106,9 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       }
 
       const start = (): void => {
-        const thread = new Worker(program, { workerData: threadConfig, resourceLimits })
+        const descriptors = Descriptors.make()
+        const workerData: ThreadConfig = { ...threadConfig, descriptors }
+        const thread = new Worker(program, { workerData, resourceLimits })
         worker = thread
         heardAt = null
         startedAt = Monotonic.read(clock)
@@ -117,6 +120,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
           Deferred.doneUnsafe(ready, Effect.fail(new MediaPlaneFailed({ detail: String(error) })))
         })
         thread.on("exit", () => {
+          PacketIo.closeLeft(descriptors)
           if (worker !== thread) return
           worker = null
           if (stopping) return

@@ -1,9 +1,11 @@
+import * as Descriptors from "./Descriptors.ts"
+import * as KernelReceiver from "./KernelReceiver.ts"
 import * as KernelSockets from "./KernelSockets.ts"
 import * as Libc from "./Libc.ts"
 import * as NodeSockets from "./NodeSockets.ts"
 import type { Sockets } from "./UdpSocket.ts"
 
-/** How packets leave: by calls of the kernel, or by sockets of Node. */
+/** How packets come and go: by calls of the kernel, or by sockets of Node. */
 export type PacketIo = "kernel" | "node"
 
 export const all: ReadonlyArray<PacketIo> = ["kernel", "node"]
@@ -20,11 +22,38 @@ export interface Chosen {
   readonly isFault: boolean
 }
 
+export interface Options extends Pick<KernelReceiver.Options, "descriptors" | "patience"> {
+  readonly load?: typeof Libc.load
+}
+
 /** Sockets of the kind that is wanted, or those of Node. */
-export const choose = (wanted: PacketIo, load = Libc.load): { readonly chosen: Chosen; readonly sockets: Sockets } => {
-  if (wanted === "node") return { chosen: { io: "node", why: null, isFault: false }, sockets: NodeSockets.make }
+export const choose = async (
+  wanted: PacketIo,
+  { descriptors, load = Libc.load, patience }: Options
+): Promise<{ readonly chosen: Chosen; readonly sockets: Sockets }> => {
+  const node = (why: string | null, isFault: boolean) => ({
+    chosen: { io: "node", why, isFault } as const,
+    sockets: NodeSockets.make
+  })
+  if (wanted === "node") return node(null, false)
   const libc = load()
-  return libc.type === "loaded"
-    ? { chosen: { io: "kernel", why: null, isFault: false }, sockets: KernelSockets.make(libc) }
-    : { chosen: { io: "node", why: libc.why, isFault: libc.isFault }, sockets: NodeSockets.make }
+  if (libc.type === "unavailable") return node(libc.why, libc.isFault)
+  const receiver = await KernelReceiver.make({ libc, descriptors, patience })
+  return receiver === null
+    ? node("there is no way to wait beside the loop of Node", true)
+    : {
+        chosen: { io: "kernel", why: null, isFault: false },
+        sockets: KernelSockets.make({ libc, receiver, descriptors })
+      }
+}
+
+/** Closes what a thread that has ended left open, so that its ports are free. */
+export const closeLeft = (descriptors: Descriptors.Descriptors, load = Libc.load): void => {
+  const left = Descriptors.left(descriptors)
+  const libc = left.length === 0 ? null : load()
+  if (libc?.type !== "loaded") return
+  for (const descriptor of left) {
+    Descriptors.closing(descriptors, descriptor)
+    libc.close(descriptor)
+  }
 }

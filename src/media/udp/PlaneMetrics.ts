@@ -22,7 +22,7 @@ const gaps = Metric.counter("playback_gaps_total", {
 })
 
 const packetIo = Metric.gauge("media_packet_io", {
-  description: "1 for how packets of media leave: calls of the kernel, or sockets of Node"
+  description: "1 for how packets of media come and go: calls of the kernel, or sockets of Node"
 })
 const packetErrors = Metric.counter("media_packet_errors_total", {
   description: "Datagrams of media that could not be sent, and other errors of their sockets",

@@ -1,10 +1,11 @@
 import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
 import type { Figures as StreamFigures } from "../stream/Common.ts"
+import type * as Descriptors from "./Descriptors.ts"
 import type { Chosen, PacketIo } from "./PacketIo.ts"
 
 /**
- * Of the heap of the thread. Each datagram leaves objects of Node behind, some 10 MB a second in a room of 250. The space
+ * Of the heap of the thread. Each datagram of a socket of Node leaves objects behind, some 10 MB a second in a room of 250. The space
  * for what is young grows to dozens of MB where it may, and emptying it then takes 20 ms and more, in which every leg waits;
  * on busy cores much more, because helpers without the priority of this thread take part. Filled and emptied at 4 MB that
  * is 1 to 4 ms, for one percent of a core.
@@ -17,6 +18,8 @@ export interface ThreadConfig {
   readonly bindAddress: string
   readonly portMin: number
   readonly portMax: number
+  /** What the thread has open, which its parent closes when it has ended. */
+  readonly descriptors: Descriptors.Descriptors
   readonly packetIo: PacketIo
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
@@ -38,7 +41,7 @@ export interface Figures {
 }
 
 /**
- * From the thread. `ready` comes first, and tells in words what priority the thread has, and how its packets leave;
+ * From the thread. `ready` comes first, and tells in words what priority the thread has, and how its packets come and go;
  * `defect` is a fault of ours that ended one leg.
  */
 export type FromThread =

@@ -34,7 +34,13 @@ const cpuClock = () => {
   return (user + system) / 1000
 }
 const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
-const { chosen, sockets } = PacketIo.choose(config.packetIo)
+let armedFor = Number.POSITIVE_INFINITY
+/** Timers of Node other than that of the slots (of WebSockets, in seconds) may be late by so much. */
+const mostPatienceMs = 10
+const { chosen, sockets } = await PacketIo.choose(config.packetIo, {
+  descriptors: config.descriptors,
+  patience: () => Math.min(mostPatienceMs, Math.max(0, Math.ceil(armedFor - clock())))
+})
 const ports = UdpPorts.make({ ...config, random, sockets })
 const plane = Switch.make({
   ports,
@@ -53,7 +59,6 @@ const plane = Switch.make({
 })
 
 let timer: NodeJS.Timeout | null = null
-let armedFor = Number.POSITIVE_INFINITY
 
 /**
  * Sleeps until the next slot. Each sleep is measured from the slot's own time, so that lateness never adds up (an

@@ -34,4 +34,35 @@ export const make = ({ address, port }: Address, interfaceOf: (name: string) => 
   return name
 }
 
+/** Room for the name of a sender, which the kernel writes with its length. */
+export interface Room {
+  readonly bytes: Uint8Array
+  readonly length: Uint32Array
+}
+
+export const room = (): Room => ({ bytes: new Uint8Array(lengthOfIpv6), length: new Uint32Array(1) })
+
+/** Copies a name; false: it is the same as before. */
+export const keep = (name: Room, kept: Room): boolean => {
+  const length = name.length[0] ?? 0
+  let isSame = kept.length[0] === length
+  for (let i = 0; i < length && isSame; i++) isSame = name.bytes[i] === kept.bytes[i]
+  if (isSame) return false
+  kept.bytes.set(name.bytes)
+  kept.length.set(name.length)
+  return true
+}
+
+/** IPv4 that a socket of both families is sent is named as such. */
+export const read = ({ bytes, length }: Room, interfaceName: (index: number) => string | null): Address => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  const port = view.getUint16(2)
+  if (length[0] !== lengthOfIpv6) return { address: bytes.subarray(4, 8).join("."), port }
+  const address = new ipaddr.IPv6([...bytes.subarray(8, 24)])
+  if (address.isIPv4MappedAddress()) return { address: address.toIPv4Address().toString(), port }
+  const index = view.getUint32(24, true)
+  const zone = address.range() === "linkLocal" && index !== 0 ? `%${interfaceName(index) ?? index}` : ""
+  return { address: `${address.toRFC5952String()}${zone}`, port }
+}
+
 export const family = (name: SocketName): number => (name.length === lengthOfIpv6 ? AF_INET6 : AF_INET)

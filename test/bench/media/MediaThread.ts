@@ -4,6 +4,7 @@ import { type LegId, type MemberId, WorkId } from "../../../src/domain/Id.ts"
 import type { Pinned } from "../../../src/egress/Pinned.ts"
 import type { StartStream } from "../../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as Descriptors from "../../../src/media/udp/Descriptors.ts"
 import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import {
   type FromThread,
@@ -15,10 +16,10 @@ import {
 const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
 
 /** The thread that the service has for its calls, spoken to in its own messages; ends with its scope. */
-export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo">) {
+export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo" | "descriptors">) {
   // As the service reads it.
   const packetIo = PacketIo.all.find((io) => io === process.env["RTP_IO"]) ?? PacketIo.preferred
-  const config: ThreadConfig = { ...options, packetIo }
+  const config: ThreadConfig = { ...options, packetIo, descriptors: Descriptors.make() }
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(program, { workerData: config, resourceLimits })),
     (worker) => Effect.promise(() => worker.terminate())

@@ -13,6 +13,7 @@ import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../src/media/MediaPlane.ts"
 import * as AudioDecoderThreads from "../../../src/media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
+import * as Descriptors from "../../../src/media/udp/Descriptors.ts"
 import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
@@ -133,7 +134,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       })
   )
 
-  it.effect("shows how packets leave, and how many could not", () =>
+  it.effect("shows how packets come and go, and how many could not be sent", () =>
     Effect.gen(function* () {
       const metrics = yield* Metric.snapshot
       const shown = metrics.flatMap((metric) =>
@@ -141,7 +142,9 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
           ? [[metric.attributes?.["io"], Number(metric.state.value)] as const]
           : []
       )
-      const used = PacketIo.choose("kernel").chosen.io
+      const used = (yield* Effect.promise(() =>
+        PacketIo.choose("kernel", { descriptors: Descriptors.make(), patience: () => 10 })
+      )).chosen.io
       expect(Object.fromEntries(shown)).toEqual({ kernel: used === "kernel" ? 1 : 0, node: used === "node" ? 1 : 0 })
 
       const plane = yield* MediaPlane

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Descriptors from "../../../src/media/udp/Descriptors.ts"
 import * as KernelSockets from "../../../src/media/udp/KernelSockets.ts"
 import * as Libc from "../../../src/media/udp/Libc.ts"
 import * as NodeSockets from "../../../src/media/udp/NodeSockets.ts"
 import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import * as SocketName from "../../../src/media/udp/SocketName.ts"
 
+const options = { descriptors: Descriptors.make(), patience: () => 10 }
 const hasKernelCalls = process.platform === "linux" && ["x64", "arm64"].includes(process.arch)
 /** Calls that are only written down; each is answered so. */
 const recorded = (answer: number) => {
@@ -28,20 +30,23 @@ const broken = (): never => {
 }
 
 describe("How packets leave", () => {
-  it.runIf(hasKernelCalls)("is by calls of the kernel on this machine", () => {
-    expect(PacketIo.choose("kernel").chosen).toEqual({ io: "kernel", why: null, isFault: false })
+  it.runIf(hasKernelCalls)("is by calls of the kernel on this machine", async () => {
+    expect((await PacketIo.choose("kernel", options)).chosen).toEqual({ io: "kernel", why: null, isFault: false })
   })
 
-  it("is by sockets of Node where that is wanted, and then nothing native is loaded", () => {
-    const { chosen, sockets } = PacketIo.choose("node", broken)
+  it("is by sockets of Node where that is wanted, and then nothing native is loaded", async () => {
+    const { chosen, sockets } = await PacketIo.choose("node", { ...options, load: broken })
     expect([chosen, sockets]).toEqual([{ io: "node", why: null, isFault: false }, NodeSockets.make])
   })
 
   it.each([
     ["darwin", "arm64"],
     ["linux", "s390x"]
-  ])("is by sockets of Node on %s %s, as it has to be", (platform, arch) => {
-    const { chosen, sockets } = PacketIo.choose("kernel", () => Libc.load({ platform, arch, koffi: broken }))
+  ])("is by sockets of Node on %s %s, as it has to be", async (platform, arch) => {
+    const { chosen, sockets } = await PacketIo.choose("kernel", {
+      ...options,
+      load: () => Libc.load({ platform, arch, koffi: broken })
+    })
     expect(chosen).toEqual({ io: "node", why: `no kernel calls on ${platform} ${arch}`, isFault: false })
     expect(sockets).toBe(NodeSockets.make)
   })
@@ -50,8 +55,11 @@ describe("How packets leave", () => {
   it.each([
     ["is not there", broken],
     ["does not find a function", () => missing]
-  ])("is by sockets of Node where koffi %s, and a fault in one line", (_, koffi) => {
-    const { chosen, sockets } = PacketIo.choose("kernel", () => Libc.load({ platform: "linux", arch: "x64", koffi }))
+  ])("is by sockets of Node where koffi %s, and a fault in one line", async (_, koffi) => {
+    const { chosen, sockets } = await PacketIo.choose("kernel", {
+      ...options,
+      load: () => Libc.load({ platform: "linux", arch: "x64", koffi })
+    })
     const why = "koffi did not load: Cannot find the native Koffi module"
     expect(chosen).toEqual({ io: "node", why, isFault: true })
     expect(sockets).toBe(NodeSockets.make)
@@ -84,7 +92,11 @@ describe("A call of the kernel", () => {
     const failed = () => {
       failures++
     }
-    KernelSockets.make(libc)({ bindAddress: "127.0.0.1", failed })(4000, (socket) => expect(socket).toBeNull())
+    const descriptors = Descriptors.make()
+    const receiver = { add: () => null }
+    KernelSockets.make({ libc, receiver, descriptors })({ bindAddress: "127.0.0.1", failed })(4000, (socket) =>
+      expect(socket).toBeNull()
+    )
     expect(failures).toBe(0)
   })
 })

@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import type { PacketSocket } from "../../../src/media/rtp/PacketPort.ts"
+import * as Descriptors from "../../../src/media/udp/Descriptors.ts"
 import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
 import * as UdpPorts from "../../../src/media/udp/UdpPorts.ts"
 
@@ -12,10 +13,16 @@ const until = async (holds: () => boolean) => {
 }
 
 /** Ports of each way are ranges of their own: both are tested at once. */
-const ways = PacketIo.all.map((io, index) => ({ io, base: 43_000 + 200 * index, ...PacketIo.choose(io) }))
+const ways = await Promise.all(
+  PacketIo.all.map(async (io, index) => ({
+    io,
+    base: 43_000 + 200 * index,
+    ...(await PacketIo.choose(io, { descriptors: Descriptors.make(), patience: () => 10 }))
+  }))
+)
 
 for (const { base, chosen, io, sockets } of ways)
-  describe.skipIf(chosen.io !== io)(`UDP port pairs that send by ${io}`, () => {
+  describe.skipIf(chosen.io !== io)(`UDP port pairs by ${io}`, () => {
     const portsFrom = (first: number, last: number, random = 0, bindAddress = local) =>
       UdpPorts.make({ bindAddress, portMin: base + first, portMax: base + last, random: () => random, sockets })
 
@@ -181,7 +188,7 @@ for (const { base, chosen, io, sockets } of ways)
     })
 
     it("send nothing by a pair that is closed, whoever has its descriptors now", async () => {
-      const { a, b, close, got, ports, to } = await pairs(90)
+      const { a, b, got, ports, to } = await pairs(90)
       const control = a.prepare("rtcp", { address: local, port: b.port + 1 })
       a.close()
       // The system gives the numbers of what was closed to what is opened next.
@@ -197,7 +204,55 @@ for (const { base, chosen, io, sockets } of ways)
       expect(got.sort()).toEqual([`rtcp 1 from ${(next?.port ?? 0) + 1}`, `rtp 1 from ${next?.port}`])
       next?.close()
       b.close()
-      expect(close).toThrow()
+    })
+
+    it("are not heard once they are closed, though what they were sent is there already", async () => {
+      const ports = portsFrom(100, 105)
+      const heard: Array<string> = []
+      const opened = (name: string, others: () => ReadonlyArray<PacketSocket | null>) =>
+        new Promise<PacketSocket | null>((resolve) =>
+          ports.open(() => {
+            heard.push(name)
+            for (const other of others()) other?.close()
+          }, resolve)
+        )
+      const from = await open(ports)
+      const one: PacketSocket | null = await opened("one", () => [other])
+      const other: PacketSocket | null = await opened("other", () => [one])
+      for (const to of [one, other])
+        from?.prepare("rtp", { address: local, port: to?.port ?? 0 }).send(Uint8Array.of(1))
+      await until(() => heard.length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      expect(heard).toHaveLength(1)
+      from?.close()
+      ;(heard[0] === "one" ? one : other)?.close()
+    })
+
+    it("keep no timer of the thread waiting for long", async () => {
+      const pair = await open(portsFrom(106, 107))
+      for (let times = 0; times < 5; times++) await new Promise((resolve) => setTimeout(resolve, 1))
+      pair?.close()
+    })
+
+    it("lend nothing that the next datagram is written over", async () => {
+      const { close, to, ports } = await pairs(110)
+      close()
+      const kept: Array<Uint8Array> = []
+      const [a, b] = [
+        await open(ports),
+        await new Promise<PacketSocket | null>((resolve) => ports.open((_, bytes) => void kept.push(bytes), resolve))
+      ]
+      expect(to.address.port).toBe(b?.port)
+      const way = a?.prepare("rtp", { address: local, port: b?.port ?? 0 })
+      const lengths = [172, 3000, 1, 0, 60_000, ...Array.from({ length: 400 }, () => 172)]
+      for (const [index, length] of lengths.entries()) {
+        way?.send(new Uint8Array(length).fill(index))
+        await until(() => kept.length > index)
+      }
+      expect(kept.map((bytes) => bytes.length)).toEqual(lengths)
+      expect(kept.every((bytes, index) => bytes.every((octet) => octet === (index & 255)))).toBe(true)
+      a?.close()
+      b?.close()
     })
 
     it("are free again, and heard no more, as soon as they are closed", async () => {
