@@ -39,7 +39,11 @@ let armedFor = Number.POSITIVE_INFINITY
 const mostPatienceMs = 10
 const { chosen, sockets } = await PacketIo.choose(config.packetIo, {
   descriptors: config.descriptors,
-  patience: () => Math.min(mostPatienceMs, Math.max(0, Math.ceil(armedFor - clock())))
+  patience: () => {
+    // The timer of Node comes up to a millisecond later, for which nothing could be waited.
+    if (clock() >= armedFor) fall()
+    return Math.min(mostPatienceMs, Math.max(0, Math.ceil(armedFor - clock())))
+  }
 })
 const ports = UdpPorts.make({ ...config, random, sockets })
 const plane = Switch.make({
@@ -69,15 +73,16 @@ const arm = (): void => {
   if (due === null || due >= armedFor) return
   if (timer !== null) clearTimeout(timer)
   armedFor = due
-  timer = setTimeout(
-    () => {
-      timer = null
-      armedFor = Number.POSITIVE_INFINITY
-      plane.tick(clock())
-      arm()
-    },
-    Math.max(1, due - clock())
-  )
+  timer = setTimeout(fall, Math.max(1, due - clock()))
+}
+
+/** Slots are due. */
+const fall = (): void => {
+  if (timer !== null) clearTimeout(timer)
+  timer = null
+  armedFor = Number.POSITIVE_INFINITY
+  plane.tick(clock())
+  arm()
 }
 
 port.on("message", (message: ToThread) => {
