@@ -28,6 +28,7 @@ const MSG_DONTWAIT = 0x40
 const EPOLL_CLOEXEC = 0o2000000
 const EPOLL_CTL_ADD = 1
 const EPOLLIN = 1
+const POLLIN = 1
 const IF_NAMESIZE = 16
 /** `struct epoll_event` is packed on x64 only. */
 const epollEvent = (arch: string) => (arch === "x64" ? { size: 12, tokenAt: 4 } : { size: 16, tokenAt: 8 })
@@ -79,6 +80,7 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
   const epollCreate = library.func("int epoll_create1(int)")
   const epollCtl = library.func("int epoll_ctl(int, int, int, const void *)")
   const epollWait = library.func("int epoll_wait(int, void *, int, int)")
+  const ppoll = library.func("int ppoll(void *, uint64_t, const void *, const void *)")
   const recvfrom = library.func("int64_t recvfrom(int, void *, size_t, int, void *, void *)")
   const ifIndextoname = library.func("void *if_indextoname(uint32_t, void *)")
   const ifNametoindex = library.func("uint32_t if_nametoindex(const char *)")
@@ -120,6 +122,10 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
       if (typeof set !== "number" || set < 0) return null
       const events = new Uint8Array(event.size * mostReady)
       const view = new DataView(events.buffer)
+      const ready = (): number => Number(epollWait(set, events, mostReady, 0))
+      // `struct pollfd` and `struct timespec`.
+      const polled = new Int32Array([set, POLLIN])
+      const time = new BigInt64Array(2)
       return {
         descriptor: set,
         add: (descriptor: number, token: number): boolean => {
@@ -128,8 +134,15 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
           added.setUint32(event.tokenAt, token, true)
           return epollCtl(set, EPOLL_CTL_ADD, descriptor, new Uint8Array(added.buffer)) === 0
         },
-        /** How many of them have something to read; waits until one has, for so many milliseconds at most. */
-        wait: (ms: number): number => Number(epollWait(set, events, mostReady, ms)),
+        /** How many of them have something to read; waits until one has, for so many milliseconds at most, less than a second. */
+        wait: (ms: number): number => {
+          const count = ready()
+          if (count !== 0 || ms <= 0) return count
+          // To the microsecond: a slot that is a millisecond late is heard as delay.
+          time[1] = BigInt(Math.min(999_999_999, Math.round(ms * 1e6)))
+          ppoll(polled, 1, time, null)
+          return ready()
+        },
         tokenOf: (index: number): number => view.getUint32(event.size * index + event.tokenAt, true)
       }
     },

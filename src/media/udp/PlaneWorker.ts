@@ -42,7 +42,7 @@ const { chosen, sockets } = await PacketIo.choose(config.packetIo, {
   patience: () => {
     // The timer of Node comes up to a millisecond later, for which nothing could be waited.
     if (clock() >= armedFor) fall()
-    return Math.min(mostPatienceMs, Math.max(0, Math.ceil(armedFor - clock())))
+    return Math.min(mostPatienceMs, Math.max(0, armedFor - clock()))
   }
 })
 const ports = UdpPorts.make({ ...config, random, sockets })
