@@ -24,7 +24,10 @@ export interface Received {
 export interface Options {
   readonly libc: Libc
   readonly descriptors: Descriptors.Descriptors
-  /** Milliseconds for which nothing of this thread is due: its timers wait meanwhile. */
+  /**
+   * Called before each wait: takes what is due on this thread, and tells for how many milliseconds nothing is. Timers of
+   * Node wait meanwhile.
+   */
   readonly patience: () => number
 }
 
