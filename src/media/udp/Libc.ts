@@ -20,8 +20,6 @@ export interface Machine {
 const SOCK_DGRAM = 2
 const SOCK_NONBLOCK = 0o4000
 const SOCK_CLOEXEC = 0o2000000
-const SOL_SOCKET = 1
-const SO_REUSEADDR = 2
 const IPPROTO_IPV6 = 41
 const IPV6_V6ONLY = 26
 const MSG_DONTWAIT = 0x40
@@ -85,8 +83,9 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
   const ifIndextoname = library.func("void *if_indextoname(uint32_t, void *)")
   const ifNametoindex = library.func("uint32_t if_nametoindex(const char *)")
 
-  const option = (descriptor: number, level: number, name: number, value: number): boolean =>
-    setsockopt(descriptor, level, name, new Int32Array([value]), 4) === 0
+  /** On `::` a socket takes IPv4 too. */
+  const takesBoth = (descriptor: number): boolean =>
+    setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, new Int32Array([0]), 4) === 0
 
   return {
     type: "loaded" as const,
@@ -95,13 +94,11 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
       const family = SocketName.family(name)
       const descriptor = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
       if (typeof descriptor !== "number" || descriptor < 0) return null
-      const isReady = family === SocketName.AF_INET || option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0)
+      const isReady = family === SocketName.AF_INET || takesBoth(descriptor)
       if (isReady && bind(descriptor, name, name.length) === 0) return descriptor
       close(descriptor)
       return null
     },
-    /** Refuses the port of this socket to others, whatever they allow. */
-    holdAlone: (descriptor: number): boolean => option(descriptor, SOL_SOCKET, SO_REUSEADDR, 0),
     /**
      * Sends the first `length` octets; when it returns, the kernel has them or never will. False: they were not sent.
      * Never waits: what a full buffer of the socket has no room for is not sent.

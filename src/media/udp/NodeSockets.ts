@@ -1,7 +1,8 @@
-import { createSocket } from "node:dgram"
+import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
+import type { Address } from "../rtp/PacketPort.ts"
 import * as Outbox from "./Outbox.ts"
-import * as UdpSocket from "./UdpSocket.ts"
+import type * as UdpSocket from "./UdpSocket.ts"
 
 type Lookup = (
   hostname: string,
@@ -14,6 +15,17 @@ type Lookup = (
  * those of IPv6 have a colon.
  */
 const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, hostname.includes(":") ? 6 : 4)
+
+const mapped = "::ffff:"
+
+const listen = (socket: Socket, isWide: boolean, heard: (bytes: Uint8Array, from: Address) => void): void => {
+  if (!isWide) return void socket.on("message", heard)
+  socket.on("message", (bytes, from) => {
+    // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
+    if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
+    heard(bytes, from)
+  })
+}
 
 /** Sockets of Node, on every system. */
 export const make: UdpSocket.Sockets = ({ bindAddress, failed }) => {
@@ -31,7 +43,7 @@ export const make: UdpSocket.Sockets = ({ bindAddress, failed }) => {
       socket.on("error", failed)
       const outbox = Outbox.make(socket, failed)
       bound({
-        listen: (heard) => UdpSocket.listen(socket, isWide, heard),
+        listen: (heard) => listen(socket, isWide, heard),
         prepare: ({ address, port }) => ({
           send: (bytes, length = bytes.length) => outbox.send(bytes, length, port, address),
           give: outbox.giver(port, address)

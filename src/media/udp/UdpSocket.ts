@@ -1,4 +1,3 @@
-import type { Socket } from "node:dgram"
 import type { Address, Destination } from "../rtp/PacketPort.ts"
 
 /** A bound UDP socket. */
@@ -22,15 +21,3 @@ export type Bind = (port: number, bound: (socket: UdpSocket | null) => void) => 
 
 /** A way to have sockets of this machine. */
 export type Sockets = (options: Options) => Bind
-
-const mapped = "::ffff:"
-
-/** What Node has received. */
-export const listen = (socket: Socket, isWide: boolean, heard: (bytes: Uint8Array, from: Address) => void): void => {
-  if (!isWide) return void socket.on("message", heard)
-  socket.on("message", (bytes, from) => {
-    // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
-    if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
-    heard(bytes, from)
-  })
-}
