@@ -106,7 +106,7 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
 const pure = ["sip", "rtp", "audio"]
-const structures = ["domain/DeadlineHeap.ts", "domain/FairShare.ts", "domain/IpAddress.ts"]
+const structures = ["domain/time/DeadlineHeap.ts", "domain/fair/FairShare.ts", "domain/network/IpAddress.ts"]
 
 /**
  * What every floor may have of Node: computations over what is given (hashes, ciphers, a comparison). `randomBytes` and
@@ -141,7 +141,7 @@ const roomOf = (path: string) => {
 }
 
 /** Makes a way to private addresses, so it is made of configuration only; elsewhere it is a type. */
-const ofTheOperator = "egress/OperatorTarget.ts"
+const ofTheOperator = "ports/egress/OperatorTarget.ts"
 const mayMakeIt = /^boot\//
 
 const specifiers = (source: string) =>
@@ -216,26 +216,26 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
 }
 
 /**
- * Fibers of the service, src/README.md#supervision: `actor/Supervised.ts` begins them, so that a death is seen. The
+ * Fibers of the service, src/README.md#supervision: `runtime/process/Supervised.ts` begins them, so that a death is seen. The
  * others below end with something of their own: a load, a request to a peer, a name that is resolved, a line of the log,
  * a probe.
  */
 const mayFork = new Set([
-  "actor/Supervised.ts",
-  "actor/Actor.ts",
-  "actor/FairPlaces.ts",
-  "actor/Registry.ts",
-  "call/CallLog.ts",
-  "connection/KnownPeers.ts",
-  "egress/node/StreamExchange.ts",
-  "idempotency/Idempotency.ts",
-  "idempotency/ReceiptLookup.ts",
-  "media/MediaPlaneInline.ts",
-  "operator/Probes.ts"
+  "runtime/process/Supervised.ts",
+  "runtime/actor/Actor.ts",
+  "runtime/fair/FairPlaces.ts",
+  "runtime/actor/Registry.ts",
+  "telephony/call/shell/CallLog.ts",
+  "numbers/connection/KnownPeers.ts",
+  "ports/egress/node/StreamExchange.ts",
+  "runtime/idempotency/Idempotency.ts",
+  "runtime/idempotency/ReceiptLookup.ts",
+  "media/plane/MediaPlaneInline.ts",
+  "edge/operator/door/Probes.ts"
 ])
 for (const path of graph.keys())
   if (!mayFork.has(path) && /Effect\.fork(Scoped|Detach|In)\b/.test(readFileSync(join(root, "src", path), "utf8")))
-    problems.push(`src/${path}: a fiber of the service is begun by actor/Supervised.ts`)
+    problems.push(`src/${path}: a fiber of the service is begun by runtime/process/Supervised.ts`)
 
 /** Names, src/README.md#names: a file is a module in PascalCase, and no name says only that it helps. */
 const namedOtherwise = /^(main|operator\/cli)\.ts$|^store\/migration\/\d{4}_[a-z_]+\.ts$|\.d\.ts$/

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { CustomHeader } from "../domain/CustomHeader.ts"
 import { CallId, CommandId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../domain/Id.ts"
-import * as Secret from "../domain/Secret.ts"
-import { MediaCommand } from "../media/message/MediaMessage.ts"
+import * as Secret from "../domain/schema/Secret.ts"
+import { MediaCommand } from "../ports/media/MediaMessage.ts"
 
 /** Every command of a call to a leg has these: plain data, and the same command however often it is sent. */
 const ofLeg = {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../domain/Id.ts"
-import * as MediaMessage from "../media/message/MediaMessage.ts"
+import * as MediaMessage from "../ports/media/MediaMessage.ts"
 
 /**
  * Every event of a carrier about a leg has these: plain data, journaled with its times on the call's clock.

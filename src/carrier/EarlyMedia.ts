@@ -1,6 +1,6 @@
 import * as Id from "../domain/Id.ts"
 import type { TenantId } from "../domain/Id.ts"
-import type { MediaCommand, MediaEvent } from "../media/message/MediaMessage.ts"
+import type { MediaCommand, MediaEvent } from "../ports/media/MediaMessage.ts"
 import type { CarrierCommand } from "./CarrierCommand.ts"
 
 type Dial = Extract<CarrierCommand, { readonly type: "dial" }>

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import * as Field from "./Field.ts"
-import * as Wire from "./Wire.ts"
+import * as Field from "./schema/Field.ts"
+import * as Wire from "./schema/Wire.ts"
 
 /** What is known of a leg once it has ended: how it sounded, and what SIP said. On legs, and in `call.ended`. */
 

@@ -1,6 +1,6 @@
-import type { CodecName } from "../audio/codec/Codecs.ts"
-import type { SampleRate } from "../audio/SampleRate.ts"
-import type { RtpPacket } from "../rtp/RtpPacket.ts"
+import type { CodecName } from "../protocol/audio/codec/Codecs.ts"
+import type { SampleRate } from "../protocol/audio/SampleRate.ts"
+import type { RtpPacket } from "../protocol/rtp/RtpPacket.ts"
 import type { Frame, Sound } from "./Frame.ts"
 import type { PacketSink } from "./rtp/PacketSink.ts"
 

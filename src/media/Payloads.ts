@@ -1,5 +1,5 @@
-import type { Encoder } from "../audio/codec/Codec.ts"
-import { type CodecName, longestFrameOctets } from "../audio/codec/Codecs.ts"
+import type { Encoder } from "../protocol/audio/codec/Codec.ts"
+import { type CodecName, longestFrameOctets } from "../protocol/audio/codec/Codecs.ts"
 
 interface Payload {
   readonly storage: Uint8Array

@@ -1,4 +1,4 @@
-import * as Tone from "../audio/Tone.ts"
+import * as Tone from "../protocol/audio/Tone.ts"
 import { type FarEnd, withoutPackets } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 

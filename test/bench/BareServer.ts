@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Commit, type Journal } from "../../src/store/Journal.ts"
+import { type Commit, type Journal } from "../../src/runtime/store/journal/Journal.ts"
 import * as SampleCommit from "./SampleCommit.ts"
 
 /**

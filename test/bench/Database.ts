@@ -2,8 +2,8 @@ import { Effect, Redacted } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as EmbeddedPostgres from "../../src/store/embedded/EmbeddedPostgres.ts"
-import * as OwnerFile from "../../src/store/embedded/OwnerFile.ts"
+import * as EmbeddedPostgres from "../../src/runtime/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../src/runtime/store/embedded/OwnerFile.ts"
 
 /** An embedded Postgres as the service has it (fsync on), in a folder that goes with the scope. */
 export const fresh = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Commit, type Committed, Journal } from "../../src/store/Journal.ts"
+import { type Commit, type Committed, Journal } from "../../src/runtime/store/journal/Journal.ts"
 import * as Database from "./Database.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import * as HttpServer from "../../src/http/Server.ts"
-import { Journal } from "../../src/store/Journal.ts"
+import * as HttpServer from "../../src/edge/http/Server.ts"
+import { Journal } from "../../src/runtime/store/journal/Journal.ts"
 import * as BareServer from "./BareServer.ts"
 import * as Database from "./Database.ts"
 import * as HttpLoad from "./HttpLoad.ts"

@@ -1,12 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Carrier, type CarrierCommand, type CarrierSink, type Order } from "../../src/carrier/Carrier.ts"
-import { type RoomOrder, RoomSink } from "../../src/carrier/Rooms.ts"
+import { type RoomOrder, RoomSink } from "../../src/carrier/room/Rooms.ts"
 import type { CallId, ConferenceId, LegId, RouteId } from "../../src/domain/Id.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as Ids from "../support/Ids.ts"
 import { RecordingSink } from "./RecordingSink.ts"
-import type { PlainRoom } from "./RoomMedia.ts"
+import type { PlainRoom } from "./room/RoomMedia.ts"
 
 /** What is around an adapter: its peers, and time. */
 export class Outside extends Context.Service<

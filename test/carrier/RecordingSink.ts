@@ -7,7 +7,7 @@ import {
   type LegReport,
   type Told as Answer
 } from "../../src/carrier/Carrier.ts"
-import type { RoomEvent, RoomListener, RoomReport } from "../../src/carrier/Rooms.ts"
+import type { RoomEvent, RoomListener, RoomReport } from "../../src/carrier/room/Rooms.ts"
 import type { CallId, ConferenceId, LegId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 

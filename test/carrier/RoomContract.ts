@@ -6,7 +6,7 @@ import * as Media from "../media/MediaSample.ts"
 import * as Ids from "../support/Ids.ts"
 import * as CarrierBench from "./CarrierBench.ts"
 import type { Bench, Plain, Subject } from "./CarrierBench.ts"
-import type { PlainRoom } from "./RoomMedia.ts"
+import type { PlainRoom } from "./room/RoomMedia.ts"
 
 const room = Ids.conference("room")
 const hangup: Plain = { type: "hangup", origin: null, resume: null }

@@ -74,10 +74,14 @@ const setup = async () => {
       }
     },
     simulateInbound: () =>
-      promisify(execFile)(process.execPath, ["src/operator/cli.ts", "simulate-inbound", "--from", echo, "--to", own], {
-        cwd: root,
-        env: { ...process.env, DATA_DIR: join(folder, "data"), OPERATOR_PORT: String(ports.operator) }
-      }),
+      promisify(execFile)(
+        process.execPath,
+        ["src/edge/operator/cli.ts", "simulate-inbound", "--from", echo, "--to", own],
+        {
+          cwd: root,
+          env: { ...process.env, DATA_DIR: join(folder, "data"), OPERATOR_PORT: String(ports.operator) }
+        }
+      ),
     stop: async () => {
       agent.closeAllConnections()
       agent.close()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
-import * as Markdown from "../../src/http/guide/Markdown.ts"
+import * as Markdown from "../../src/edge/http/guide/Markdown.ts"
 
 /**
  * What the code cites can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>` one of

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import * as EndReason from "../../src/call/EndReason.ts"
+import * as EndReason from "../../src/telephony/call/machine/EndReason.ts"
 import { catalogue } from "../../src/domain/ErrorCatalogue.ts"
 import * as CallEvent from "../../src/domain/event/CallEvent.ts"
 import { catalogue as events, eventTypes, isEventType } from "../../src/domain/event/EventCatalogue.ts"
 import { endpointScopes } from "../../src/domain/Scope.ts"
-import * as RetryPolicy from "../../src/webhook/RetryPolicy.ts"
+import * as RetryPolicy from "../../src/webhook/attempt/RetryPolicy.ts"
 
 /** What the guide's tables say is what the code's tables say. */
 

@@ -1,7 +1,7 @@
 /** Calls with a real phone, baresip, in both directions; everything through the API, the operator command and webhooks. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as Wav from "../../src/audio/Wav.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Baresip from "./Baresip.ts"
 import * as Receiver from "./Receiver.ts"

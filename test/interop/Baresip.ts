@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { Result } from "effect"
-import * as Wav from "../../src/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
 import { end, eventually, freePort, type Json } from "./Service.ts"
 
 export interface Options {

@@ -3,10 +3,10 @@
  * from what each call recorded, what the phones heard themselves, and the recording of the room.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as Wav from "../../src/audio/Wav.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
 import * as Click from "../media/mix/Click.ts"
-import * as RecorderWorld from "../recording/RecorderWorld.ts"
+import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Baresip from "./Baresip.ts"

@@ -1,7 +1,7 @@
 /** Calls that are connected with each other, with real phones: bridges and transfers by content, codec by codec; REFER. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as Wav from "../../src/audio/Wav.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Baresip from "./Baresip.ts"
 import * as Receiver from "./Receiver.ts"

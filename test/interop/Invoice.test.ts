@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { SqlClient } from "effect/sql"
-import { Billing } from "../../src/billing/Billing.ts"
-import { Invoices } from "../../src/invoice/Invoice.ts"
-import { Drawing } from "../../src/invoice/Invoice.ts"
+import { Billing } from "../../src/money/billing/Billing.ts"
+import { Invoices } from "../../src/money/invoice/Invoice.ts"
+import { Drawing } from "../../src/money/invoice/Invoice.ts"
 import * as Features from "../support/Features.ts"
 
 /** An invoice as another program reads it: `pdftotext` of poppler. */

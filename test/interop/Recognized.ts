@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Result } from "effect"
-import * as Resample from "../../src/audio/Resample.ts"
-import type { SampleRate } from "../../src/audio/SampleRate.ts"
-import * as Wav from "../../src/audio/Wav.ts"
-import * as PocketsphinxProcess from "../../src/speech/process/PocketsphinxProcess.ts"
-import type { Phrase } from "../../src/speech/Recognition.ts"
+import * as Resample from "../../src/protocol/audio/Resample.ts"
+import type { SampleRate } from "../../src/protocol/audio/SampleRate.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as PocketsphinxProcess from "../../src/ports/speech/process/PocketsphinxProcess.ts"
+import type { Phrase } from "../../src/ports/speech/Recognition.ts"
 
 /** A sentence at 16 kHz. */
 export const spoken = (text: string): Int16Array => {

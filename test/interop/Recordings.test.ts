@@ -1,9 +1,9 @@
 /** Recordings of a real phone, by content, in a real store: OpenStack Swift by its S3 API. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { Result } from "effect"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as Wav from "../../src/audio/Wav.ts"
-import * as RecorderWorld from "../recording/RecorderWorld.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Baresip from "./Baresip.ts"

@@ -156,8 +156,12 @@ export const start = async (ca: string, settings: Readonly<Record<string, string
       await rm(folder, { recursive: true, force: true })
     },
     operator: async (...words) =>
-      (await promisify(execFile)(process.execPath, ["src/operator/cli.ts", ...words], { cwd: root, env: environment }))
-        .stdout
+      (
+        await promisify(execFile)(process.execPath, ["src/edge/operator/cli.ts", ...words], {
+          cwd: root,
+          env: environment
+        })
+      ).stdout
   }
 }
 

@@ -1,5 +1,5 @@
 import * as Goertzel from "../support/Goertzel.ts"
-import type * as Wav from "../../src/audio/Wav.ts"
+import type * as Wav from "../../src/protocol/audio/Wav.ts"
 
 export interface Loudest {
   /** dBFS of the tone in the loudest stretch of half a second. */

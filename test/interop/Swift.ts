@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Signature from "../../src/storage/s3/Signature.ts"
+import * as Signature from "../../src/ports/storage/s3/Signature.ts"
 import * as Service from "./Service.ts"
 
 export interface Swift {

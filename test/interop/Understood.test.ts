@@ -1,8 +1,8 @@
 /** Speech that crossed a call with a real phone, by content: what was recorded and what the phone heard is recognized. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import * as Resample from "../../src/audio/Resample.ts"
-import * as Wav from "../../src/audio/Wav.ts"
-import * as RecorderWorld from "../recording/RecorderWorld.ts"
+import * as Resample from "../../src/protocol/audio/Resample.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Baresip from "./Baresip.ts"
 import * as Receiver from "./Receiver.ts"

@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import * as TestServer from "../http/TestServer.ts"
+import * as TestServer from "../edge/http/TestServer.ts"
 import * as Subject from "./Subject.ts"
 import type { World } from "./World.ts"
 

@@ -1,7 +1,7 @@
 /** Every webhook that was delivered, by call: signed, in order, and as the published document says. */
 import { Result, Schema, SchemaRepresentation } from "effect"
 import { eventTypes } from "../../src/domain/event/EventCatalogue.ts"
-import * as Document from "../../src/http/Document.ts"
+import * as Document from "../../src/edge/http/document/Document.ts"
 import type { Event, Receiver } from "../crash/support/Receiver.ts"
 import * as Tape from "./Tape.ts"
 

@@ -13,9 +13,9 @@ export interface Elsewhere {
   readonly shows: string
 }
 
-const machine = "call/CallMachine.test.ts"
-const bridging = "call/leg/Bridging.test.ts"
-const referral = "call/leg/Referral.test.ts"
+const machine = "telephony/call/machine/CallMachine.test.ts"
+const bridging = "telephony/call/machine/leg/Bridging.test.ts"
+const referral = "telephony/call/machine/leg/Referral.test.ts"
 
 export const all: ReadonlyArray<Elsewhere> = [
   // A simulated phone rings 200 ms after it was dialled, and the number of a tenant at once.
@@ -67,7 +67,7 @@ export const all: ReadonlyArray<Elsewhere> = [
   {
     facts: ["call.ended.end_reason=no_route"],
     only: "sip",
-    file: "carrier/sip/leg/OutboundLeg.test.ts",
+    file: "carrier/sip/leg/dial/OutboundLeg.test.ts",
     title: "ends as no_route without a trunk",
     shows: "ended no_route - network"
   },
@@ -82,21 +82,21 @@ export const all: ReadonlyArray<Elsewhere> = [
   {
     facts: ["call.amd_complete.result=human"],
     only: "sip",
-    file: "call/verb/MachineDetection.test.ts",
+    file: "telephony/call/verb/MachineDetection.test.ts",
     title: '["human_residence", "human"]',
     shows: "expect(events(scene)).toEqual([result])"
   },
   {
     facts: ["error rate_limited"],
     only: "simulator",
-    file: "connection/TrunkRoom.test.ts",
+    file: "numbers/connection/TrunkRoom.test.ts",
     title: "bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate",
     shows: 'adapter: "simulator"'
   },
   // It takes a minute until a reservation ends.
   {
     facts: ["call.ended.end_reason=balance_exhausted"],
-    file: "call/Reservation.test.ts",
+    file: "telephony/call/machine/Reservation.test.ts",
     title: "without an answer, or refused, it asks again until its reserved end, and is over then",
     shows: "ended balance_exhausted system"
   },
@@ -175,7 +175,7 @@ export const all: ReadonlyArray<Elsewhere> = [
   },
   {
     facts: ["error recording_not_ready"],
-    file: "recording/Recording.test.ts",
+    file: "telephony/recording/Recording.test.ts",
     title: "are not ready when archived, expired or failed",
     shows: '"recording_not_ready"'
   },

@@ -2,17 +2,22 @@
 import { createSocket, type Socket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
-import * as G711 from "../../src/audio/codec/G711.ts"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
-import * as TelephoneEvent from "../../src/rtp/TelephoneEvent.ts"
-import * as Dialog from "../../src/sip/dialog/Dialog.ts"
-import * as MessageKey from "../../src/sip/message/MessageKey.ts"
-import * as Requests from "../../src/sip/message/Requests.ts"
-import * as Responses from "../../src/sip/message/Responses.ts"
-import { header, type SipMessage, type SipRequest, type SipResponse } from "../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../src/sip/message/SipWriter.ts"
+import * as G711 from "../../src/protocol/audio/codec/G711.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as RtpPacket from "../../src/protocol/rtp/RtpPacket.ts"
+import * as TelephoneEvent from "../../src/protocol/rtp/TelephoneEvent.ts"
+import * as Dialog from "../../src/protocol/sip/dialog/Dialog.ts"
+import * as MessageKey from "../../src/protocol/sip/message/MessageKey.ts"
+import * as Requests from "../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../src/protocol/sip/message/Responses.ts"
+import {
+  header,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse
+} from "../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../src/protocol/sip/message/SipWriter.ts"
 import { type Far, type FarEnds, keyHeader } from "./Far.ts"
 import * as Tape from "./Tape.ts"
 

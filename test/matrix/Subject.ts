@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Event } from "../crash/support/Receiver.ts"
-import * as TestServer from "../http/TestServer.ts"
+import * as TestServer from "../edge/http/TestServer.ts"
 import type { World } from "./World.ts"
 
 /** What a row is about, a call or a room: what it is asked, and what its webhooks told. */

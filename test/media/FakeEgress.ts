@@ -5,7 +5,7 @@ import {
   type EgressReason,
   type EgressRequest,
   type EgressResponse
-} from "../../src/egress/Egress.ts"
+} from "../../src/ports/egress/Egress.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
 export type Answer = Partial<EgressResponse> | EgressReason

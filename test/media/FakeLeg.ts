@@ -1,9 +1,9 @@
-import type { SampleRate } from "../../src/audio/SampleRate.ts"
+import type { SampleRate } from "../../src/protocol/audio/SampleRate.ts"
 import type { CaptureEvent } from "../../src/media/capture/CaptureMessage.ts"
 import { type FarEnd, type PacketFormat, withoutPackets } from "../../src/media/FarEnd.ts"
 import type { Frame } from "../../src/media/Frame.ts"
-import * as LocalLeg from "../../src/media/LocalLeg.ts"
-import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
+import * as LocalLeg from "../../src/media/plane/LocalLeg.ts"
+import type { MediaEvent } from "../../src/ports/media/MediaMessage.ts"
 import * as NoStreams from "./stream/NoStreams.ts"
 
 export interface Options {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Codecs from "../../src/audio/codec/Codecs.ts"
-import * as Tone from "../../src/audio/Tone.ts"
+import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
 import type { Frame } from "../../src/media/Frame.ts"
 import * as Payloads from "../../src/media/Payloads.ts"
 import * as RtpSender from "../../src/media/rtp/RtpSender.ts"

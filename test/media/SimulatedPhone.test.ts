@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Goertzel from "../support/Goertzel.ts"
-import * as Tone from "../../src/audio/Tone.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as Frame from "../../src/media/Frame.ts"
 import * as SimulatedPhone from "../../src/media/SimulatedPhone.ts"
 

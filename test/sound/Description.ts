@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import * as Codecs from "../../src/audio/codec/Codecs.ts"
-import * as Sdp from "../../src/sip/sdp/Sdp.ts"
+import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
+import * as Sdp from "../../src/protocol/sip/sdp/Sdp.ts"
 
 /** Session descriptions of the phones (RFC 8866), with the one stream of a call. */
 export interface Format {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import type { CodecName } from "../../src/audio/codec/Codecs.ts"
-import * as Tone from "../../src/audio/Tone.ts"
-import * as Wav from "../../src/audio/Wav.ts"
+import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../src/protocol/audio/Wav.ts"
 import * as Measure from "./Measure.ts"
 import type * as Phone from "./Phone.ts"
 import * as Timeline from "./Timeline.ts"
@@ -27,7 +27,7 @@ beforeAll(async () => {
     Wav.write({ sampleRate: rate, samples: Tone.sine(played.hz, played.dbfs, playedMs, rate) })
   narrow = world.serve("8000.wav", file(8000))
   wide = world.serve("16000.wav", file(16_000))
-  mp3 = world.serve("tone.mp3", readFileSync(new URL("../audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
+  mp3 = world.serve("tone.mp3", readFileSync(new URL("../protocol/audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
 })
 afterAll(() => world?.stop())
 

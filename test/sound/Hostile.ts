@@ -1,15 +1,20 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
-import type { CodecName } from "../../src/audio/codec/Codecs.ts"
-import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
-import * as Dialog from "../../src/sip/dialog/Dialog.ts"
-import * as MessageKey from "../../src/sip/message/MessageKey.ts"
-import * as Requests from "../../src/sip/message/Requests.ts"
-import * as Responses from "../../src/sip/message/Responses.ts"
-import { header, type SipMessage, type SipRequest, type SipResponse } from "../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../src/sip/message/SipWriter.ts"
+import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
+import * as RtpPacket from "../../src/protocol/rtp/RtpPacket.ts"
+import * as Dialog from "../../src/protocol/sip/dialog/Dialog.ts"
+import * as MessageKey from "../../src/protocol/sip/message/MessageKey.ts"
+import * as Requests from "../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../src/protocol/sip/message/Responses.ts"
+import {
+  header,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse
+} from "../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../src/protocol/sip/message/SipWriter.ts"
 import * as Description from "./Description.ts"
 
 export type FarEnd = Awaited<ReturnType<typeof open>>

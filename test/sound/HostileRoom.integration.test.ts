@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
 import * as Hostile from "./Hostile.ts"
 import * as Measure from "./Measure.ts"
 import type * as Phone from "./Phone.ts"

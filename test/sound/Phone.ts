@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import type { CodecName } from "../../src/audio/codec/Codecs.ts"
+import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
 
 /** What a phone says: a sine, from its answer on. The frequency is a multiple of 50 Hz, so that it fits into every frame. */
 export interface Voice {

@@ -1,5 +1,5 @@
-import * as Codecs from "../../src/audio/codec/Codecs.ts"
-import * as SequenceNumber from "../../src/rtp/SequenceNumber.ts"
+import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
+import * as SequenceNumber from "../../src/protocol/rtp/SequenceNumber.ts"
 import type { Heard } from "./Phone.ts"
 
 /** Sound with its time: `fromMs` is when its first packet came. */

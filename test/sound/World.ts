@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream"
 import { promisify } from "node:util"
 import { type WebSocket, WebSocketServer } from "ws"
 import * as OwnService from "../../scripts/demo/OwnService.ts"
-import type { CodecName } from "../../src/audio/codec/Codecs.ts"
+import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
 import * as FreePorts from "../support/FreePorts.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
@@ -144,7 +144,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
   }
   const operator = async (...words: ReadonlyArray<string>) => {
     const environment = { ...process.env, DATA_DIR: join(folder, "data"), OPERATOR_PORT: String(ports.operator) }
-    const ran = promisify(execFile)(process.execPath, ["src/operator/cli.ts", ...words], {
+    const ran = promisify(execFile)(process.execPath, ["src/edge/operator/cli.ts", ...words], {
       cwd: root,
       env: environment
     })

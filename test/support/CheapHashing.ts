@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { hash } from "node:crypto"
-import { Hashing } from "../../src/tenant/Password.ts"
+import { Hashing } from "../../src/tenancy/tenant/Password.ts"
 
 /** How many passwords were hashed. */
 export const hashed = { count: 0 }

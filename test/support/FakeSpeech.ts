@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import * as Tone from "../../src/audio/Tone.ts"
-import { type Engine, SpeechFailed } from "../../src/speech/Engine.ts"
-import { Synthesizer } from "../../src/speech/Synthesizer.ts"
+import * as Tone from "../../src/protocol/audio/Tone.ts"
+import { type Engine, SpeechFailed } from "../../src/ports/speech/Engine.ts"
+import { Synthesizer } from "../../src/ports/speech/Synthesizer.ts"
 
 /**
  * An engine that says each character as 20 ms of 440 Hz, four in a stretch, and 10 ms later the next; on the clock of its

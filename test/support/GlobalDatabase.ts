@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import type { TestProject } from "vitest/node"
-import * as EmbeddedPostgres from "../../src/store/embedded/EmbeddedPostgres.ts"
-import * as OwnerFile from "../../src/store/embedded/OwnerFile.ts"
+import * as EmbeddedPostgres from "../../src/runtime/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../src/runtime/store/embedded/OwnerFile.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

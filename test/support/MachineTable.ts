@@ -1,7 +1,7 @@
 /** Drives a transaction machine through every cell of its transition table, and through random histories. */
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type * as Transaction from "../../src/sip/transaction/Transaction.ts"
+import type * as Transaction from "../../src/protocol/sip/transaction/Transaction.ts"
 import { words } from "./SipSample.ts"
 
 interface MachineState {

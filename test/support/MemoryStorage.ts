@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { Effect, Layer, Stream } from "effect"
-import { Storage, StorageError } from "../../src/storage/Storage.ts"
+import { Storage, StorageError } from "../../src/ports/storage/Storage.ts"
 
 /** A store in memory, and what it is asked; the next answers can be failures. */
 export const make = () => {

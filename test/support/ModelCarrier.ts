@@ -11,7 +11,7 @@ import type {
 } from "../../src/carrier/Carrier.ts"
 import * as OrderMemory from "../../src/carrier/OrderMemory.ts"
 import type { CallId, LegId } from "../../src/domain/Id.ts"
-import * as Monotonic from "../../src/domain/Monotonic.ts"
+import * as Monotonic from "../../src/domain/time/Monotonic.ts"
 import * as Telling from "../../src/carrier/Telling.ts"
 
 /** A sink whose engine comes and goes: what is told meanwhile waits for the next one. */

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import { Egress } from "../../src/egress/Egress.ts"
-import * as Target from "../../src/egress/Target.ts"
+import { Egress } from "../../src/ports/egress/Egress.ts"
+import * as Target from "../../src/ports/egress/Target.ts"
 
 const nothing = Effect.die(new Error("nothing leaves here"))
 

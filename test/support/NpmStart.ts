@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
 import { promisify } from "node:util"
-import * as ProcessIdentity from "../../src/store/embedded/ProcessIdentity.ts"
+import * as ProcessIdentity from "../../src/runtime/store/embedded/ProcessIdentity.ts"
 import * as FreePorts from "./FreePorts.ts"
 
 /** A service that was started as everybody starts it, `npm start`, with all the processes that this brings. */

@@ -1,9 +1,9 @@
 /** SIP messages for tests, and what a transaction machine did, in words. */
-import * as Requests from "../../src/sip/message/Requests.ts"
-import * as Responses from "../../src/sip/message/Responses.ts"
-import type { Flow } from "../../src/sip/Flow.ts"
-import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../src/sip/message/SipMessage.ts"
-import type * as Transaction from "../../src/sip/transaction/Transaction.ts"
+import * as Requests from "../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../src/protocol/sip/message/Responses.ts"
+import type { Flow } from "../../src/protocol/sip/Flow.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../src/protocol/sip/message/SipMessage.ts"
+import type * as Transaction from "../../src/protocol/sip/transaction/Transaction.ts"
 
 /** Datagrams between us and that address. */
 export const flow = (remote: Endpoint, local: Endpoint = { address: "192.0.2.1", port: 5060 }): Flow => ({

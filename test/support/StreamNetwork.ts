@@ -1,7 +1,7 @@
 /** A network of connections in memory: a transport that delivers what it took, in order, or says that it did not. */
 import type * as Transports from "../../src/carrier/sip/transport/Transports.ts"
-import type { Flow } from "../../src/sip/Flow.ts"
-import type { Endpoint } from "../../src/sip/message/SipMessage.ts"
+import type { Flow } from "../../src/protocol/sip/Flow.ts"
+import type { Endpoint } from "../../src/protocol/sip/message/SipMessage.ts"
 
 /** What one end wrote on a connection. */
 export interface Written {

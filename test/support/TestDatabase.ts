@@ -4,11 +4,11 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import * as Migrations from "../../src/store/Migrations.ts"
-import { OwnerConnection } from "../../src/store/OwnerSession.ts"
-import * as Client from "../../src/store/postgres/Client.ts"
-import { UpkeepClient } from "../../src/store/UpkeepClient.ts"
-import { WriteFence } from "../../src/store/WriteFence.ts"
+import * as Migrations from "../../src/runtime/store/Migrations.ts"
+import { OwnerConnection } from "../../src/runtime/store/owner/OwnerSession.ts"
+import * as Client from "../../src/runtime/store/postgres/Client.ts"
+import { UpkeepClient } from "../../src/runtime/store/UpkeepClient.ts"
+import { WriteFence } from "../../src/runtime/store/owner/WriteFence.ts"
 
 const server = Effect.promise(async () => {
   const response = await fetch(inject("databaseBroker"))

@@ -1,6 +1,6 @@
 import { Clock, type Deferred, Effect, Queue } from "effect"
 import type * as Id from "../../domain/Id.ts"
-import * as Monotonic from "../../domain/Monotonic.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
 import type { CarrierCommand, LegReport } from "../Carrier.ts"
 import type { EarlyMedia } from "../EarlyMedia.ts"
 import type { FarAct, PhoneScript } from "./PhoneScript.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { MediaPlane } from "../../media/MediaPlane.ts"
-import { isAttended } from "../../media/message/MediaMessage.ts"
+import type { MediaPlane } from "../../media/plane/MediaPlane.ts"
+import { isAttended } from "../../ports/media/MediaMessage.ts"
 import type { CarrierCommand } from "../Carrier.ts"
 import * as Line from "./Line.ts"
 

@@ -1,5 +1,5 @@
-import * as Tone from "../../audio/Tone.ts"
-import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
+import * as Tone from "../../protocol/audio/Tone.ts"
+import type { PhoneScript as Voice } from "../../media/plane/MediaPlane.ts"
 import type { Part } from "../../media/SimulatedPhone.ts"
 import type { LegId } from "../../domain/Id.ts"
 import type { LegEnd } from "../Carrier.ts"

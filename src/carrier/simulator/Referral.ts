@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as SipUri from "../../sip/message/SipUri.ts"
+import * as SipUri from "../../protocol/sip/message/header/SipUri.ts"
 import type { LegEnd, LegReport } from "../Carrier.ts"
 import type { PhoneScript } from "./PhoneScript.ts"
 

@@ -1,8 +1,8 @@
 import { Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
-import { Entropy } from "../../actor/Entropy.ts"
+import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Id from "../../domain/Id.ts"
-import * as Monotonic from "../../domain/Monotonic.ts"
-import { MediaPlane } from "../../media/MediaPlane.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import {
   type Admission,
   Carrier,
@@ -13,9 +13,9 @@ import {
   type LegReport,
   type Order
 } from "../Carrier.ts"
-import type { Bridgeable } from "../Bridges.ts"
-import { SharedBridges } from "../SharedBridges.ts"
-import { SharedRooms } from "../SharedRooms.ts"
+import type { Bridgeable } from "../bridge/Bridges.ts"
+import { SharedBridges } from "../bridge/SharedBridges.ts"
+import { SharedRooms } from "../room/SharedRooms.ts"
 import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"

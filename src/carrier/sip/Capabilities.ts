@@ -1,6 +1,6 @@
-import * as DialogMethod from "../../sip/dialog/DialogMethod.ts"
-import * as SessionBody from "../../sip/message/SessionBody.ts"
-import type { Header } from "../../sip/message/SipMessage.ts"
+import * as DialogMethod from "../../protocol/sip/dialog/DialogMethod.ts"
+import * as SessionBody from "../../protocol/sip/message/SessionBody.ts"
+import type { Header } from "../../protocol/sip/message/SipMessage.ts"
 
 /** The types of body that this user agent reads, RFC 3261 section 20.1. */
 export const accept: Header = ["Accept", `${SessionBody.accept[1]}, application/dtmf-relay, message/sipfrag`]

@@ -1,6 +1,6 @@
 import type { SipTrunk } from "../Carrier.ts"
-import * as Digest from "../../sip/Digest.ts"
-import { headers, type Header, type SipRequest, type SipResponse } from "../../sip/message/SipMessage.ts"
+import * as Digest from "../../protocol/sip/Digest.ts"
+import { headers, type Header, type SipRequest, type SipResponse } from "../../protocol/sip/message/SipMessage.ts"
 
 /** How often one request is repeated because of challenges, whatever the peer asks. */
 export const maxAttempts = 3

@@ -1,5 +1,5 @@
 import * as CustomHeader from "../../domain/CustomHeader.ts"
-import type { Header, SipMessage } from "../../sip/message/SipMessage.ts"
+import type { Header, SipMessage } from "../../protocol/sip/message/SipMessage.ts"
 
 type Headers = ReadonlyArray<CustomHeader.CustomHeader>
 

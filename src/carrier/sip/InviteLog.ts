@@ -4,11 +4,11 @@
  */
 import { Clock, Effect, FiberSet, Metric } from "effect"
 import type { LegId } from "../../domain/Id.ts"
-import * as Monotonic from "../../domain/Monotonic.ts"
-import { header, type SipRequest } from "../../sip/message/SipMessage.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { header, type SipRequest } from "../../protocol/sip/message/SipMessage.ts"
 import type { Admission } from "../Carrier.ts"
 import * as SecurityLog from "./gate/SecurityLog.ts"
-import * as DialledNumber from "./leg/DialledNumber.ts"
+import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 
 const refusals = Metric.counter("sip_invites_refused_total", {
   description: "INVITEs of known peers that were refused before they became calls, by status",

@@ -1,6 +1,6 @@
 import { Effect, Metric } from "effect"
 import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
-import type { Quality } from "../../media/MediaPlane.ts"
+import type { Quality } from "../../media/plane/MediaPlane.ts"
 import { LegSounds } from "../LegSounds.ts"
 
 /**

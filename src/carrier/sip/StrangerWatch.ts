@@ -4,13 +4,13 @@
  * A line holds nothing that a stranger wrote as it is: of the method only its name in a table, of the number its digits.
  */
 import { Clock, Effect, FiberSet, Schedule } from "effect"
-import * as Supervised from "../../actor/Supervised.ts"
-import * as Monotonic from "../../domain/Monotonic.ts"
+import * as Supervised from "../../runtime/process/Supervised.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
 import type { Sighting } from "./gate/Entrance.ts"
 import * as BanList from "./gate/BanList.ts"
 import * as SecurityLog from "./gate/SecurityLog.ts"
 import * as Source from "./gate/Source.ts"
-import * as DialledNumber from "./leg/DialledNumber.ts"
+import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
 /** The messages of the lines; fail2ban reads these two. */

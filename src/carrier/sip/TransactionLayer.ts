@@ -4,14 +4,14 @@
  * Everything runs in plain callbacks, one message at a time. A listener may ask for more while it is called; that is
  * done after it returns. What the entrance lets in comes to a transaction.
  */
-import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
-import type { Flow } from "../../sip/Flow.ts"
-import * as MessageKey from "../../sip/message/MessageKey.ts"
-import type { SipMessage, SipRequest, SipResponse } from "../../sip/message/SipMessage.ts"
-import * as SipWriter from "../../sip/message/SipWriter.ts"
-import type * as Exchange from "../../sip/transaction/Exchange.ts"
-import * as TransactionTable from "../../sip/transaction/TransactionTable.ts"
-import * as Validate from "../../sip/message/Validate.ts"
+import * as DeadlineHeap from "../../domain/time/DeadlineHeap.ts"
+import type { Flow } from "../../protocol/sip/Flow.ts"
+import * as MessageKey from "../../protocol/sip/message/MessageKey.ts"
+import type { SipMessage, SipRequest, SipResponse } from "../../protocol/sip/message/SipMessage.ts"
+import * as SipWriter from "../../protocol/sip/message/SipWriter.ts"
+import type * as Exchange from "../../protocol/sip/transaction/Exchange.ts"
+import * as TransactionTable from "../../protocol/sip/transaction/TransactionTable.ts"
+import * as Validate from "../../protocol/sip/message/Validate.ts"
 import * as Entrance from "./gate/Entrance.ts"
 import type * as Gate from "./gate/Gate.ts"
 import type { Transports } from "./transport/Transports.ts"

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import * as Field from "../Field.ts"
+import * as Field from "../schema/Field.ts"
 import * as LegReport from "../LegReport.ts"
-import * as Secret from "../Secret.ts"
-import * as Wire from "../Wire.ts"
+import * as Secret from "../schema/Secret.ts"
+import * as Wire from "../schema/Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
 /** Stands on every event of a call. */

@@ -1,5 +1,5 @@
-import * as Field from "../Field.ts"
-import * as Wire from "../Wire.ts"
+import * as Field from "../schema/Field.ts"
+import * as Wire from "../schema/Wire.ts"
 import type { Family } from "./PublicEvent.ts"
 
 const ofMember = {

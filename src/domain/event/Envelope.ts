@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import * as Id from "../Id.ts"
 import { catalogue, type EventType, type PublicEvent } from "./EventCatalogue.ts"
-import * as Field from "../Field.ts"
-import * as Timestamp from "../Timestamp.ts"
-import * as Secret from "../Secret.ts"
-import * as Wire from "../Wire.ts"
+import * as Field from "../schema/Field.ts"
+import * as Timestamp from "../time/Timestamp.ts"
+import * as Secret from "../schema/Secret.ts"
+import * as Wire from "../schema/Wire.ts"
 import { exampleOf } from "./PublicEvent.ts"
 
 const exampleId = Id.EventId.make(Field.exampleUuid)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import * as Field from "../Field.ts"
-import * as Wire from "../Wire.ts"
+import * as Field from "../schema/Field.ts"
+import * as Wire from "../schema/Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
 const ofStream = {

@@ -1,4 +1,4 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type * as Frame from "../Frame.ts"
 import type { Tap, Track } from "../mix/Tap.ts"
 import * as Timeline from "./Timeline.ts"

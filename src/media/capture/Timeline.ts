@@ -1,6 +1,6 @@
-import * as Ramp from "../../audio/Ramp.ts"
-import * as Splice from "../../audio/Splice.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Ramp from "../../protocol/audio/Ramp.ts"
+import * as Splice from "../../protocol/audio/Splice.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
 

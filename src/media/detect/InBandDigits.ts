@@ -1,4 +1,4 @@
-import * as Dtmf from "../../audio/detect/Dtmf.ts"
+import * as Dtmf from "../../protocol/audio/detect/Dtmf.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Frame } from "../Frame.ts"
 

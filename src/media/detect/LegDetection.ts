@@ -1,6 +1,6 @@
-import * as Machine from "../../audio/detect/Machine.ts"
+import * as Machine from "../../protocol/audio/detect/Machine.ts"
 import type { WorkId } from "../../domain/Id.ts"
-import type { MediaEvent } from "../message/MediaMessage.ts"
+import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Taps from "../mix/Tap.ts"
 
 export type LegDetection = ReturnType<typeof make>

@@ -1,6 +1,6 @@
-import * as Ramp from "../../audio/Ramp.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import * as Tone from "../../audio/Tone.ts"
+import * as Ramp from "../../protocol/audio/Ramp.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import * as Tone from "../../protocol/audio/Tone.ts"
 import * as Frame from "../Frame.ts"
 import type { Source } from "./Source.ts"
 

@@ -1,5 +1,5 @@
 import * as Frame from "../Frame.ts"
-import type { LocalLeg } from "../LocalLeg.ts"
+import type { LocalLeg } from "../plane/LocalLeg.ts"
 import * as Continuation from "./Continuation.ts"
 import * as EchoedDigits from "./EchoedDigits.ts"
 import * as RateConverter from "./RateConverter.ts"

@@ -1,5 +1,5 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import * as Splice from "../../audio/Splice.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import * as Splice from "../../protocol/audio/Splice.ts"
 import * as Frame from "../Frame.ts"
 
 /** Over so long. A filter that begins with the change needs up to 5 ms until its sound is whole. */

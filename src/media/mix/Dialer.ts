@@ -1,8 +1,8 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import * as Tone from "../../audio/Tone.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import * as Tone from "../../protocol/audio/Tone.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import * as Frame from "../Frame.ts"
-import type { MediaEvent } from "../message/MediaMessage.ts"
+import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { Source } from "./Source.ts"
 
 interface Dialing {

@@ -1,4 +1,4 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { type FarEnd, withoutPackets } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "./RateConverter.ts"

@@ -1,6 +1,6 @@
-import * as Limiter from "../../audio/Limiter.ts"
-import * as Ramp from "../../audio/Ramp.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Limiter from "../../protocol/audio/Limiter.ts"
+import * as Ramp from "../../protocol/audio/Ramp.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Behind, Source } from "./Source.ts"
 

@@ -1,8 +1,8 @@
-import type { Piece } from "../../audio/Pieces.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
-import type { MediaEnded } from "../message/MediaMessage.ts"
-import type { Playable } from "../message/Playback.ts"
+import type { MediaEnded } from "../../ports/media/MediaMessage.ts"
+import type { Playable } from "../../ports/media/Playback.ts"
 
 /** The leg that was asked for a sound: the one that plays it, or one that is connected with it. It hears of the end. */
 export interface Asker {

@@ -1,6 +1,6 @@
 import type { WorkId } from "../../domain/Id.ts"
-import type { MediaCommand, MediaEnded, MediaEvent } from "../message/MediaMessage.ts"
-import type { Playable, Target } from "../message/Playback.ts"
+import type { MediaCommand, MediaEnded, MediaEvent } from "../../ports/media/MediaMessage.ts"
+import type { Playable, Target } from "../../ports/media/Playback.ts"
 import * as Player from "./Player.ts"
 import type { Asker } from "./PlaybackQueue.ts"
 

@@ -1,6 +1,6 @@
-import * as Ramp from "../../audio/Ramp.ts"
-import * as Resample from "../../audio/Resample.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Ramp from "../../protocol/audio/Ramp.ts"
+import * as Resample from "../../protocol/audio/Resample.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { type Frame, lengthAt } from "../Frame.ts"
 
 /**

@@ -1,4 +1,4 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { Frame } from "../Frame.ts"
 
 /**

@@ -1,5 +1,5 @@
-import type { CodecName } from "../../audio/codec/Codecs.ts"
-import type { RtpPacket } from "../../rtp/RtpPacket.ts"
+import type { CodecName } from "../../protocol/audio/codec/Codecs.ts"
+import type { RtpPacket } from "../../protocol/rtp/RtpPacket.ts"
 import type { Arrived } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 

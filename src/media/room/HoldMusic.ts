@@ -1,11 +1,11 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { WorkId } from "../../domain/Id.ts"
 import type { Sound } from "../Frame.ts"
 import type { FarEnd } from "../FarEnd.ts"
-import type { Playable } from "../message/Playback.ts"
+import type { Playable } from "../../ports/media/Playback.ts"
 import type { Mix } from "../mix/Mix.ts"
 import * as Player from "../mix/Player.ts"
-import type { PlaybackFailure } from "../Protocol.ts"
+import type { PlaybackFailure } from "../plane/Protocol.ts"
 
 /** A leg on hold. */
 interface Leg {

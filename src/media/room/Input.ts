@@ -1,7 +1,7 @@
-import * as Ramp from "../../audio/Ramp.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Ramp from "../../protocol/audio/Ramp.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
-import type { LocalLeg } from "../LocalLeg.ts"
+import type { LocalLeg } from "../plane/LocalLeg.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
 
 /** Whoever came from elsewhere was read there lately; what is nearer to that than this is not read again. */

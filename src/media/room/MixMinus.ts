@@ -1,4 +1,4 @@
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Comfort } from "./Comfort.ts"

@@ -1,5 +1,5 @@
-import * as Limiter from "../../audio/Limiter.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Limiter from "../../protocol/audio/Limiter.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Taps } from "../mix/Tap.ts"
 

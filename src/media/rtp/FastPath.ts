@@ -1,5 +1,5 @@
-import * as RecentPackets from "../../rtp/RecentPackets.ts"
-import * as RtpPacket from "../../rtp/RtpPacket.ts"
+import * as RecentPackets from "../../protocol/rtp/RecentPackets.ts"
+import * as RtpPacket from "../../protocol/rtp/RtpPacket.ts"
 import type { Address } from "./PacketPort.ts"
 import type { PacketSink } from "./PacketSink.ts"
 

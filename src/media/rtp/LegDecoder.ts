@@ -1,9 +1,9 @@
-import type { Codec, Loss } from "../../audio/codec/Codec.ts"
-import * as FadingRepetition from "../../audio/codec/FadingRepetition.ts"
-import * as Resample from "../../audio/Resample.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import * as Splice from "../../audio/Splice.ts"
-import type { PayloadDecoder } from "../../rtp/PayloadDecoder.ts"
+import type { Codec, Loss } from "../../protocol/audio/codec/Codec.ts"
+import * as FadingRepetition from "../../protocol/audio/codec/FadingRepetition.ts"
+import * as Resample from "../../protocol/audio/Resample.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import * as Splice from "../../protocol/audio/Splice.ts"
+import type { PayloadDecoder } from "../../protocol/rtp/playout/PayloadDecoder.ts"
 
 /** A codec's decoder at the rate of the leg that hears it. */
 export interface LegDecoder extends PayloadDecoder {

@@ -1,6 +1,6 @@
-import * as Codecs from "../../audio/codec/Codecs.ts"
-import * as EModel from "../../rtp/EModel.ts"
-import type { Quality } from "../Protocol.ts"
+import * as Codecs from "../../protocol/audio/codec/Codecs.ts"
+import * as EModel from "../../protocol/rtp/EModel.ts"
+import type { Quality } from "../plane/Protocol.ts"
 
 /** What a leg knows of the stream that it receives, and of the path. */
 export type Measured = Omit<Quality, "mos" | "reported"> & {

@@ -1,4 +1,4 @@
-import type { RtpPacket } from "../../rtp/RtpPacket.ts"
+import type { RtpPacket } from "../../protocol/rtp/RtpPacket.ts"
 
 /** How packets that follow each other as expected are written and sent on. */
 export interface Onward {

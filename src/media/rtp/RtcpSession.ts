@@ -1,8 +1,8 @@
 import { Result } from "effect"
-import type * as ReceptionStats from "../../rtp/ReceptionStats.ts"
-import * as Rtcp from "../../rtp/Rtcp.ts"
-import * as RtcpParser from "../../rtp/RtcpParser.ts"
-import * as RtcpWriter from "../../rtp/RtcpWriter.ts"
+import type * as ReceptionStats from "../../protocol/rtp/rtcp/ReceptionStats.ts"
+import * as Rtcp from "../../protocol/rtp/rtcp/Rtcp.ts"
+import * as RtcpParser from "../../protocol/rtp/rtcp/RtcpParser.ts"
+import * as RtcpWriter from "../../protocol/rtp/rtcp/RtcpWriter.ts"
 
 /** The fixed minimum interval, RFC 3550 section 6.2; half of it before the first report. */
 const intervalMs = 5000

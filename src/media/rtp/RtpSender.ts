@@ -1,11 +1,11 @@
-import type { Encoder } from "../../audio/codec/Codec.ts"
-import * as Codecs from "../../audio/codec/Codecs.ts"
-import * as Splice from "../../audio/Splice.ts"
-import * as RtpPacket from "../../rtp/RtpPacket.ts"
-import { distance, next, timestampDistance } from "../../rtp/SequenceNumber.ts"
-import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
+import type { Encoder } from "../../protocol/audio/codec/Codec.ts"
+import * as Codecs from "../../protocol/audio/codec/Codecs.ts"
+import * as Splice from "../../protocol/audio/Splice.ts"
+import * as RtpPacket from "../../protocol/rtp/RtpPacket.ts"
+import { distance, next, timestampDistance } from "../../protocol/rtp/SequenceNumber.ts"
+import * as TelephoneEvent from "../../protocol/rtp/TelephoneEvent.ts"
 import * as Frame from "../Frame.ts"
-import type { RtpRemote } from "../Protocol.ts"
+import type { RtpRemote } from "../plane/Protocol.ts"
 
 /** First values of the counters, random as RFC 3550 section 5.1 asks. */
 interface Origin {

@@ -1,4 +1,4 @@
-import { next } from "../../rtp/SequenceNumber.ts"
+import { next } from "../../protocol/rtp/SequenceNumber.ts"
 import type { Address } from "./PacketPort.ts"
 
 /** Packets in a row that an unannounced source must send before it is believed. */

@@ -1,9 +1,9 @@
 import { Effect, Fiber } from "effect"
-import type { Piece } from "../../audio/Pieces.ts"
-import * as Resample from "../../audio/Resample.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import { SpeechFailed, type Spoken } from "../../speech/Engine.ts"
-import type { Script } from "../../speech/Synthesizer.ts"
+import type { Piece } from "../../protocol/audio/Pieces.ts"
+import * as Resample from "../../protocol/audio/Resample.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import { SpeechFailed, type Spoken } from "../../ports/speech/Engine.ts"
+import type { Script } from "../../ports/speech/Synthesizer.ts"
 
 /**
  * Speech at one rate, as it is made: whoever plays it is given what is there, from the first moment on.

@@ -1,9 +1,9 @@
 import { Effect, type Fiber, type Scope } from "effect"
-import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { TenantId } from "../../domain/Id.ts"
-import type { SpeechFailed } from "../../speech/Engine.ts"
-import type { Synthesizer } from "../../speech/Synthesizer.ts"
-import type { Speech } from "../message/Playback.ts"
+import type { SpeechFailed } from "../../ports/speech/Engine.ts"
+import type { Synthesizer } from "../../ports/speech/Synthesizer.ts"
+import type { Speech } from "../../ports/media/Playback.ts"
 import type * as Shelf from "./Shelf.ts"
 import * as SpeechTrack from "./SpeechTrack.ts"
 

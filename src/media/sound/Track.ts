@@ -1,7 +1,7 @@
 import { Deferred, Effect, Exit } from "effect"
-import type { Piece } from "../../audio/Pieces.ts"
-import type { SampleRate } from "../../audio/SampleRate.ts"
-import { type AudioDecoder, type AudioFile, AudioUnreadable, type DecoderLost, type Reading } from "../AudioDecoder.ts"
+import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import { type AudioDecoder, type AudioFile, AudioUnreadable, type DecoderLost, type Reading } from "./AudioDecoder.ts"
 
 /**
  * A sound at one rate: its pieces, decoded when they are asked for.

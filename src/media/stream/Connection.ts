@@ -1,6 +1,6 @@
-import type { Pinned } from "../../egress/Pinned.ts"
-import type { Closed, Link, Open } from "../../egress/WebSocketClient.ts"
-import type * as Message from "../message/Stream.ts"
+import type { Pinned } from "../../ports/egress/Pinned.ts"
+import type { Closed, Link, Open } from "../../ports/egress/WebSocketClient.ts"
+import type * as Message from "../../ports/media/Stream.ts"
 import * as Attempts from "./Attempts.ts"
 
 /** A longer message of the server breaks the stream. */

@@ -1,11 +1,11 @@
-import type { MediaEvent } from "../message/MediaMessage.ts"
-import type { StartStream } from "../message/Stream.ts"
+import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
+import type { StartStream } from "../../ports/media/Stream.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Taps } from "../mix/Tap.ts"
-import type { Common } from "./Common.ts"
+import type { Common } from "./dialect/Common.ts"
 import * as Stream from "./Stream.ts"
-import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
+import type { StreamAnswer, StreamAsk } from "./dialect/StreamMessage.ts"
 
 export type LegStream = ReturnType<typeof make>
 

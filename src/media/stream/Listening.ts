@@ -1,9 +1,9 @@
 import type { FarEnd } from "../FarEnd.ts"
 import type { Track } from "../mix/Tap.ts"
-import type * as Stream from "../message/Stream.ts"
+import type * as Stream from "../../ports/media/Stream.ts"
 import type * as Taps from "../mix/Tap.ts"
-import * as OutgoingTrack from "./OutgoingTrack.ts"
-import type { StreamFormat } from "./StreamFormat.ts"
+import * as OutgoingTrack from "./playout/OutgoingTrack.ts"
+import type { StreamFormat } from "./dialect/StreamFormat.ts"
 
 const wanted: Readonly<Record<Stream.Track, ReadonlyArray<Track>>> = {
   inbound_track: ["inbound"],

@@ -1,4 +1,4 @@
-import * as FairShare from "../../domain/FairShare.ts"
+import * as FairShare from "../../domain/fair/FairShare.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
 /** What one tenant's streams hold. */

@@ -1,6 +1,6 @@
 import type { Track } from "../mix/Tap.ts"
 import * as Frame from "../Frame.ts"
-import type { Media } from "./Dialect.ts"
+import type { Media } from "./dialect/Dialect.ts"
 
 /**
  * What waits for a stream's server to take it, in order, guide/streams.md#a-slow-server.

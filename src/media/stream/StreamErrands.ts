@@ -1,8 +1,8 @@
 import { Effect, FiberMap, type Scope } from "effect"
 import type { LegId, TenantId, WorkId } from "../../domain/Id.ts"
-import { Egress } from "../../egress/Egress.ts"
-import { AudioDecoder } from "../AudioDecoder.ts"
-import { fileRate, type StreamAnswer, type StreamAsk } from "./StreamMessage.ts"
+import { Egress } from "../../ports/egress/Egress.ts"
+import { AudioDecoder } from "../sound/AudioDecoder.ts"
+import { fileRate, type StreamAnswer, type StreamAsk } from "./dialect/StreamMessage.ts"
 
 /** A failure that another try would meet again. */
 const final: ReadonlySet<string> = new Set(["invalid_url", "blocked"])

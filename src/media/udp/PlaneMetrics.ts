@@ -1,7 +1,7 @@
 import { type Context, Metric } from "effect"
-import * as Stream from "../message/Stream.ts"
-import { type Figures as StreamFigures, noFigures } from "../stream/Common.ts"
-import * as PacketIo from "./PacketIo.ts"
+import * as Stream from "../../ports/media/Stream.ts"
+import { type Figures as StreamFigures, noFigures } from "../stream/dialect/Common.ts"
+import * as PacketIo from "./packet/PacketIo.ts"
 import type { Figures } from "./PlaneThread.ts"
 
 const deaths = Metric.counter("media_thread_deaths_total", {

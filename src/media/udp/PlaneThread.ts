@@ -1,8 +1,8 @@
-import type { Country } from "../../audio/RingbackTone.ts"
-import type { Command, Event } from "../Protocol.ts"
-import type { Figures as StreamFigures } from "../stream/Common.ts"
-import type * as Descriptors from "./Descriptors.ts"
-import type { Chosen, PacketIo } from "./PacketIo.ts"
+import type { Country } from "../../protocol/audio/RingbackTone.ts"
+import type { Command, Event } from "../plane/Protocol.ts"
+import type { Figures as StreamFigures } from "../stream/dialect/Common.ts"
+import type * as Descriptors from "./packet/Descriptors.ts"
+import type { Chosen, PacketIo } from "./packet/PacketIo.ts"
 
 /**
  * Of the heap of the thread. Each datagram of a socket of Node leaves objects behind, some 10 MB a second in a room of 250. The space

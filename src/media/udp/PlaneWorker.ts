@@ -1,13 +1,13 @@
 import { randomFillSync } from "node:crypto"
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
-import * as WsClient from "../../egress/node/WsClient.ts"
-import * as Common from "../stream/Common.ts"
-import * as Switch from "../Switch.ts"
+import * as WsClient from "../../ports/egress/node/WsClient.ts"
+import * as Common from "../stream/dialect/Common.ts"
+import * as Switch from "../plane/Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
-import * as ThreadPriority from "../../domain/ThreadPriority.ts"
-import * as PacketIo from "./PacketIo.ts"
-import * as UdpPorts from "./UdpPorts.ts"
+import * as ThreadPriority from "../../runtime/process/ThreadPriority.ts"
+import * as PacketIo from "./packet/PacketIo.ts"
+import * as UdpPorts from "./packet/UdpPorts.ts"
 
 /** The thread of the media plane: the switch, its sockets and its clock. */
 const port = parentPort

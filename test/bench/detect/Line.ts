@@ -1,6 +1,6 @@
-import * as Resample from "../../../src/audio/Resample.ts"
-import type { SampleRate } from "../../../src/audio/SampleRate.ts"
-import * as Codecs from "../../../src/audio/codec/Codecs.ts"
+import * as Resample from "../../../src/protocol/audio/Resample.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
+import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import type * as Random from "./Random.ts"
 import { rate } from "./Speaker.ts"
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Resample from "../../../src/audio/Resample.ts"
+import * as Resample from "../../../src/protocol/audio/Resample.ts"
 
 /** The rate in which the corpus is made: what a codec of wide band would carry. */
 export const rate = 16_000

@@ -1,5 +1,5 @@
-import type { SampleRate } from "../../../src/audio/SampleRate.ts"
-import * as Machine from "../../../src/audio/detect/Machine.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
+import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
 import type * as Corpus from "./Corpus.ts"
 
 /** What the detector says of a clip. */

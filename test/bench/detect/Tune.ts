@@ -3,11 +3,11 @@
  * and prints those in use and the best. A person who is taken for a machine counts five times.
  */
 import { isDeepStrictEqual } from "node:util"
-import * as Features from "../../../src/audio/detect/Features.ts"
-import { limits, type Patience } from "../../../src/audio/detect/Limits.ts"
-import * as Machine from "../../../src/audio/detect/Machine.ts"
-import * as Tones from "../../../src/audio/detect/Tones.ts"
-import * as Voice from "../../../src/audio/detect/Voice.ts"
+import * as Features from "../../../src/protocol/audio/detect/Features.ts"
+import { limits, type Patience } from "../../../src/protocol/audio/detect/Limits.ts"
+import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
+import * as Tones from "../../../src/protocol/audio/detect/Tones.ts"
+import * as Voice from "../../../src/protocol/audio/detect/Voice.ts"
 import * as Corpus from "./Corpus.ts"
 import * as Trial from "./Trial.ts"
 

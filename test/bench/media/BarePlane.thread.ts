@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
-import * as ThreadPriority from "../../../src/domain/ThreadPriority.ts"
+import * as ThreadPriority from "../../../src/runtime/process/ThreadPriority.ts"
 
 /**
  * The least that a media thread can do: a socket a call that sends back the last packet it got, once every 20 ms. No

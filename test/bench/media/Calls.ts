@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import * as Codecs from "../../../src/audio/codec/Codecs.ts"
-import * as Tone from "../../../src/audio/Tone.ts"
+import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import { LegId } from "../../../src/domain/Id.ts"
 import * as Rounds from "../Rounds.ts"
 import * as BarePlane from "./BarePlane.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Codecs from "../../../src/audio/codec/Codecs.ts"
+import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
 import * as Calls from "./Calls.ts"

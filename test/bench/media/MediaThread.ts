@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { type LegId, type MemberId, WorkId } from "../../../src/domain/Id.ts"
-import type { Pinned } from "../../../src/egress/Pinned.ts"
-import type { StartStream } from "../../../src/media/message/Stream.ts"
-import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
-import * as Descriptors from "../../../src/media/udp/Descriptors.ts"
-import * as PacketIo from "../../../src/media/udp/PacketIo.ts"
+import type { Pinned } from "../../../src/ports/egress/Pinned.ts"
+import type { StartStream } from "../../../src/ports/media/Stream.ts"
+import type { RtpRemote } from "../../../src/media/plane/MediaPlane.ts"
+import * as Descriptors from "../../../src/media/udp/packet/Descriptors.ts"
+import * as PacketIo from "../../../src/media/udp/packet/PacketIo.ts"
 import {
   type FromThread,
   resourceLimits,

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from "node:dgram"
-import { hostile, random } from "../../rtp/RandomBytes.ts"
+import { hostile, random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Child from "../Child.ts"
 import { type Departure, type Listening, payloadLength, type Question } from "./Peers.ts"
 import * as StampedSocket from "./StampedSocket.ts"

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { niceness } from "../../../src/domain/ThreadPriority.ts"
+import { niceness } from "../../../src/runtime/process/ThreadPriority.ts"
 
 /** Time of the threads of this process whose priority is raised, since they began: the media thread, and its measure. */
 export interface ThreadTime {

@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { Effect, Result } from "effect"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import * as Responses from "../../../src/sip/message/Responses.ts"
-import { header, type SipMessage } from "../../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../../src/protocol/sip/message/Responses.ts"
+import { header, type SipMessage } from "../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 
 /** A trunk on 127.0.0.1 that answers every call at once and every request with 200; its media is another's. */
 export const start = (rtpPort: number) =>

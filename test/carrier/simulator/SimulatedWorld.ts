@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import { Entropy } from "../../../src/actor/Entropy.ts"
+import { Entropy } from "../../../src/runtime/process/Entropy.ts"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
 import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
-import * as MediaPlaneInline from "../../../src/media/MediaPlaneInline.ts"
+import * as MediaPlaneInline from "../../../src/media/plane/MediaPlaneInline.ts"
 import { Outside } from "../CarrierBench.ts"
 import * as VirtualMedia from "../VirtualMedia.ts"
 

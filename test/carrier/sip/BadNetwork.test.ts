@@ -1,7 +1,7 @@
 /** Two carriers that call each other over a network that loses, delays, doubles and reorders. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FiberSet } from "effect"
-import type { Endpoint } from "../../../src/sip/message/SipMessage.ts"
+import type { Endpoint } from "../../../src/protocol/sip/message/SipMessage.ts"
 import * as Netem from "../../support/Netem.ts"
 import * as Rig from "./Rig.ts"
 

@@ -1,8 +1,8 @@
 /** The short form of `npm run bench -- --only strangers`: in a flood calls make progress, in their order. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Dialog from "../../../src/sip/dialog/Dialog.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+import * as Dialog from "../../../src/protocol/sip/dialog/Dialog.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 

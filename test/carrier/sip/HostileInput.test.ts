@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import type { SipMessage } from "../../../src/sip/message/SipMessage.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
+import type { SipMessage } from "../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as Netem from "../../support/Netem.ts"
 import * as Rig from "./Rig.ts"
 

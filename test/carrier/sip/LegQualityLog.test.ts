@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Metric } from "effect"
 import { LegSounds } from "../../../src/carrier/LegSounds.ts"
 import * as LegQualityLog from "../../../src/carrier/sip/LegQualityLog.ts"
-import type { Quality } from "../../../src/media/MediaPlane.ts"
+import type { Quality } from "../../../src/media/plane/MediaPlane.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const quality: Quality = {

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { expect } from "@effect/vitest"
-import { Entropy } from "../../../src/actor/Entropy.ts"
+import { Entropy } from "../../../src/runtime/process/Entropy.ts"
 import {
   type Admission,
   Carrier,
@@ -17,9 +17,9 @@ import {
   type SipTrunk
 } from "../../../src/carrier/Carrier.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
-import { type CodecName, defaultOrder } from "../../../src/audio/codec/Codecs.ts"
-import * as PeerTable from "../../../src/carrier/PeerTable.ts"
-import { TrunkStates } from "../../../src/carrier/TrunkStates.ts"
+import { type CodecName, defaultOrder } from "../../../src/protocol/audio/codec/Codecs.ts"
+import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
+import { TrunkStates } from "../../../src/carrier/peer/TrunkStates.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/transport/Transports.ts"
@@ -29,16 +29,16 @@ import {
   MediaUnavailable,
   type Quality,
   type RtpRemote
-} from "../../../src/media/MediaPlane.ts"
-import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
-import * as IpAddress from "../../../src/domain/IpAddress.ts"
-import type { Flow } from "../../../src/sip/Flow.ts"
-import * as MessageKey from "../../../src/sip/message/MessageKey.ts"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import * as Responses from "../../../src/sip/message/Responses.ts"
-import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+} from "../../../src/media/plane/MediaPlane.ts"
+import type { MediaEvent } from "../../../src/ports/media/MediaMessage.ts"
+import * as IpAddress from "../../../src/domain/network/IpAddress.ts"
+import type { Flow } from "../../../src/protocol/sip/Flow.ts"
+import * as MessageKey from "../../../src/protocol/sip/message/MessageKey.ts"
+import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../../src/protocol/sip/message/Responses.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as Ids from "../../support/Ids.ts"
 
 export const self: Endpoint = { address: "192.0.2.1", port: 5060 }

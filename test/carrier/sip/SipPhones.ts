@@ -4,19 +4,19 @@
  * RFC 3261 as far as that needs it: they repeat nothing, and take every message once.
  */
 import { Result } from "effect"
-import * as Dialog from "../../../src/sip/dialog/Dialog.ts"
-import * as MessageKey from "../../../src/sip/message/MessageKey.ts"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import * as Responses from "../../../src/sip/message/Responses.ts"
+import * as Dialog from "../../../src/protocol/sip/dialog/Dialog.ts"
+import * as MessageKey from "../../../src/protocol/sip/message/MessageKey.ts"
+import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../../src/protocol/sip/message/Responses.ts"
 import {
   header,
   type Endpoint,
   type SipMessage,
   type SipRequest,
   type SipResponse
-} from "../../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+} from "../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as Rig from "./Rig.ts"
 
 export const numbers = {

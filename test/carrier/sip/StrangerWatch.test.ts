@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { readFileSync } from "node:fs"
-import * as SipParser from "../../../src/sip/message/SipParser.ts"
+import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
 import * as StrangerWatch from "../../../src/carrier/sip/StrangerWatch.ts"
 import { Result } from "effect"
 import * as SipSample from "../../support/SipSample.ts"

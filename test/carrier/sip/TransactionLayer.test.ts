@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as PeerTable from "../../../src/carrier/PeerTable.ts"
+import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
 import * as Gate from "../../../src/carrier/sip/gate/Gate.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
 const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
-import * as DoorClient from "../../../src/operator/DoorClient.ts"
+import * as DoorClient from "../../../src/edge/operator/command/DoorClient.ts"
 import * as Client from "./Client.ts"
 import * as World from "./World.ts"
 

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Cluster from "../../../src/store/embedded/Cluster.ts"
+import * as Cluster from "../../../src/runtime/store/embedded/Cluster.ts"
 
 /** The service's database, seen past the service. */
 export interface Database {

@@ -1,6 +1,6 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
-import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
-import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
+import * as EmbeddedPostgres from "../../../src/runtime/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../../src/runtime/store/embedded/OwnerFile.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 
 /** A way to the server, which can fail. */

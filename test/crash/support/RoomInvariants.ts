@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import * as ConferenceMachine from "../../../src/conference/ConferenceMachine.ts"
-import { ConferenceInput } from "../../../src/conference/ConferenceInput.ts"
-import { commitOf } from "../../../src/conference/ConferenceRecord.ts"
-import { type ConferenceState, isSeated } from "../../../src/conference/ConferenceState.ts"
-import * as Sealing from "../../../src/conference/Sealing.ts"
-import * as Replay from "../../../src/operator/call/Replay.ts"
-import type { StoredInput } from "../../../src/store/Journal.ts"
+import * as ConferenceMachine from "../../../src/telephony/conference/machine/ConferenceMachine.ts"
+import { ConferenceInput } from "../../../src/telephony/conference/machine/ConferenceInput.ts"
+import { commitOf } from "../../../src/telephony/conference/stored/ConferenceRecord.ts"
+import { type ConferenceState, isSeated } from "../../../src/telephony/conference/machine/ConferenceState.ts"
+import * as Sealing from "../../../src/telephony/conference/stored/Sealing.ts"
+import * as Replay from "../../../src/edge/operator/call/Replay.ts"
+import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import type { Database } from "./Database.ts"
 
 /** What must hold of conferences after every restart, when everything is settled. Each line is a violation. */

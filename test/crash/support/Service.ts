@@ -35,7 +35,7 @@ export interface Options {
   readonly databaseUrl?: string
   /** A standby is ready when it has taken over; absent: a minute. */
   readonly readyWithinMs?: number
-  /** `<name>:<n>`: once it is armed, the process kills itself there (`boot/Crash.ts`). */
+  /** `<name>:<n>`: once it is armed, the process kills itself there (`app/boot/Crash.ts`). */
   readonly crashPoint?: string
   /** Absent: `Warn`. */
   readonly logLevel?: string

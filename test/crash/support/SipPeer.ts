@@ -1,13 +1,18 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
-import * as G711 from "../../../src/audio/codec/G711.ts"
-import * as Tone from "../../../src/audio/Tone.ts"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import * as Responses from "../../../src/sip/message/Responses.ts"
-import { header, type SipMessage, type SipRequest, type SipResponse } from "../../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../../src/sip/message/SipParser.ts"
-import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
+import * as G711 from "../../../src/protocol/audio/codec/G711.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
+import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
+import * as Responses from "../../../src/protocol/sip/message/Responses.ts"
+import {
+  header,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse
+} from "../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
+import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 
 /** A call at the peer, by its Call-ID. */
 export interface Dialog {

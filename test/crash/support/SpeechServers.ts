@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 import { setTimeout as delay } from "node:timers/promises"
 import { type WebSocket, WebSocketServer } from "ws"
-import * as Tone from "../../../src/audio/Tone.ts"
-import * as Wav from "../../../src/audio/Wav.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../../src/protocol/audio/Wav.ts"
 
 /**
  * Engines of speech by script, on one port: a synthesizer like OpenAI's, of which every text is a tone, and a recognizer

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Event } from "../../crash/support/Receiver.ts"
-import * as TestServer from "../../http/TestServer.ts"
+import * as TestServer from "../../edge/http/TestServer.ts"
 import * as Subject from "../Subject.ts"
 import type { World } from "../World.ts"
 

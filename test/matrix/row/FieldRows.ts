@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import * as TestServer from "../../http/TestServer.ts"
+import * as TestServer from "../../edge/http/TestServer.ts"
 import * as Call from "../Call.ts"
 import type { Row } from "../Row.ts"
 import * as Contract from "../Contract.ts"

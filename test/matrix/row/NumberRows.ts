@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import { expect } from "vitest"
-import { header } from "../../../src/sip/message/SipMessage.ts"
+import { header } from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { expect } from "vitest"
-import * as TestServer from "../../http/TestServer.ts"
+import * as TestServer from "../../edge/http/TestServer.ts"
 import type { Call } from "../Call.ts"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"

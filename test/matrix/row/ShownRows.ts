@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import * as SipMessage from "../../../src/sip/message/SipMessage.ts"
+import * as SipMessage from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 

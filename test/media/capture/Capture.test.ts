@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Tone from "../../../src/audio/Tone.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import type { Wanted } from "../../../src/media/capture/Capture.ts"
 import type { CaptureEvent } from "../../../src/media/capture/CaptureMessage.ts"
 import { maxTaps } from "../../../src/media/mix/Tap.ts"

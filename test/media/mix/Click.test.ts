@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { SampleRate } from "../../../src/audio/SampleRate.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Click from "./Click.ts"
 import * as FakeLeg from "../FakeLeg.ts"

@@ -1,7 +1,7 @@
-import type { SampleRate } from "../../../src/audio/SampleRate.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Frame from "../../../src/media/Frame.ts"
-import type { LocalLeg } from "../../../src/media/LocalLeg.ts"
-import type { Ticked } from "../../../src/media/Slots.ts"
+import type { LocalLeg } from "../../../src/media/plane/LocalLeg.ts"
+import type { Ticked } from "../../../src/media/plane/Slots.ts"
 import type { Source } from "../../../src/media/mix/Source.ts"
 
 interface Member {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Tone from "../../../src/audio/Tone.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Media from "../MediaSample.ts"
 import * as RoomRig from "./RoomRig.ts"

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Ramp from "../../../src/audio/Ramp.ts"
+import * as Ramp from "../../../src/protocol/audio/Ramp.ts"
 import * as Comfort from "../../../src/media/room/Comfort.ts"
 import * as Room from "../../../src/media/room/Room.ts"
-import { random } from "../../rtp/RandomBytes.ts"
+import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Tone from "../../../src/audio/Tone.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Media from "../MediaSample.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Talkers from "../../../src/media/room/Talkers.ts"
-import { random } from "../../rtp/RandomBytes.ts"
+import { random } from "../../protocol/rtp/RandomBytes.ts"
 
 const chosen = (talkers: ReadonlyArray<Talkers.Talker>) => talkers.flatMap(({ isChosen }, i) => (isChosen ? [i] : []))
 /** So many frames in which each says this, with its gate open or not. */

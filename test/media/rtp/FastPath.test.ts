@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastPath from "../../../src/media/rtp/FastPath.ts"
 import type { Followed, Onward, PacketSink } from "../../../src/media/rtp/PacketSink.ts"
-import * as RecentPackets from "../../../src/rtp/RecentPackets.ts"
-import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
-import * as RtpSample from "../../rtp/RtpSample.ts"
+import * as RecentPackets from "../../../src/protocol/rtp/RecentPackets.ts"
+import * as RtpPacket from "../../../src/protocol/rtp/RtpPacket.ts"
+import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import * as ForwardRig from "../ForwardRig.ts"
 
 const from = { address: "192.0.2.7", port: 9000 }

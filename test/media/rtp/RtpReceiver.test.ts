@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Codecs from "../../../src/audio/codec/Codecs.ts"
+import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import * as Click from "../mix/Click.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
-import type { SampleRate } from "../../../src/audio/SampleRate.ts"
-import * as Tone from "../../../src/audio/Tone.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Frame from "../../../src/media/Frame.ts"
 import * as RtpReceiver from "../../../src/media/rtp/RtpReceiver.ts"
 import type { Encoding } from "../../../src/media/rtp/RtpSender.ts"
-import type { RtpPacket } from "../../../src/rtp/RtpPacket.ts"
+import type { RtpPacket } from "../../../src/protocol/rtp/RtpPacket.ts"
 
 const wide: Encoding = { codec: "G722", fmtp: null, audio: { send: 9, receive: 9 }, telephoneEvent: null }
 

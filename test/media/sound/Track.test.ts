@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Piece } from "../../../src/audio/Pieces.ts"
-import { AudioUnreadable, DecoderLost } from "../../../src/media/AudioDecoder.ts"
+import type { Piece } from "../../../src/protocol/audio/Pieces.ts"
+import { AudioUnreadable, DecoderLost } from "../../../src/media/sound/AudioDecoder.ts"
 import * as Track from "../../../src/media/sound/Track.ts"
 
 /** A decoder of a sound of so many pieces, of which each is one sample with its number. */

@@ -1,5 +1,5 @@
-import type { Closed, Open, Options } from "../../../src/egress/WebSocketClient.ts"
-import type { Pinned } from "../../../src/egress/Pinned.ts"
+import type { Closed, Open, Options } from "../../../src/ports/egress/WebSocketClient.ts"
+import type { Pinned } from "../../../src/ports/egress/Pinned.ts"
 
 /** One connection of a stream, as its server sees it. */
 export interface Connection {

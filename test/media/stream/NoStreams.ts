@@ -1,5 +1,5 @@
-import type { Open } from "../../../src/egress/WebSocketClient.ts"
-import * as Common from "../../../src/media/stream/Common.ts"
+import type { Open } from "../../../src/ports/egress/WebSocketClient.ts"
+import * as Common from "../../../src/media/stream/dialect/Common.ts"
 
 const open: Open = () => {
   throw new Error("no stream is opened here")

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Attempts from "../../../src/media/stream/Attempts.ts"
-import * as ClientMessage from "../../../src/media/stream/ClientMessage.ts"
+import * as ClientMessage from "../../../src/media/stream/dialect/ClientMessage.ts"
 import * as SendQueue from "../../../src/media/stream/SendQueue.ts"
-import * as SoundQueue from "../../../src/media/stream/SoundQueue.ts"
-import { hostile } from "../../rtp/RandomBytes.ts"
+import * as SoundQueue from "../../../src/media/stream/playout/SoundQueue.ts"
+import { hostile } from "../../protocol/rtp/RandomBytes.ts"
 
 const sink = (room = Number.POSITIVE_INFINITY) => {
   const sent: Array<string> = []

@@ -1,6 +1,6 @@
 import type { LegId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as RtpSample from "../../rtp/RtpSample.ts"
+import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import type * as StreamBench from "./StreamBench.ts"
 
 /** An RTP leg in PCMU whose peer is the test. */

@@ -1,5 +1,5 @@
 import { parentPort, resourceLimits } from "node:worker_threads"
-import { noFigures } from "../../../src/media/stream/Common.ts"
+import { noFigures } from "../../../src/media/stream/dialect/Common.ts"
 import type { FromThread, ToThread } from "../../../src/media/udp/PlaneThread.ts"
 
 /** A media thread that opens RTP legs, forgets phones, dies of digits, and hangs when a playback is stopped. */

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads"
-import type { FromDecoder, ToDecoder } from "../../../src/media/udp/DecodeThread.ts"
+import type { FromDecoder, ToDecoder } from "../../../src/media/udp/decode/DecodeThread.ts"
 
 /** A decoding thread that gives one sample after the other of each file, hangs on some files and dies of others. */
 const port = parentPort

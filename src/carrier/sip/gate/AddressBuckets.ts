@@ -1,4 +1,4 @@
-import * as PeerTable from "../../PeerTable.ts"
+import * as PeerTable from "../../peer/PeerTable.ts"
 
 /**
  * Bounds what a sender gets of us, for each source (`Source.of`) and in all, by buckets that fill again with time.

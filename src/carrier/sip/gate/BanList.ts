@@ -4,8 +4,8 @@
  * Of its own at most `maxAutomatic` stand; the next one takes the place of the one that ends first. Durations go by the
  * monotonic clock.
  */
-import * as IpNetwork from "../../../domain/IpNetwork.ts"
-import type { Ban } from "../../Perimeter.ts"
+import * as IpNetwork from "../../../domain/network/IpNetwork.ts"
+import type { Ban } from "../../peer/Perimeter.ts"
 import * as Source from "./Source.ts"
 
 export interface BanList {

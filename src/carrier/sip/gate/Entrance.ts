@@ -4,12 +4,12 @@
  * What the gate or the rules refuse is answered without state, and once; what cannot be answered is dropped and counted.
  */
 import { Result } from "effect"
-import type { Flow } from "../../../sip/Flow.ts"
-import * as SessionBody from "../../../sip/message/SessionBody.ts"
-import type { Header, SipMessage, SipRequest } from "../../../sip/message/SipMessage.ts"
-import * as SipParser from "../../../sip/message/SipParser.ts"
-import * as Validate from "../../../sip/message/Validate.ts"
-import * as StatelessAnswer from "../../../sip/StatelessAnswer.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import * as SessionBody from "../../../protocol/sip/message/SessionBody.ts"
+import type { Header, SipMessage, SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../protocol/sip/message/SipParser.ts"
+import * as Validate from "../../../protocol/sip/message/Validate.ts"
+import * as StatelessAnswer from "../../../protocol/sip/StatelessAnswer.ts"
 import type * as Gate from "./Gate.ts"
 
 /** What became of a message that was not let in: a stranger's, or one of a known peer that floods. */

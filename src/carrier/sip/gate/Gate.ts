@@ -10,11 +10,11 @@
  * are read. Beyond that one is read only if it names the Call-ID of a call that lives here. A known peer has a budget
  * of its own for what names no such Call-ID, and so would begin something; what names one has a wide budget, by source.
  */
-import type { Flow } from "../../../sip/Flow.ts"
-import * as MessageKey from "../../../sip/message/MessageKey.ts"
-import * as Peek from "../../../sip/message/Peek.ts"
-import type { Header, SipRequest } from "../../../sip/message/SipMessage.ts"
-import type * as PeerTable from "../../PeerTable.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import * as MessageKey from "../../../protocol/sip/message/MessageKey.ts"
+import * as Peek from "../../../protocol/sip/message/Peek.ts"
+import type { Header, SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
+import type * as PeerTable from "../../peer/PeerTable.ts"
 import * as AddressBuckets from "./AddressBuckets.ts"
 import * as BanList from "./BanList.ts"
 import * as Loudness from "./Loudness.ts"

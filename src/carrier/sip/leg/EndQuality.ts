@@ -1,4 +1,4 @@
-import type { Quality } from "../../../media/MediaPlane.ts"
+import type { Quality } from "../../../media/plane/MediaPlane.ts"
 import type { LegQuality } from "../../Carrier.ts"
 
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))

@@ -1,7 +1,7 @@
 import { type Effect, Exit } from "effect"
 import type { CallId, LegId } from "../../../domain/Id.ts"
 import * as DigitRate from "../../../media/DigitRate.ts"
-import { mayBeDropped } from "../../../media/message/MediaMessage.ts"
+import { mayBeDropped } from "../../../ports/media/MediaMessage.ts"
 import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
 import type { OrderMemory } from "../../OrderMemory.ts"
 import * as Telling from "../../Telling.ts"

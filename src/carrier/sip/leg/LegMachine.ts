@@ -2,11 +2,11 @@
  * The part that the machines of both kinds of legs share: the inputs and outputs of their shell (`LegShell`), and the
  * translation of a session's outputs into those of its leg.
  */
-import type { RtpPlace } from "../../../media/MediaPlane.ts"
-import type { Dialog } from "../../../sip/dialog/Dialog.ts"
-import type { Flow } from "../../../sip/Flow.ts"
-import type { Reason } from "../../../sip/message/Reason.ts"
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { RtpPlace } from "../../../media/plane/MediaPlane.ts"
+import type { Dialog } from "../../../protocol/sip/dialog/Dialog.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import type { Reason } from "../../../protocol/sip/message/header/Reason.ts"
+import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
 import type { LegEnd, SipTrunk, Told } from "../../Carrier.ts"
 import * as LegEnding from "./LegEnding.ts"
 import * as SessionMachine from "../session/SessionMachine.ts"

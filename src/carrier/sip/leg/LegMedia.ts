@@ -3,10 +3,10 @@
  * the leg. The agreement of offer and answer (`OfferAnswer`) points it at the peer, again after each re-INVITE.
  */
 import { Exit } from "effect"
-import * as Codecs from "../../../audio/codec/Codecs.ts"
+import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
 import type { LegId, TenantId } from "../../../domain/Id.ts"
-import type { Listener, MediaPlane, RtpPlace } from "../../../media/MediaPlane.ts"
-import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
+import type { Listener, MediaPlane, RtpPlace } from "../../../media/plane/MediaPlane.ts"
+import type * as SdpOffer from "../../../protocol/sip/sdp/SdpOffer.ts"
 import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {

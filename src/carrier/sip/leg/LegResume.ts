@@ -1,8 +1,8 @@
 /** The resume values of legs, which are opaque to everybody else. */
-import type { Dialog } from "../../../sip/dialog/Dialog.ts"
-import * as DialogResume from "../../../sip/dialog/DialogResume.ts"
-import type { Flow } from "../../../sip/Flow.ts"
-import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { Dialog } from "../../../protocol/sip/dialog/Dialog.ts"
+import * as DialogResume from "../../../protocol/sip/dialog/DialogResume.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import type { SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
 import type { Json } from "../../Carrier.ts"
 
 const json = (value: DialogResume.DialogResume): Json => value

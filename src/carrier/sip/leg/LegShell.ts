@@ -2,11 +2,11 @@
  * Runs the machine of a leg: carries out its outputs by the transactions, the media plane, the sink and the clock. It
  * takes one input after the other, each when every output of the one before is carried out.
  */
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
-import type { Flow } from "../../../sip/Flow.ts"
-import * as Dialog from "../../../sip/dialog/Dialog.ts"
-import * as MessageKey from "../../../sip/message/MessageKey.ts"
-import * as Requests from "../../../sip/message/Requests.ts"
+import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
+import * as MessageKey from "../../../protocol/sip/message/MessageKey.ts"
+import * as Requests from "../../../protocol/sip/message/Requests.ts"
 import { type Context, type DialogListener, ignore, type Leg } from "../Context.ts"
 import type { LegLifecycle } from "./LegLifecycle.ts"
 import type * as LegMachine from "./LegMachine.ts"

@@ -1,6 +1,6 @@
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
-import * as SuccessRetransmission from "../../../sip/transaction/SuccessRetransmission.ts"
-import * as Transaction from "../../../sip/transaction/Transaction.ts"
+import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
+import * as SuccessRetransmission from "../../../protocol/sip/transaction/SuccessRetransmission.ts"
+import * as Transaction from "../../../protocol/sip/transaction/Transaction.ts"
 import { ignore } from "../Context.ts"
 import type { TransactionLayer, TransactionId } from "../TransactionLayer.ts"
 

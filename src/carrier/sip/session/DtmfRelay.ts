@@ -1,4 +1,4 @@
-import { header, type SipRequest } from "../../../sip/message/SipMessage.ts"
+import { header, type SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
 
 const utf8 = new TextDecoder()
 

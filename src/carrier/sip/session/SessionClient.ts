@@ -1,9 +1,9 @@
 /** Our own requests within a dialog, RFC 3261 sections 12.2.1, 14.1, 15.1.1 and 22: BYE, re-INVITE, INFO, REFER. */
 import type { CommandId } from "../../../domain/Id.ts"
-import * as Dialog from "../../../sip/dialog/Dialog.ts"
-import * as NameAddr from "../../../sip/message/NameAddr.ts"
-import * as Requests from "../../../sip/message/Requests.ts"
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
+import * as NameAddr from "../../../protocol/sip/message/header/NameAddr.ts"
+import * as Requests from "../../../protocol/sip/message/Requests.ts"
+import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
 import type { LegEnd } from "../../Carrier.ts"
 import * as Credentials from "../Credentials.ts"
 import * as SessionMedia from "./SessionMedia.ts"

@@ -4,8 +4,8 @@
  *
  * Our BYE goes only after the ACK of the INVITE that made the dialog. After it we send nothing but responses.
  */
-import * as Dialog from "../../../sip/dialog/Dialog.ts"
-import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
+import type { SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
 import type { LegEnd } from "../../Carrier.ts"
 import * as Client from "./SessionClient.ts"
 import * as SessionMedia from "./SessionMedia.ts"

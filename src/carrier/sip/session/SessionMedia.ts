@@ -1,6 +1,6 @@
 /** Offer and answer within a session. */
-import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
-import type { Body } from "../../../sip/message/Requests.ts"
+import * as OfferAnswer from "../../../protocol/sip/sdp/OfferAnswer.ts"
+import type { Body } from "../../../protocol/sip/message/Requests.ts"
 import type { Output, State } from "./SessionState.ts"
 
 type Connect = Extract<Output, { readonly type: "connect" }>

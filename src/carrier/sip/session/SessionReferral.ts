@@ -1,7 +1,7 @@
 /** The subscriptions that our REFERs made, within the dialog that they share: they tell what becomes of the REFERs. */
 import type { CommandId } from "../../../domain/Id.ts"
-import type * as ReferNotify from "../../../sip/dialog/ReferNotify.ts"
-import * as ReferSubscription from "../../../sip/dialog/ReferSubscription.ts"
+import type * as ReferNotify from "../../../protocol/sip/dialog/ReferNotify.ts"
+import * as ReferSubscription from "../../../protocol/sip/dialog/ReferSubscription.ts"
 import { type Env, type Output, type State, stay, type Step } from "./SessionState.ts"
 
 type Subscription = State["subscriptions"][number]

@@ -1,8 +1,8 @@
-import * as IpAddress from "../../../domain/IpAddress.ts"
-import * as Flow from "../../../sip/Flow.ts"
-import * as NameAddr from "../../../sip/message/NameAddr.ts"
-import type * as Requests from "../../../sip/message/Requests.ts"
-import * as SipUri from "../../../sip/message/SipUri.ts"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import * as Flow from "../../../protocol/sip/Flow.ts"
+import * as NameAddr from "../../../protocol/sip/message/header/NameAddr.ts"
+import type * as Requests from "../../../protocol/sip/message/Requests.ts"
+import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
 
 /** Our own name on a flow: a transport and an address that peers can reach. */
 export interface SelfAddress {

@@ -1,6 +1,6 @@
 import { Context } from "effect"
-import type { Flow, TransportType } from "../../../sip/Flow.ts"
-import type { Endpoint } from "../../../sip/message/SipMessage.ts"
+import type { Flow, TransportType } from "../../../protocol/sip/Flow.ts"
+import type { Endpoint } from "../../../protocol/sip/message/SipMessage.ts"
 import type { SelfAddress } from "./SelfAddress.ts"
 
 /** Called with each complete message of a peer and the flow by which it came. Must not throw. */

@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
 import { Effect, Schema, type Scope } from "effect"
-import * as IpAddress from "../../../domain/IpAddress.ts"
-import type { Flow } from "../../../sip/Flow.ts"
-import type { Endpoint } from "../../../sip/message/SipMessage.ts"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
+import type { Endpoint } from "../../../protocol/sip/message/SipMessage.ts"
 import type { Receiver, Transport } from "./Transports.ts"
 
 /** The SIP port cannot be bound. The start fails with this one line. */

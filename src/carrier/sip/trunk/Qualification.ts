@@ -1,4 +1,4 @@
-import type { TrunkState } from "../../TrunkStates.ts"
+import type { TrunkState } from "../../peer/TrunkStates.ts"
 
 /** What became of one OPTIONS to a trunk; `status` null: nothing came, or it could not be sent. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import { timestampDistance } from "../../../../src/rtp/SequenceNumber.ts"
+import { timestampDistance } from "../../../../src/protocol/rtp/SequenceNumber.ts"
 import type { Departure } from "./Talk.ts"
 
 const frameMs = 20

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
+import * as Dialog from "../../../../src/protocol/sip/dialog/Dialog.ts"
 import * as Rig from "../Rig.ts"
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

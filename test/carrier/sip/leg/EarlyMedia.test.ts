@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { MediaCommand } from "../../../../src/media/message/MediaMessage.ts"
+import type { MediaCommand } from "../../../../src/ports/media/MediaMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import type { Quality } from "../../../../src/media/MediaPlane.ts"
+import type { Quality } from "../../../../src/media/plane/MediaPlane.ts"
 import * as Rig from "../Rig.ts"
 
 const measured: Quality = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as LegMedia from "../../../../src/carrier/sip/leg/LegMedia.ts"
-import * as IpAddress from "../../../../src/domain/IpAddress.ts"
-import type { MediaPlane, RtpPlace, RtpRemote } from "../../../../src/media/MediaPlane.ts"
-import type * as SdpOffer from "../../../../src/sip/sdp/SdpOffer.ts"
+import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
+import type { MediaPlane, RtpPlace, RtpRemote } from "../../../../src/media/plane/MediaPlane.ts"
+import type * as SdpOffer from "../../../../src/protocol/sip/sdp/SdpOffer.ts"
 import * as Ids from "../../../support/Ids.ts"
 
 /** The media of a leg over a plane that records; `place` opens when the test says so. */

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DialOrigin, Json } from "../../../../src/carrier/Carrier.ts"
-import * as Requests from "../../../../src/sip/message/Requests.ts"
-import { header, type SipRequest } from "../../../../src/sip/message/SipMessage.ts"
+import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
+import { header, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { CarrierCommand } from "../../../../src/carrier/Carrier.ts"
-import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
-import type * as Requests from "../../../../src/sip/message/Requests.ts"
-import { header, headers, type SipRequest } from "../../../../src/sip/message/SipMessage.ts"
+import * as Dialog from "../../../../src/protocol/sip/dialog/Dialog.ts"
+import type * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
+import { header, headers, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

@@ -1,8 +1,8 @@
 /** What a call does with the bodies that peers send: descriptions among other parts, and those that lead nowhere. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Requests from "../../../../src/sip/message/Requests.ts"
-import { type Header, header } from "../../../../src/sip/message/SipMessage.ts"
+import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
+import { type Header, header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Rig from "../Rig.ts"
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

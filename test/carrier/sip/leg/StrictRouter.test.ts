@@ -1,8 +1,8 @@
 /** A router of RFC 2543 in the way of a call, RFC 3261 sections 12.2.1.1 and 16.12. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Requests from "../../../../src/sip/message/Requests.ts"
-import { header, headers, type Header, type SipRequest } from "../../../../src/sip/message/SipMessage.ts"
+import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
+import { header, headers, type Header, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

@@ -1,8 +1,8 @@
 /** A second transport beside UDP, with connections: whole calls, with no file of the machines knowing of it. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { header, type SipMessage } from "../../../../src/sip/message/SipMessage.ts"
-import * as SipParser from "../../../../src/sip/message/SipParser.ts"
+import { header, type SipMessage } from "../../../../src/protocol/sip/message/SipMessage.ts"
+import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as StreamNetwork from "../../../support/StreamNetwork.ts"
 import * as Rig from "../Rig.ts"

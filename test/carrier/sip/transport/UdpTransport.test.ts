@@ -2,8 +2,8 @@ import { createSocket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as UdpTransport from "../../../../src/carrier/sip/transport/UdpTransport.ts"
-import type { Flow } from "../../../../src/sip/Flow.ts"
-import * as IpAddress from "../../../../src/domain/IpAddress.ts"
+import type { Flow } from "../../../../src/protocol/sip/Flow.ts"
+import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
 
 const open = (port = 0, host = "127.0.0.1") =>
   UdpTransport.make({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Qualification from "../../../../src/carrier/sip/trunk/Qualification.ts"
-import { header } from "../../../../src/sip/message/SipMessage.ts"
+import { header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

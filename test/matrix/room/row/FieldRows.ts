@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import type * as TestServer from "../../../http/TestServer.ts"
+import type * as TestServer from "../../../edge/http/TestServer.ts"
 import type { Row } from "../../Row.ts"
 import type * as World from "../../World.ts"
 import * as Contract from "../Contract.ts"

@@ -1,0 +1,19 @@
+import * as IpAddress from "../../domain/network/IpAddress.ts"
+import type * as Config from "./config/Config.ts"
+
+/** What a start that has succeeded says, with a first call to try. */
+export const text = (config: Config.Config, version: string, httpPort: number) => `
+Trunkline ${version} is up.
+
+  API        ${config.baseUrl}/v1/
+  Docs       ${config.baseUrl}/api/docs/
+  SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
+  Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
+${config.payment.stripe === null ? "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n" : ""}
+A first call, to a simulated phone that answers and echoes:
+
+  curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'
+  export KEY=svc_live_…                              # api_key_plaintext of the answer
+  curl -s ${config.baseUrl}/v1/numbers/order -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"phone_numbers":["+12025550150"],"country_code":"US","number_type":"local"}'
+  curl -s ${config.baseUrl}/v1/calls -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"from":"+12025550150","to":"+12025550100"}'
+${httpPort === config.httpPort ? "" : `\n(listening on port ${httpPort})\n`}`

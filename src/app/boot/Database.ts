@@ -1,0 +1,106 @@
+import { PgClient } from "@effect/sql-pg"
+import { Data, Effect, Layer, type Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { SqlClient } from "effect/sql"
+import { CommitClient } from "../../runtime/store/CommitClient.ts"
+import { connections, ListClient } from "../../runtime/store/list/ListClient.ts"
+import * as Migrations from "../../runtime/store/Migrations.ts"
+import { OwnerConnection } from "../../runtime/store/owner/OwnerSession.ts"
+import * as Client from "../../runtime/store/postgres/Client.ts"
+import { UpkeepClient } from "../../runtime/store/UpkeepClient.ts"
+import { WriteFence } from "../../runtime/store/owner/WriteFence.ts"
+
+class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
+  override get message() {
+    return `DATABASE_URL: the database cannot be reached or used: ${this.detail}`
+  }
+}
+
+/** Of the connections that stand beside the pools: upkeep, and the owner's. */
+const shared = {
+  connectTimeout: "5 seconds",
+  // Detects a peer that vanished without a word: it would never answer those who wait for it.
+  keepAlive: "15 seconds",
+  applicationName: "trunkline",
+  startupParameters: Client.sessionSettings
+} as const
+
+/** Of the connection for upkeep: an index on a big table takes as long as it takes. */
+const upkeep = {
+  ...shared,
+  startupParameters: { ...shared.startupParameters, statement_timeout: "0", synchronous_commit: "off" }
+} as const
+
+/**
+ * Rows are found by an index, whatever the planner believes of a table that grew since it was analysed: its guess would
+ * read the whole table, until the next analysis.
+ */
+const indexed = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" } as const
+
+/** Of the connections for lists: what takes longer is given up, and nothing is written there. */
+const lists = { ...indexed, statement_timeout: "5000" } as const
+
+/**
+ * A pool for requests on the database, and beside it the connections of the journal, of lists, of upkeep and of the
+ * owner. Fails when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
+ */
+export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork"> = {}) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`SELECT 1`
+      yield* Migrations.check
+    })
+  ).pipe(
+    Layer.provideMerge(
+      Layer.effect(
+        CommitClient,
+        Client.make({ ...work, url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
+      ).pipe(Layer.provide(Reactivity.layer))
+    ),
+    Layer.provideMerge(
+      Layer.effect(UpkeepClient, PgClient.make({ ...upkeep, url, maxConnections: 1 })).pipe(
+        Layer.provide(Reactivity.layer)
+      )
+    ),
+    Layer.provideMerge(
+      Layer.effect(
+        ListClient,
+        Client.make({ ...work, url, name: "lists", maxConnections: connections, writes: "none", settings: lists })
+      ).pipe(Layer.provide(Reactivity.layer))
+    ),
+    Layer.provideMerge(Client.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
+    Layer.provideMerge(WriteFence.layer),
+    Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
+    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))
+  )
+
+/** Its statements are signs of life, which need not wait for the disk: the next one replaces one that was lost. */
+const ownerConnection = (url: Redacted.Redacted) =>
+  PgClient.makeClient({
+    ...shared,
+    url,
+    applicationName: "trunkline owner",
+    startupParameters: { ...shared.startupParameters, synchronous_commit: "off" }
+  }).pipe(
+    Effect.flatMap(({ reserve }) => reserve),
+    Effect.provide(Reactivity.layer)
+  )
+
+/** Over the connection for upkeep, where no statement has a limit of time. */
+export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(UpkeepClient, (sql) =>
+    sql === null ? effect : Effect.provideService(effect, SqlClient.SqlClient, sql)
+  )
+
+export const migrated = Effect.mapError(unhurried(Migrations.run), (error) => unusable(error))
+
+const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown =>
+  error instanceof Migrations.SchemaUnknown ? error : new DatabaseUnreachable({ detail: describe(error) })
+
+const describe = (error: unknown): string => {
+  const parts: Array<string> = []
+  for (let at: unknown = error; at instanceof Error && parts.length < 4; at = "reason" in at ? at.reason : at.cause)
+    if (at.message !== "" && !parts.includes(at.message)) parts.push(at.message)
+  return parts.join(": ").replaceAll("\n", " ") || String(error)
+}

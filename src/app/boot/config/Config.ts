@@ -1,0 +1,194 @@
+import { Redacted } from "effect"
+import { isIP } from "node:net"
+import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
+import * as RingbackTone from "../../../protocol/audio/RingbackTone.ts"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import * as Environment from "./Environment.ts"
+import * as Mail from "./MailConfig.ts"
+import * as Payment from "./PaymentConfig.ts"
+import * as Recognition from "./RecognitionConfig.ts"
+import * as Recording from "./RecordingConfig.ts"
+import * as Speech from "./SpeechConfig.ts"
+
+/**
+ * Configuration from the environment, each value with a default that works. A wrong value is one line that names it.
+ */
+export interface Config {
+  readonly httpHost: string
+  readonly httpPort: number
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  /** Null: the embedded Postgres under `dataDir`. */
+  readonly databaseUrl: Redacted.Redacted | null
+  readonly dataDir: string
+  readonly sipHost: string
+  readonly sipPort: number
+  /** What SIP and SDP name as our address, for each family that `sipHost` listens on. */
+  readonly publicAddresses: IpAddress.Addresses
+  readonly rtpPortMin: number
+  readonly rtpPortMax: number
+  /** How packets of media come and go: by calls of the kernel where there are any, or by sockets of Node. */
+  readonly rtpIo: "kernel" | "node"
+  /** What calls over SIP may be in, most wanted first. */
+  readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
+  /** Whose order of codecs decides when a peer offers. */
+  readonly sipCodecChoice: "ours" | "theirs"
+  /** Whose ring-back tone a leg hears that waits for another. */
+  readonly ringbackCountry: RingbackTone.Country
+  /** What a stranger on the SIP port hears: one answer for a request, or nothing. */
+  readonly sipStrangers: "answer" | "silent"
+  readonly signupCreditCents: number
+  readonly signupLimitPerHour: number
+  /** Whose X-Forwarded-For counts: nobody's, that of private addresses, or that of these networks. */
+  readonly trustProxy: "none" | "private" | ReadonlyArray<string>
+  readonly allowPrivateTargets: boolean
+  readonly targetCaFile: string | null
+  readonly maxCallSecs: number
+  /** A webhook endpoint that has failed for so many days is disabled; null: none is. */
+  readonly webhookDisableDays: number | null
+  readonly drainSecs: number
+  /** How many days are kept: events with deliveries and journals, calls with audit lines. */
+  readonly retentionDays: { readonly event: number; readonly call: number }
+  /** After how many days recordings are archived, and when they expire. */
+  readonly recordingDays: { readonly archive: number; readonly expire: number }
+  /** Null: recordings are stored under `dataDir`. */
+  readonly recordingStore: Recording.RecordingStore | null
+  /** A speech server like OpenAI's; null: the engines of this machine only. */
+  readonly speechServer: Speech.SpeechServer | null
+  readonly recognition: Recognition.RecognitionConfig
+  /** Takes letters; null: they go to the log. */
+  readonly mailServer: Mail.MailServer | null
+  readonly payment: Payment.PaymentConfig
+  readonly operatorPort: number
+  readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
+  readonly logFormat: "text" | "json"
+  /** Base64 or hex of 32 bytes; null: kept in `dataDir`. */
+  readonly secretKey: Redacted.Redacted | null
+  /** They open what was sealed before a rotation of `secretKey` has ended. */
+  readonly previousKeys: ReadonlyArray<Redacted.Redacted>
+}
+
+/** One for each family that a socket on `host` reaches, with a comma between two. */
+const publicAddresses = (env: Environment.Environment, variable: string, host: string): IpAddress.Addresses => {
+  const anywhere = { ipv4: "127.0.0.1", ipv6: "::1" }
+  const reached = (["ipv4", "ipv6"] as const).filter((family) => IpAddress.reaches(host, family))
+  const byDefault = reached.map((family) => (IpAddress.isUnspecified(host) ? anywhere[family] : host))
+  const value = env.text(variable, byDefault.join())
+  const found = value.split(",").map((each) => env.address(variable, each.trim()))
+  const families = found.map(IpAddress.family).toSorted()
+  if (families.join() !== reached.join() || found.some(IpAddress.isUnspecified)) {
+    const wanted = reached.map((family) => (family === "ipv4" ? "an IPv4 address" : "an IPv6 address")).join(" and ")
+    return Environment.fail(variable, `must be ${wanted} that peers can reach, as SIP_HOST is ${host}, not "${value}"`)
+  }
+  const of = (wanted: IpAddress.Family) => found.find((each) => IpAddress.family(each) === wanted) ?? null
+  return { ipv4: of("ipv4"), ipv6: of("ipv6") }
+}
+
+/** `false`, `true`, or addresses and CIDR networks with commas. */
+const proxies = (env: Environment.Environment, variable: string): Config["trustProxy"] => {
+  const value = env.text(variable, "false")
+  if (value === "false") return "none"
+  if (value === "true") return "private"
+  const networks = value.split(",").map((network) => network.trim())
+  const wrong = networks.find((network) => isIP(network.replace(/\/[0-9]{1,3}$/, "")) === 0)
+  return wrong === undefined
+    ? networks
+    : Environment.fail(variable, `must be true, false, or addresses and networks, not "${wrong}"`)
+}
+
+const codecs = (env: Environment.Environment, variable: string): ReadonlyArray<Codecs.CodecName> => {
+  const value = env.text(variable, Codecs.defaultOrder.join())
+  const named = value.split(",").map((name) => name.trim().toUpperCase())
+  const known = named.filter(Codecs.isName)
+  return known.length === named.length && new Set(known).size === known.length
+    ? known
+    : Environment.fail(variable, `must be some of ${Codecs.names.join(", ")} with commas, each once, not "${value}"`)
+}
+
+/** Throws `ConfigInvalid` at the first wrong value. */
+export const parse = (variables: Environment.Variables): Config => {
+  const env = Environment.make(variables)
+  const httpHost = env.text("HTTP_HOST", "127.0.0.1")
+  const httpPort = env.integer("HTTP_PORT", 8080, 0, 65_535)
+  const sipHost = env.address("SIP_HOST", env.text("SIP_HOST", "127.0.0.1"))
+  const rtpPortMin = env.integer("RTP_PORT_MIN", 16_384, 1024, 65_534)
+  const rtpPortMax = env.integer("RTP_PORT_MAX", 32_767, 1025, 65_535)
+  if (rtpPortMax <= rtpPortMin)
+    Environment.fail("RTP_PORT_MAX", `must be above RTP_PORT_MIN (${rtpPortMin}), not ${rtpPortMax}`)
+  const reachable =
+    httpHost === "0.0.0.0" || httpHost === "::" ? "localhost" : httpHost.includes(":") ? `[${httpHost}]` : httpHost
+  if (!URL.canParse(`http://${reachable}`))
+    Environment.fail("HTTP_HOST", `must be an address or a host name, not "${httpHost}"`)
+  const eventDays = env.integer("EVENT_RETENTION_DAYS", 30, 3, 3_650)
+  const callDays = env.integer("CALL_RETENTION_DAYS", 396, 3, 36_500)
+  if (callDays < eventDays)
+    Environment.fail("CALL_RETENTION_DAYS", `must not be below EVENT_RETENTION_DAYS (${eventDays}), but is ${callDays}`)
+  const archiveDays = env.integer("RECORDING_ARCHIVE_DAYS", 30, 1, 36_500)
+  const expireDays = env.integer("RECORDING_RETENTION_DAYS", 90, 1, 36_500)
+  if (expireDays < archiveDays)
+    Environment.fail(
+      "RECORDING_RETENTION_DAYS",
+      `must not be below RECORDING_ARCHIVE_DAYS (${archiveDays}), but is ${expireDays}`
+    )
+  if (callDays < expireDays)
+    Environment.fail(
+      "CALL_RETENTION_DAYS",
+      `must not be below RECORDING_RETENTION_DAYS (${expireDays}), but is ${callDays}`
+    )
+  const databaseUrl = env.optional("DATABASE_URL")
+  if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
+  const secretKey = env.optional("SECRET_KEY")
+  if (secretKey !== null && keyBytes(secretKey) === null)
+    Environment.fail("SECRET_KEY", "must be 32 bytes as 64 hex digits or as base64")
+  const previousKeys = (env.optional("SECRET_KEY_PREVIOUS") ?? "").split(",").filter((key) => key !== "")
+  if (!previousKeys.every((key) => keyBytes(key.trim()) !== null))
+    Environment.fail("SECRET_KEY_PREVIOUS", "must be keys like SECRET_KEY, with commas")
+  if (previousKeys.length > 0 && secretKey === null)
+    Environment.fail(
+      "SECRET_KEY_PREVIOUS",
+      "needs a SECRET_KEY: a key that is kept in DATA_DIR has the ones before beside it"
+    )
+  return {
+    httpHost,
+    httpPort,
+    baseUrl: env.url("BASE_URL", `http://${reachable}:${httpPort}`, ["http:", "https:"]),
+    databaseUrl: databaseUrl === null ? null : Redacted.make(databaseUrl),
+    dataDir: env.text("DATA_DIR", "data"),
+    sipHost,
+    sipPort: env.integer("SIP_PORT", 5060, 0, 65_535),
+    publicAddresses: publicAddresses(env, "PUBLIC_ADDRESS", sipHost),
+    rtpPortMin,
+    rtpPortMax,
+    rtpIo: env.oneOf("RTP_IO", "kernel", ["kernel", "node"]),
+    sipCodecs: codecs(env, "SIP_CODECS"),
+    sipCodecChoice: env.oneOf("SIP_CODEC_CHOICE", "ours", ["ours", "theirs"]),
+    ringbackCountry: env.oneOf("RINGBACK_COUNTRY", RingbackTone.defaultCountry, RingbackTone.countries),
+    sipStrangers: env.oneOf("SIP_STRANGERS", "answer", ["answer", "silent"]),
+    signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
+    signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
+    trustProxy: proxies(env, "TRUST_PROXY"),
+    allowPrivateTargets: env.flag("ALLOW_PRIVATE_TARGETS"),
+    targetCaFile: env.optional("TARGET_CA_FILE"),
+    maxCallSecs: env.integer("MAX_CALL_SECS", 14_400, 1, 86_400),
+    webhookDisableDays: env.integer("WEBHOOK_DISABLE_DAYS", 5, 0, 365) || null,
+    drainSecs: env.integer("DRAIN_SECS", 30, 0, 86_400),
+    retentionDays: { event: eventDays, call: callDays },
+    recordingDays: { archive: archiveDays, expire: expireDays },
+    recordingStore: Recording.store(env),
+    speechServer: Speech.server(env),
+    recognition: Recognition.read(env),
+    mailServer: Mail.server(env),
+    payment: Payment.read(env),
+    operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
+    logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
+    logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
+    secretKey: secretKey === null ? null : Redacted.make(secretKey),
+    previousKeys: previousKeys.map((key) => Redacted.make(key))
+  }
+}
+
+/** 32 bytes out of hex or base64; null when it is neither. */
+export const keyBytes = (text: string): Uint8Array | null => {
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64")
+  return bytes.length === 32 ? new Uint8Array(bytes) : null
+}

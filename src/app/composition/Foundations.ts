@@ -1,0 +1,44 @@
+import { type Effect, Layer } from "effect"
+import { AuditLog } from "../../runtime/audit/AuditLog.ts"
+import { Bans } from "../../carrier/ban/Ban.ts"
+import { Billing } from "../../money/billing/Billing.ts"
+import { Connections } from "../../numbers/connection/Connection.ts"
+import type * as TargetPolicy from "../../ports/egress/TargetPolicy.ts"
+import { Idempotency } from "../../runtime/idempotency/Idempotency.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import { Letters } from "../../ports/letter/Letter.ts"
+import { Invoices } from "../../money/invoice/Invoice.ts"
+import { Proofs } from "../../money/proof/Proof.ts"
+import { Retention } from "../../runtime/retention/Retention.ts"
+import { Targets } from "../../tenancy/target/Target.ts"
+import { Usages } from "../../money/usage/Usage.ts"
+import type { Config } from "../boot/config/Config.ts"
+
+type Options = Pick<Config, "baseUrl" | "retentionDays" | "signupCreditCents"> & {
+  readonly policy: TargetPolicy.TargetPolicy
+  /** The addresses of a name. */
+  readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
+}
+
+/**
+ * What accounts and calls stand on, over the journal: what follows rows (jobs, retention, the peers and targets that
+ * other processes change too), and measures no call.
+ */
+export const layer = (options: Options) =>
+  Layer.mergeAll(
+    Bans.layer,
+    Idempotency.layer,
+    Retention.layer({ days: options.retentionDays }),
+    Targets.layer(options.policy)
+  ).pipe(Layer.provideMerge(accounts(options)))
+
+/** Those of them that accounts stand on. */
+export const accounts = (options: Omit<Options, "policy" | "retentionDays">) =>
+  Layer.mergeAll(
+    Billing.layer({ trialCreditCents: options.signupCreditCents }),
+    Connections.layer({ lookup: options.lookup }),
+    AuditLog.layer,
+    Proofs.layer,
+    Invoices.layer(options),
+    Usages.layer
+  ).pipe(Layer.provideMerge(Letters.layer(options)), Layer.provideMerge(Jobs.layer()))

@@ -1,0 +1,23 @@
+import { Effect, Layer, Result } from "effect"
+import * as Meter from "../../telephony/call/machine/Meter.ts"
+import * as Upgrade from "../../telephony/call/stored/Upgrade.ts"
+import * as StoredConference from "../../telephony/conference/stored/StoredConference.ts"
+import { type Metered, Plans } from "../../money/plan/Plan.ts"
+import { Journal } from "../../runtime/store/journal/Journal.ts"
+
+/** What the debits of a call or a conference are made of, out of its stored state; nothing of one that is gone or cannot be read. */
+const of =
+  (journal: Pick<Journal["Service"], "find">): Metered =>
+  (id, type) =>
+    Effect.map(journal.find(id), (row) => {
+      if (row === null || (row.kind !== "call" && row.kind !== "conference")) return []
+      const state: Result.Result<{ readonly meters: Meter.Meters }, unknown> =
+        row.kind === "call" ? Upgrade.state(row) : StoredConference.shown(row)
+      return Result.match(state, {
+        onFailure: () => [],
+        onSuccess: ({ meters }) => Meter.charged(meters, type)
+      })
+    })
+
+/** Plans, which cover the minutes of calls. */
+export const plans = Layer.unwrap(Effect.map(Journal, (journal) => Plans.layer({ metered: of(journal) })))

@@ -1,0 +1,35 @@
+import { Effect, Layer } from "effect"
+import { Accounts } from "../../money/account/Account.ts"
+import { ApiKeys } from "../../tenancy/apikey/ApiKey.ts"
+import { Billing } from "../../money/billing/Billing.ts"
+import { Connections } from "../../numbers/connection/Connection.ts"
+import { Onboarding } from "../../tenancy/tenant/Onboarding.ts"
+
+/** What signup and verification need of the features above `tenant`, through their doors. */
+export const layer = Layer.effect(
+  Onboarding,
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const apiKeys = yield* ApiKeys
+    const billing = yield* Billing
+    const connections = yield* Connections
+    const by = { type: "system", name: "e-mail verification" } as const
+    return Onboarding.of({
+      open: Effect.fn("Onboarding.open")(function* (tenant) {
+        yield* billing.openWithin(tenant)
+        yield* connections.createDefaultWithin(tenant)
+        const { audit, ...apiKey } = yield* apiKeys.createWithin(tenant)
+        return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), audit: [audit], apiKey }
+      }),
+      trialWithin: billing.trialWithin,
+      // It fails where nothing is left to do (the tenant is closed, or suspended for another reason), and in an outage,
+      // after which the sweep of `tenancy/tenant/EmailVerification.ts` does it.
+      verified: (tenantId) =>
+        Effect.andThen(
+          accounts.moneyMoved(tenantId),
+          Effect.ignore(accounts.reactivate(tenantId, "email_unverified", by))
+        ),
+      unverified: (tenantId) => Effect.ignore(accounts.suspend(tenantId, "email_unverified", by))
+    })
+  })
+)

@@ -1,0 +1,46 @@
+import { Effect, Layer, type Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as Database from "../boot/Database.ts"
+import type * as VaultKey from "../boot/VaultKey.ts"
+import * as JournalWriter from "../../runtime/store/journal/JournalWriter.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import * as VaultCheck from "../../runtime/store/vault/VaultCheck.ts"
+
+/** The partitions of the journal that this process serves: all of them. */
+const partitions: ReadonlyArray<number> = [0]
+
+export interface Options {
+  readonly url: Redacted.Redacted
+  readonly keys: VaultKey.Keys
+  /** Who we are to a process that stands by. */
+  readonly holder: string
+  /** Every partition was taken over by another process. */
+  readonly onLost: (reason: string) => void
+  /** No other process owns the journal any more: the schema is migrated, and we go on. */
+  readonly onOwned: () => void
+}
+
+/** The database, the vault over it, and the journal, which waits for its turn where another process owns it. */
+export const layer = ({ holder, keys, onLost, onOwned, url }: Options) => {
+  // Another version's program, or one of another installation, is refused before it waits for its turn.
+  const journal = Layer.unwrap(
+    Effect.gen(function* () {
+      yield* VaultCheck.verify
+      const database = yield* Effect.context<SqlClient.SqlClient | Vault>()
+      return JournalWriter.layer({
+        partitions,
+        onLost: (lost, left) => {
+          if (left.length === 0) onLost(lost.message)
+        },
+        standBy: {
+          holder,
+          prepare: Effect.suspend(() => {
+            onOwned()
+            return Effect.provide(Effect.andThen(Database.migrated, VaultCheck.confirm), database)
+          })
+        }
+      })
+    })
+  )
+  return journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
+}

@@ -1,0 +1,32 @@
+import { Layer } from "effect"
+import type { Config } from "../boot/config/Config.ts"
+import { Carrier } from "../../carrier/Carrier.ts"
+import * as NodeEgress from "../../ports/egress/node/NodeEgress.ts"
+import type * as TargetPolicy from "../../ports/egress/TargetPolicy.ts"
+import * as NodeOperatorEgress from "../../ports/egress/node/NodeOperatorEgress.ts"
+import * as OfflineLookup from "../../ports/lookup/offline/OfflineLookup.ts"
+import * as PdfThread from "../../money/invoice/pdf/PdfThread.ts"
+import * as LogMail from "../../ports/mail/log/LogMail.ts"
+import * as SmtpMail from "../../ports/mail/smtp/SmtpMail.ts"
+import * as Recognition from "./Recognition.ts"
+import * as Recordings from "./Recordings.ts"
+import * as Speech from "./Speech.ts"
+
+/** The ports by which features reach the world, each with what this configuration puts there. */
+export const layer = (config: Config, dataDir: string, policy: TargetPolicy.TargetPolicy) =>
+  Layer.mergeAll(
+    Carrier.layer,
+    OfflineLookup.layer,
+    PdfThread.layer,
+    config.mailServer === null
+      ? LogMail.layer
+      : SmtpMail.layer(config.mailServer).pipe(Layer.provide(NodeOperatorEgress.layer())),
+    Speech.layer(config),
+    Recognition.layer(config.recognition),
+    Recordings.storage(config, dataDir),
+    NodeEgress.layer({
+      policy,
+      allowPrivate: config.allowPrivateTargets,
+      ...(config.targetCaFile === null ? {} : { caFile: config.targetCaFile })
+    })
+  )

@@ -1,0 +1,30 @@
+import { Result } from "effect"
+import * as AudioDecoder from "../../../media/sound/AudioDecoder.ts"
+
+const rate = 16_000
+
+/** A WAV or MP3 file as samples of 16 kHz, one channel. Fails when it is neither. */
+export const decode = async (file: Uint8Array): Promise<Int16Array> => {
+  const begun = await AudioDecoder.begin({ bytes: file, contentType: null }, rate)
+  if (Result.isFailure(begun)) throw new TypeError(`the sound file cannot be played: ${begun.failure}`)
+  const { free, pieces } = begun.success
+  const parts: Array<Int16Array> = []
+  try {
+    for (;;) {
+      const piece = pieces.next(() => false)
+      if (Result.isFailure(piece)) throw new TypeError(`the sound file cannot be played: ${piece.failure}`)
+      if (piece.success === null) continue
+      parts.push(piece.success.samples)
+      if (piece.success.isLast) break
+    }
+  } finally {
+    free()
+  }
+  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

@@ -1,0 +1,163 @@
+import { Clock, Context, Effect, Layer, Schedule, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Supervised from "../../runtime/process/Supervised.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import { type Ban, Perimeter } from "../peer/Perimeter.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as IpNetwork from "../../domain/network/IpNetwork.ts"
+import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
+
+/** How soon a ban of another process holds here. */
+const pollEvery = "2 seconds"
+/** Bans of the operator that stand at once. */
+export const maxBans = 10_000
+
+/** A ban as the operator gives it; `forSecs` null: until it is removed. */
+interface NewBan {
+  /** An address, or a network in CIDR form. */
+  readonly network: string
+  readonly reason: string
+  readonly forSecs: number | null
+}
+
+type Change = AuditRow["changes"][number]
+
+interface Row {
+  readonly network: string
+  readonly reason: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+}
+
+/**
+ * Whom the SIP port does not hear (guide/sip.md#bans): the operator's bans, which are rows, and those that the carriers
+ * made themselves of strangers that were loud. A known peer is heard whatever is banned: its route is disabled instead.
+ *
+ * What this process changes holds at once; what another one changes holds within seconds.
+ */
+export class Bans extends Context.Service<
+  Bans,
+  {
+    /** Those that stand: the operator's, oldest first, then the automatic ones. */
+    readonly list: Effect.Effect<ReadonlyArray<Ban>>
+    /** The same network again takes the reason and the end anew. 400 when it is no network, 409 beyond `maxBans`. */
+    readonly add: (ban: NewBan) => Effect.Effect<Ban, ApiError>
+    /** Takes back the operator's ban of this network, and automatic ones within it; 404 when there is none. */
+    readonly remove: (network: string) => Effect.Effect<{ readonly removed: number }, ApiError>
+    readonly loudest: Effect.Effect<ReturnType<Perimeter["Service"]["loudest"]>>
+  }
+>()("trunkline/ban/Bans") {
+  static readonly layer = Layer.effect(
+    Bans,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const perimeter = yield* Perimeter
+      const journal = yield* Journal
+      const entropy = yield* Entropy
+      const reading = yield* Semaphore.make(1)
+      /** The version of the list that the carriers have; -1: none. */
+      let held = -1
+
+      const standing = Effect.map(
+        sql<Row>`
+          SELECT network, reason, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
+            (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt"
+          FROM ban WHERE expires_at IS NULL OR expires_at > now() ORDER BY created_at, network LIMIT ${maxBans}`,
+        (rows) => rows.map((row): Ban => ({ ...row, by: "operator" }))
+      )
+
+      const refresh = Semaphore.withPermits(
+        reading,
+        1
+      )(
+        Effect.gen(function* () {
+          const [row] = yield* sql<{ readonly version: number }>`SELECT version::float8 AS version FROM ban_version`
+          const version = row?.version ?? 0
+          if (version === held) return
+          perimeter.take(yield* standing)
+          held = version
+        })
+      )
+      yield* Supervised.fork(
+        "the list of bans",
+        Effect.repeat(
+          // What is banned stays so while the database is away, which others tell of.
+          Effect.catchCause(refresh, (cause) => Effect.logDebug("the bans could not be read", cause)),
+          Schedule.spaced(pollEvery)
+        )
+      )
+
+      /** The list belongs to no tenant, and neither does its line. */
+      const record = (network: string, action: "added" | "removed", at: number, changes: ReadonlyArray<Change>) =>
+        journal.commitWithin({
+          ...empty,
+          audit: [
+            Audit.line({
+              tenantId: null,
+              at,
+              seed: entropy.hex(16),
+              actor: Audit.operator,
+              action: `ban.${action}`,
+              resourceType: "ban",
+              resourceId: network,
+              changes
+            })
+          ]
+        })
+
+      const spelled = (network: string) => {
+        const parsed = IpNetwork.parse(network)
+        return parsed === null
+          ? Effect.fail(ApiError.of("invalid_request", `"${network}" is neither an address nor a network (a.b.c.d/n)`))
+          : Effect.succeed(parsed.text)
+      }
+
+      return Bans.of({
+        list: Effect.map(Effect.orDie(standing), (rows) => [...rows, ...perimeter.automatic()]),
+        add: Effect.fn("Bans.add")(function* ({ forSecs, network, reason }) {
+          const text = yield* spelled(network)
+          const at = yield* Clock.currentTimeMillis
+          const expiresAt = forSecs === null ? null : at + forSecs * 1000
+          yield* Effect.gen(function* () {
+            yield* sql`DELETE FROM ban WHERE expires_at <= now()`
+            const [row] = yield* sql<{ readonly count: number }>`
+              SELECT count(*)::int AS count FROM ban WHERE network <> ${text}`
+            if ((row?.count ?? 0) >= maxBans)
+              return yield* ApiError.of("conflict", `${maxBans} bans stand: ban a network instead, or remove some`)
+            yield* sql`
+              INSERT INTO ban (network, reason, created_at, expires_at)
+              VALUES (${text}, ${reason}, to_timestamp(${at} / 1000.0), to_timestamp(${expiresAt}::float8 / 1000.0))
+              ON CONFLICT (network) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at,
+                expires_at = excluded.expires_at`
+            yield* record(text, "added", at, [
+              { field: "reason", from: null, to: reason },
+              { field: "expires_at", from: null, to: expiresAt === null ? null : Timestamp.format(expiresAt) }
+            ])
+          }).pipe(
+            sql.withTransaction,
+            Effect.catchTag("SqlError", (error) => Effect.die(error))
+          )
+          yield* Effect.orDie(refresh)
+          return { network: text, by: "operator", reason, createdAt: at, expiresAt }
+        }),
+        remove: Effect.fn("Bans.remove")(function* (network) {
+          const text = yield* spelled(network)
+          const at = yield* Clock.currentTimeMillis
+          const lifted = perimeter.lift(text)
+          const removed = yield* Effect.gen(function* () {
+            const rows = yield* sql`DELETE FROM ban WHERE network = ${text} RETURNING network`
+            const removed = rows.length + lifted
+            if (removed > 0) yield* record(text, "removed", at, [{ field: "bans", from: removed, to: 0 }])
+            return removed
+          }).pipe(sql.withTransaction, Effect.orDie)
+          if (removed === 0) return yield* ApiError.of("not_found", `${text} is not banned; "ban list" shows what is`)
+          yield* Effect.orDie(refresh)
+          return { removed }
+        }),
+        loudest: Effect.sync(() => perimeter.loudest())
+      })
+    })
+  )
+}

@@ -1,0 +1,314 @@
+import type { CommandId, ConferenceId, LegId, MemberId } from "../../domain/Id.ts"
+import type { Bridgeable } from "../bridge/Bridges.ts"
+import type { RoomCommand } from "./RoomCommand.ts"
+import type { MemberFacts, RoomReport } from "./RoomEvent.ts"
+import type { Join, Of, RoomMedia, SeatChange } from "./RoomMedia.ts"
+import * as Room from "./Room.ts"
+import * as RoomMember from "./RoomMember.ts"
+
+type Member = RoomMember.RoomMember
+
+export interface Options {
+  /** Null: there is no such leg. */
+  readonly legOf: (legId: LegId) => Bridgeable | null
+  /** Takes a leg out of its bridge, if it has one. */
+  readonly unbridge: (legId: LegId) => void
+  /** Tells the conference, in the order of all that its room tells. `by` is the carrier that has the room. */
+  readonly tell: (by: string, conferenceId: ConferenceId, report: RoomReport) => void
+  readonly media: RoomMedia
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+}
+
+/**
+ * Rooms, and who is in them: a leg is in one room at most, and never in a room and in a bridge. Pure bookkeeping over
+ * media that answer later.
+ *
+ * A room and each leg in it tell the same story: `member_joined` to the conference and `room_joined` to the call, then
+ * once that it left, whoever was the cause. A room that is over has told of each member that it left.
+ */
+export interface RoomBook {
+  /** `by` names the carrier that got the command; a room is that carrier's for which it was made. */
+  readonly command: (by: string, command: RoomCommand) => void
+  readonly join: (command: Join) => void
+  /** The call takes its leg out. */
+  readonly leave: (legId: LegId) => void
+  /** The leg is wanted elsewhere. */
+  readonly part: (legId: LegId) => void
+  /** The leg has ended, and tells nothing any more. */
+  readonly ended: (legId: LegId) => void
+  /** By what it says, a member begins or ends to speak. */
+  readonly spoke: (conferenceId: ConferenceId, memberId: MemberId, isSpeaking: boolean) => void
+  /** The media of the room tell something. */
+  readonly told: (conferenceId: ConferenceId, event: Extract<RoomReport, { readonly type: "media" }>["event"]) => void
+  /** The media of the room are gone. */
+  readonly lost: (conferenceId: ConferenceId) => void
+  /** Nobody owns the room, so it ends. */
+  readonly disowned: (conferenceId: ConferenceId) => void
+  /** `over` is through: the room is forgotten. */
+  readonly forget: (conferenceId: ConferenceId) => void
+  /** The carrier that has the room; null: none. */
+  readonly ownerOf: (conferenceId: ConferenceId) => string | null
+  /** Whether it has ended, and its end was not told yet. */
+  readonly isEnding: (conferenceId: ConferenceId) => boolean
+  /** Rooms of this carrier, also those whose end is not through. */
+  readonly roomsOf: (by: string) => ReadonlyArray<ConferenceId>
+  readonly members: (conferenceId: ConferenceId) => ReadonlyArray<MemberFacts>
+}
+
+export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook => {
+  const rooms = new Map<ConferenceId, Room.Room>()
+  const byLeg = new Map<LegId, Member>()
+
+  /** A room that takes commands. */
+  const openRoom = (id: ConferenceId): Room.Room | null => {
+    const room = rooms.get(id)
+    return room !== undefined && Room.isOpen(room) ? room : null
+  }
+
+  const report = ({ by, id }: Room.Room, news: RoomReport): void => tell(by, id, news)
+  const fail = (by: string, { commandId, conferenceId }: RoomCommand, reason: string): void =>
+    tell(by, conferenceId, { type: "command_failed", commandId, reason })
+  const failJoin = (legId: LegId, commandId: CommandId, reason: string): void =>
+    legOf(legId)?.tell({ type: "command_failed", commandId, reason })
+
+  const whenIn = ({ behind, stands }: Member, act: (stands: boolean) => void): void =>
+    stands ? act(true) : void behind.push(act)
+
+  const settle = <Outcome>(waiting: Array<(outcome: Outcome) => void>, outcome: Outcome): void => {
+    for (const each of waiting.splice(0)) each(outcome)
+  }
+
+  const tellSpeaking = (room: Room.Room, member: Member, isSpeaking: boolean): void => {
+    if (member.isSpeaking === isSpeaking) return
+    member.isSpeaking = isSpeaking
+    report(room, { type: "member_speaking", memberId: member.of.memberId, isSpeaking })
+  }
+
+  const tellLegJoined = (member: Member): void => {
+    const { conferenceId, legId, memberId } = member.of
+    member.asked = []
+    legOf(legId)?.tell({ type: "room_joined", conferenceId, memberId })
+  }
+
+  /** Takes the member out. Its leg goes on, or is gone. */
+  const takeOut = (member: Member, reason: string, leg: "goes_on" | "leaves" | "gone"): void => {
+    const { conferenceId, legId, memberId } = member.of
+    const room = rooms.get(conferenceId)
+    byLeg.delete(legId)
+    room?.members.delete(memberId)
+    if (leg !== "gone") media.leave(legId)
+    for (const commandId of member.asked) failJoin(legId, commandId, reason)
+    settle(member.behind, false)
+    // A call that sent its leg out waits for this outcome, also where the leg had not come in yet.
+    if (leg === "leaves" || (leg === "goes_on" && member.stands))
+      legOf(legId)?.tell({ type: "room_left", conferenceId, memberId })
+    if (room === undefined || !member.stands) return
+    tellSpeaking(room, member, false)
+    report(room, { type: "member_left", memberId })
+  }
+
+  const takeOutLeg = (legId: LegId, ...how: [reason: string, leg: "goes_on" | "leaves" | "gone"]): void => {
+    const member = byLeg.get(legId)
+    if (member !== undefined) takeOut(member, ...how)
+  }
+
+  const refusalOf = ({ conferenceId, legId, memberId }: Join): string | null => {
+    const leg = legOf(legId)
+    if (leg === null) return "unknown_leg"
+    if (!leg.isTalking()) return "not_answered"
+    const room = openRoom(conferenceId)
+    if (room === null) return "unknown_room"
+    if (room.removed.has(memberId)) return "removed"
+    const same = room.members.get(memberId)
+    return same === undefined || same.of.legId === legId ? null : "already_joined"
+  }
+
+  const entered = (member: Member, refusal: string | null): void => {
+    const { callId, conferenceId, legId, memberId } = member.of
+    // It left while the media were asked.
+    if (byLeg.get(legId) !== member) return
+    const room = rooms.get(conferenceId)
+    if (refusal !== null || room === undefined) {
+      byLeg.delete(legId)
+      room?.members.delete(memberId)
+      for (const commandId of member.asked) failJoin(legId, commandId, refusal ?? "unknown_room")
+      return settle(member.behind, false)
+    }
+    member.stands = true
+    member.since = now()
+    member.changedAt = member.since
+    report(room, { type: "member_joined", memberId, callId, legId })
+    tellLegJoined(member)
+    settle(member.behind, true)
+  }
+
+  const join = (command: Join): void => {
+    const { commandId, conferenceId, legId, memberId } = command
+    const refusal = refusalOf(command)
+    const room = openRoom(conferenceId)
+    if (refusal !== null || room === null) return failJoin(legId, commandId, refusal ?? "unknown_room")
+    const known = room.members.get(memberId)
+    if (known !== undefined) {
+      known.asked.push(commandId)
+      return known.stands ? tellLegJoined(known) : undefined
+    }
+    takeOutLeg(legId, "left", "goes_on")
+    unbridge(legId)
+    const member = RoomMember.make(command)
+    room.members.set(memberId, member)
+    byLeg.set(legId, member)
+    Room.whenLive(room, (isLive) => {
+      if (isLive && byLeg.get(legId) === member) media.enter(command, (refused) => entered(member, refused))
+    })
+  }
+
+  const create = (by: string, command: Of<"create">): void => {
+    const id = command.conferenceId
+    const known = rooms.get(id)
+    if (known !== undefined) {
+      if (known.phase === "live") report(known, { type: "live" })
+      else if (known.phase !== "opening") fail(by, command, "over")
+      return
+    }
+    const room = Room.make(by, id)
+    rooms.set(id, room)
+    media.open(command, (refusal) => {
+      // It was ended while the media were asked.
+      if (room.phase !== "opening") return
+      if (refusal === null) {
+        room.phase = "live"
+        report(room, { type: "live" })
+        return settle(room.behind, true)
+      }
+      letGo(room)
+      rooms.delete(id)
+      fail(by, command, refusal)
+      settle(room.behind, false)
+    })
+  }
+
+  /** From here on nobody is in it, and nobody comes. */
+  const letGo = (room: Room.Room): void => {
+    room.phase = "ending"
+    for (const member of room.members.values()) takeOut(member, "unknown_room", "goes_on")
+  }
+
+  const tellOver = (room: Room.Room): void => {
+    if (room.phase !== "ending") return
+    room.phase = "over"
+    report(room, { type: "over" })
+  }
+
+  const end = (room: Room.Room): void => {
+    if (!Room.isOpen(room)) return
+    letGo(room)
+    settle(room.behind, false)
+    media.close(room.id, () => tellOver(room))
+  }
+
+  const remove = (by: string, { conferenceId, memberId }: Of<"remove">): void => {
+    const room = openRoom(conferenceId)
+    const member = room?.members.get(memberId)
+    if (member !== undefined) takeOut(member, "removed", "goes_on")
+    if (member?.stands === true) return
+    if (room !== null) Room.keepOut(room, memberId)
+    tell(rooms.get(conferenceId)?.by ?? by, conferenceId, { type: "member_left", memberId })
+  }
+
+  /** Changes a member that is in, or as soon as it is. */
+  const change = (
+    room: Room.Room,
+    command: Of<"mute" | "hold" | "supervise">,
+    { outcome, seat }: { readonly seat: SeatChange; readonly outcome: RoomReport }
+  ): void => {
+    const member = room.members.get(command.memberId)
+    if (member === undefined) return fail(room.by, command, "unknown_member")
+    whenIn(member, (stands) => {
+      if (!stands) return fail(room.by, command, "unknown_member")
+      media.change(room.id, command.memberId, seat)
+      RoomMember.change(member, seat, now())
+      if (member.isMuted || member.isHeld) tellSpeaking(room, member, false)
+      report(room, outcome)
+    })
+  }
+
+  const obey = (room: Room.Room, command: Exclude<RoomCommand, Of<"create" | "end" | "remove">>): void => {
+    switch (command.type) {
+      case "mute": {
+        const { isMuted, memberId } = command
+        const seat = { type: "muted", isMuted } as const
+        return change(room, command, { seat, outcome: { type: "member_muted", memberId, isMuted } })
+      }
+      case "hold": {
+        const { audioUrl, isHeld, memberId } = command
+        const seat = { type: "held", isHeld, audioUrl } as const
+        return change(room, command, { seat, outcome: { type: "member_held", memberId, isHeld } })
+      }
+      case "supervise": {
+        const { memberId, role, targets } = command
+        const seat = { type: "role", role, targets } as const
+        return change(room, command, { seat, outcome: { type: "member_supervises", memberId, role, targets } })
+      }
+      case "beep":
+        return Room.whenLive(room, (isLive) => {
+          if (isLive) media.beep(room.id, command.except)
+        })
+      case "media":
+        return Room.whenLive(room, (isLive) =>
+          isLive ? media.command(command) : fail(room.by, command, "unknown_room")
+        )
+    }
+  }
+
+  return {
+    command: (by, command) => {
+      if (command.type === "create") return create(by, command)
+      if (command.type === "remove") return remove(by, command)
+      const room = rooms.get(command.conferenceId)
+      if (command.type === "end")
+        return room === undefined ? tell(by, command.conferenceId, { type: "over" }) : end(room)
+      const open = openRoom(command.conferenceId)
+      if (open !== null) return obey(open, command)
+      if (command.type !== "beep") fail(room?.by ?? by, command, "unknown_room")
+    },
+    join,
+    leave: (legId) => takeOutLeg(legId, "left", "leaves"),
+    part: (legId) => takeOutLeg(legId, "left", "goes_on"),
+    ended: (legId) => takeOutLeg(legId, "unknown_leg", "gone"),
+    spoke: (conferenceId, memberId, isSpeaking) => {
+      const room = openRoom(conferenceId)
+      const member = room?.members.get(memberId)
+      if (room === null || member?.stands !== true) return
+      // The media may have said so before they heard of the change.
+      if (isSpeaking && (member.isMuted || member.isHeld)) return
+      tellSpeaking(room, member, isSpeaking)
+    },
+    told: (conferenceId, event) => {
+      const room = rooms.get(conferenceId)
+      if (room !== undefined && room.phase !== "over") report(room, { type: "media", event })
+    },
+    lost: (conferenceId) => {
+      const room = openRoom(conferenceId)
+      if (room === null) return
+      letGo(room)
+      settle(room.behind, false)
+      tellOver(room)
+    },
+    disowned: (conferenceId) => {
+      const room = rooms.get(conferenceId)
+      if (room !== undefined) end(room)
+    },
+    forget: (conferenceId) => {
+      if (rooms.get(conferenceId)?.phase === "over") rooms.delete(conferenceId)
+    },
+    ownerOf: (conferenceId) => rooms.get(conferenceId)?.by ?? null,
+    isEnding: (conferenceId) => rooms.get(conferenceId)?.phase === "ending",
+    roomsOf: (by) => [...rooms.values()].flatMap((room) => (room.by === by ? [room.id] : [])),
+    members: (conferenceId) => {
+      const at = now()
+      const all = [...(rooms.get(conferenceId)?.members.values() ?? [])]
+      return all.flatMap((member) => (member.stands ? [RoomMember.facts(member, at)] : []))
+    }
+  }
+}

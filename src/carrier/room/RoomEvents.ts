@@ -1,0 +1,79 @@
+import type { ConferenceId } from "../../domain/Id.ts"
+import type { RoomEvent } from "./RoomEvent.ts"
+import type { Told } from "../CarrierEvent.ts"
+
+/** Events of one room that may wait for their commit; the room cannot go on beyond it. */
+export const maxWaiting = 4_096
+
+/** Tells the events of rooms: those of a room one after the other, each until it is durable. */
+export interface RoomEvents {
+  /**
+   * `done` is called when the event is durable, when nobody owns the room, or when it was given up (`fault`). False: too
+   * many wait, and the event is not told. The last of a room (`over`) always is.
+   *
+   * Of a member's speaking only the last state waits, behind what waits already.
+   */
+  readonly tell: (event: RoomEvent, done: (told: Told) => void) => boolean
+  /** Calls `then` when every event that the room has told so far is through. */
+  readonly caughtUp: (id: ConferenceId, then: () => void) => void
+  /** Rooms that have something to tell. */
+  readonly size: () => number
+}
+
+type Waiting = { readonly event: RoomEvent; readonly done: (told: Told) => void } | (() => void)
+
+/** `run` tells an event until it is durable, then calls `settled`. */
+export const make = (run: (event: RoomEvent, settled: (told: Told) => void) => void): RoomEvents => {
+  /** The first of each is being told. */
+  const outboxes = new Map<ConferenceId, Array<Waiting>>()
+
+  const next = (id: ConferenceId, outbox: Array<Waiting>): void => {
+    const [head] = outbox
+    if (head === undefined) return void outboxes.delete(id)
+    const through = (): void => {
+      outbox.shift()
+      next(id, outbox)
+    }
+    if (typeof head === "function") {
+      head()
+      return through()
+    }
+    run(head.event, (told) => {
+      head.done(told)
+      through()
+    })
+  }
+
+  const put = (id: ConferenceId, waiting: Waiting): void => {
+    const outbox = outboxes.get(id)
+    if (outbox !== undefined) return void outbox.push(waiting)
+    const begun = [waiting]
+    outboxes.set(id, begun)
+    next(id, begun)
+  }
+
+  /** Drops what waits of the member's speaking. */
+  const supersede = (event: RoomEvent & { readonly type: "member_speaking" }): void => {
+    const outbox = outboxes.get(event.conferenceId) ?? []
+    const at = outbox.findIndex(
+      (each, index) =>
+        index > 0 &&
+        typeof each !== "function" &&
+        each.event.type === "member_speaking" &&
+        each.event.memberId === event.memberId
+    )
+    if (at > 0) outbox.splice(at, 1)
+  }
+
+  return {
+    tell: (event, done) => {
+      if (event.type === "member_speaking") supersede(event)
+      const waiting = outboxes.get(event.conferenceId)?.length ?? 0
+      if (waiting >= maxWaiting && event.type !== "over") return false
+      put(event.conferenceId, { event, done })
+      return true
+    },
+    caughtUp: put,
+    size: () => outboxes.size
+  }
+}

@@ -1,0 +1,45 @@
+import { Context, Deferred, Effect, Layer } from "effect"
+import type { ConferenceId } from "../../domain/Id.ts"
+import type { Authority } from "../CarrierCommand.ts"
+import type { Told } from "../CarrierEvent.ts"
+import type { RoomOrder } from "./RoomCommand.ts"
+import type { RoomEvent, RoomSnapshot } from "./RoomEvent.ts"
+
+export type { RoomCommand, RoomOrder, SupervisorRole } from "./RoomCommand.ts"
+export type { MemberFacts, RoomEvent, RoomReport, RoomSnapshot } from "./RoomEvent.ts"
+
+/** The rooms of an adapter: the same contract as its legs (`CarrierAdapter`). */
+export interface Rooms {
+  /** Hands the command over; never waits and never fails: an outcome is an event. */
+  readonly interpret: (order: RoomOrder) => Effect.Effect<void>
+  /** Tells what it knows of these rooms, or of all its rooms when `ids` is null; null while it cannot be asked. */
+  readonly snapshot: (
+    authority: Authority,
+    ids: ReadonlyArray<ConferenceId> | null
+  ) => Effect.Effect<RoomSnapshot | null>
+  /** Completes when every event that the room has told so far is acknowledged, or given up. */
+  readonly caughtUp: (id: ConferenceId) => Effect.Effect<void>
+}
+
+/** Takes the events of rooms; answers as `CarrierSink.tell`. */
+export type RoomListener = (conferenceId: ConferenceId, event: RoomEvent) => Effect.Effect<Told>
+
+/** Events of every adapter's rooms, to the conferences that own them. Before anybody listens they wait. */
+export class RoomSink extends Context.Service<
+  RoomSink,
+  {
+    /** Answers what became of the event, as `CarrierSink.tell` does. */
+    readonly tell: RoomListener
+    /** There is one listener: the conferences. */
+    readonly listen: (listener: RoomListener) => Effect.Effect<void>
+  }
+>()("trunkline/carrier/RoomSink") {
+  static readonly layer = Layer.sync(RoomSink, () => {
+    const listening = Deferred.makeUnsafe<RoomListener>()
+    return RoomSink.of({
+      tell: (conferenceId, event) =>
+        Effect.flatMap(Deferred.await(listening), (listener) => listener(conferenceId, event)),
+      listen: (listener) => Effect.asVoid(Deferred.succeed(listening, listener))
+    })
+  })
+}

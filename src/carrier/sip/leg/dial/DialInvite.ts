@@ -1,0 +1,45 @@
+import * as DialogMethod from "../../../../protocol/sip/dialog/DialogMethod.ts"
+import * as Requests from "../../../../protocol/sip/message/Requests.ts"
+import type { SipRequest } from "../../../../protocol/sip/message/SipMessage.ts"
+import type { CarrierCommand, SipTrunk } from "../../../Carrier.ts"
+import * as CustomHeaders from "../../CustomHeaders.ts"
+import * as DialIdentity from "./DialIdentity.ts"
+import * as NextHop from "../../transport/NextHop.ts"
+import * as SelfAddress from "../../transport/SelfAddress.ts"
+
+type Wanted = Pick<Extract<CarrierCommand, { readonly type: "dial" }>, "from" | "to" | "callerIdName" | "headers">
+
+export const identityOf = DialIdentity.of
+
+/**
+ * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it. `again` gives the
+ * INVITE that was repeated after that many challenges, but without its credentials: enough for a CANCEL.
+ */
+export const make = (
+  caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },
+  identity: DialIdentity.DialIdentity,
+  trunk: SipTrunk,
+  { callerIdName, from, headers, to }: Wanted,
+  body?: Requests.Body,
+  again = 0
+): SipRequest => {
+  const uri = NextHop.uriAt(trunk, to)
+  const { self, userAgent } = caller
+  const party = SelfAddress.identity(self, from, callerIdName)
+  return Requests.invite({
+    ...SelfAddress.hop(self, identity.branch(again)),
+    uri,
+    from: `${party};tag=${identity.fromTag}`,
+    to: `<${uri}>`,
+    callId: identity.callId,
+    cseq: 1 + again,
+    contact: SelfAddress.contact(self, from),
+    headers: [
+      ["P-Asserted-Identity", party],
+      DialogMethod.allow,
+      ["User-Agent", userAgent],
+      ...CustomHeaders.of(headers)
+    ],
+    ...(body === undefined ? {} : { body })
+  })
+}

@@ -1,0 +1,23 @@
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { type ApiError, envelope, httpStatus } from "../../../domain/ApiError.ts"
+import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
+
+export const renderError = (error: ApiError): Rendered => ({ status: httpStatus(error), body: envelope(error) })
+
+/** The exact bytes of `rendered`; nothing is encoded twice. */
+export const respond = (rendered: Rendered): HttpServerResponse.HttpServerResponse =>
+  rendered.body === null
+    ? HttpServerResponse.empty({ status: rendered.status })
+    : HttpServerResponse.text(rendered.body, { status: rendered.status, contentType: "application/json" })
+
+/** A 200 with a value that needs no encoding but JSON's own (`XView.ts` values are wire values). */
+export const of = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
+  respond({ status, body: JSON.stringify(value) })
+
+/** A 200 whose JSON comes in pieces. */
+export const streamed = (pieces: Stream.Stream<string>): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(Stream.encodeText(pieces), { contentType: "application/json" })
+
+/** How a handler answers with what its door rendered. */
+export const rendered = <E, R>(door: Effect.Effect<Rendered, E, R>) => Effect.map(door, respond)

@@ -1,0 +1,107 @@
+import { Context, Effect, Schema } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Field from "../../../domain/schema/Field.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import * as Listing from "../../../runtime/store/list/Listing.ts"
+import * as Query from "../request/Query.ts"
+import * as JsonResponse from "./JsonResponse.ts"
+
+/** Page-number pagination, guide/requests.md#lists. */
+
+export const defaultPageSize = 20
+/** Larger ones are clamped. */
+const maxPageSize = 200
+
+/** What `Listing.Page.next` says, checked by the list that gave it. */
+const cursor = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)).annotate({
+  description: "Where the page before ended. It stands in `next`; do not make it."
+})
+
+/** Spread into the `query` of every list that has filters. */
+export const parameters = {
+  page: Schema.optionalKey(Query.positive({ description: "Which page, from 1. Beyond the last: 404.", default: 1 })),
+  pageSize: Schema.optionalKey(
+    Query.positive({
+      description: `Rows of a page; more than ${maxPageSize} is read as ${maxPageSize}.`,
+      default: defaultPageSize
+    })
+  ),
+  cursor: Schema.optionalKey(cursor)
+}
+
+/** The `query` of a list without filters. */
+export const query = Wire.struct(parameters)
+
+/** Wire schema of a list of `item`. */
+export const envelope = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({
+    count: Field.count(`Total across all pages, counted up to ${Listing.looked}.`, 1),
+    next: Field.textOrNull("URL of the next page; null on the last.", null),
+    previous: Field.textOrNull("URL of the page before; null on the first.", null),
+    results: Schema.Array(item).annotate({ description: "The rows of this page." })
+  })
+
+/** `BASE_URL` without a trailing slash: what absolute links begin with. */
+export class BaseUrl extends Context.Service<BaseUrl, string>()("trunkline/http/BaseUrl") {}
+
+interface Asked {
+  readonly page?: number
+  readonly pageSize?: number
+  readonly cursor?: string
+}
+
+/**
+ * Answers a list. `path` is the documented form of the endpoint's path; what the query holds besides the page are the
+ * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, and so is one by
+ * number beyond the rows that are counted; the first page of nothing is an empty 200.
+ */
+export const answer = <Query extends Asked, A, E, R>(
+  path: string,
+  query: Query,
+  list: (window: Listing.Window, filters: Omit<Query, keyof Asked>) => Effect.Effect<Listing.Page<A>, E, R>
+): Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  E | ApiError,
+  R | BaseUrl | HttpServerRequest.ParsedSearchParams
+> =>
+  Effect.gen(function* () {
+    const base = yield* BaseUrl
+    const search = yield* HttpServerRequest.ParsedSearchParams
+    const { cursor, page = 1, pageSize = defaultPageSize, ...filters } = query
+    const limit = Math.min(pageSize, maxPageSize)
+    const window = cursor === undefined ? { limit, offset: (page - 1) * limit } : { limit, offset: 0, after: cursor }
+    const { count, next, results } = yield* list(window, filters)
+    if (cursor === undefined && page > 1 && results.length === 0)
+      return yield* ApiError.of(
+        "not_found",
+        next === null ? `there is no page ${page}` : `page ${page} is not reached by its number; follow next`,
+        "page"
+      )
+    const link = (to: number, behind: string | null) => `${base}${path}?${queryOf(search, to, behind)}`
+    const isNumbered = (to: number) => to >= 1 && (to - 1) * limit < Listing.looked
+    return JsonResponse.of({
+      count,
+      next: next === null ? null : link(page + 1, next),
+      previous: isNumbered(page - 1) ? link(page - 1, null) : null,
+      results
+    })
+  })
+
+/** An envelope whose list is always whole: `next` and `previous` are null. */
+export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
+  JsonResponse.of({ count: results.length, next: null, previous: null, results })
+
+const queryOf = (
+  search: Readonly<Record<string, string | Array<string>>>,
+  page: number,
+  cursor: string | null
+): string => {
+  const out = new URLSearchParams()
+  for (const [name, value] of Object.entries(search))
+    if (name !== "page" && name !== "cursor")
+      for (const one of Array.isArray(value) ? value : [value]) out.append(name, one)
+  out.append("page", String(page))
+  if (cursor !== null) out.append("cursor", cursor)
+  return out.toString()
+}

@@ -1,0 +1,93 @@
+import type { Page } from "../answer/StaticPage.ts"
+import { sourceHash } from "../answer/StaticPage.ts"
+
+interface Input {
+  /** Of the field in the request. */
+  readonly name: string
+  readonly label: string
+  readonly type: "text" | "password"
+  readonly autocomplete: string
+  readonly minimum: number
+  readonly maximum: number
+}
+
+/** A page that a link of a letter opens, with the token behind `#`. */
+export interface LinkPage {
+  readonly title: string
+  readonly intro: string
+  readonly inputs: ReadonlyArray<Input>
+  readonly button: string
+  /** What the button asks, beside this page: `v1/…`. */
+  readonly posts: string
+  readonly done: string
+}
+
+const style = `body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#222;background:#f4f5f7}
+main{max-width:26em;margin:10vh auto;padding:2em;background:#fff;border-radius:8px}
+h1{margin:0 0 .5em;font-size:1.4em}
+label{display:block;margin:1em 0 .3em}
+input{box-sizing:border-box;width:100%;padding:.6em;font:inherit;border:1px solid #888;border-radius:4px}
+button{margin-top:1.5em;padding:.7em 1.4em;font:inherit;color:#fff;background:#1a4f8b;border:0;border-radius:4px}
+button:disabled{opacity:.5}
+[role=status]{margin:1em 0 0}`
+
+/** What others say (a message of an error) becomes text. Opening the page asks nothing; its button does. */
+const script = `const form = document.forms[0], status = document.querySelector("[role=status]"), button = form.elements.ask
+const token = location.hash.slice(1)
+if (token === "") {
+  button.disabled = true
+  status.textContent = "This link is incomplete: open it as it stands in the mail."
+}
+form.addEventListener("submit", async (event) => {
+  event.preventDefault()
+  button.disabled = true
+  status.textContent = "One moment…"
+  const body = { token }
+  for (const input of form.querySelectorAll("input")) body[input.name] = input.value
+  try {
+    const answer = await fetch(form.dataset.posts, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    if (answer.ok) {
+      history.replaceState(null, "", location.pathname)
+      for (const input of form.querySelectorAll("input, label, button")) input.remove()
+      status.textContent = form.dataset.done
+      return
+    }
+    const { error } = await answer.json()
+    status.textContent = error.message
+  } catch {
+    status.textContent = "The service cannot be reached; try again."
+  }
+  button.disabled = false
+})`
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
+
+const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): string =>
+  `<label for="${name}">${escaped(label)}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" minlength="${minimum}" maxlength="${maximum}" required>`
+
+/**
+ * The page, the same for everybody: it loads nothing, and speaks to this service only. The token stands behind `#`, so
+ * no server, log or referrer sees it until the button sends it.
+ */
+export const of = ({ button, done, inputs, intro, posts, title }: LinkPage): Page => ({
+  text: `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
+<title>${escaped(title)}</title><style>${style}</style></head>
+<body><main><h1>${escaped(title)}</h1><p>${escaped(intro)}</p>
+<form data-posts="${escaped(posts)}" data-done="${escaped(done)}">
+${inputs.map(inputOf).join("\n")}
+<button name="ask">${escaped(button)}</button>
+</form><p role="status"></p>
+<noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "token" to POST /${escaped(posts)}.</p></noscript>
+</main><script>${script}</script></body></html>
+`,
+  contentType: "text/html; charset=utf-8",
+  policy: [`script-src ${sourceHash(script)}`, `style-src ${sourceHash(style)}`, "connect-src 'self'"]
+})

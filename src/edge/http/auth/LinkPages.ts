@@ -1,0 +1,50 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import type { Route } from "../RouteTable.ts"
+import * as StaticPage from "../answer/StaticPage.ts"
+import * as LinkPage from "./LinkPage.ts"
+
+const password = { type: "password", autocomplete: "new-password", minimum: 10, maximum: 128 } as const
+
+/** What the links of letters open, guide/mail.md#what-a-letter-looks-like; by path. */
+const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
+  "/verify-email": {
+    title: "Confirm your e-mail address",
+    intro: "One click confirms that this address is yours.",
+    inputs: [],
+    button: "Confirm the address",
+    posts: "v1/auth/verify-email",
+    done: "Your address is confirmed. You can close this page."
+  },
+  "/reset-password": {
+    title: "Choose a new password",
+    intro: "Everybody who is logged in with the old one is logged out.",
+    inputs: [{ ...password, name: "new_password", label: "New password, at least 10 characters" }],
+    button: "Set the password",
+    posts: "v1/auth/password-reset/confirm",
+    done: "Your password is changed. You can close this page and log in."
+  },
+  "/accept-invitation": {
+    title: "Join the team",
+    intro: "You were invited to a workspace. Choose a password and tell your name.",
+    inputs: [
+      { name: "first_name", label: "First name", type: "text", autocomplete: "given-name", minimum: 1, maximum: 120 },
+      { name: "last_name", label: "Last name", type: "text", autocomplete: "family-name", minimum: 1, maximum: 120 },
+      { ...password, name: "password", label: "Password, at least 10 characters" }
+    ],
+    button: "Join",
+    posts: "v1/team/invitations/accept",
+    done: "You have joined. You can close this page and log in."
+  }
+}
+
+export const routes: ReadonlyArray<Route> = Object.keys(pages).map((path) => ({ method: "GET", path }))
+
+export const layer = HttpRouter.use((router) =>
+  Effect.forEach(
+    Object.entries(pages),
+    ([path, page]) =>
+      Effect.flatMap(StaticPage.make(LinkPage.of(page)), (served) => router.add("GET", path as `/${string}`, served)),
+    { discard: true }
+  )
+).pipe(Layer.orDie)

@@ -1,0 +1,141 @@
+import { Result, Schema } from "effect"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { CallStatus } from "../../../telephony/call/machine/leg/Leg.ts"
+import { Call } from "../../../telephony/call/CallView.ts"
+import { MachineDetection } from "../../../telephony/call/MachineDetectionView.ts"
+import { MediaStream } from "../../../telephony/call/StreamView.ts"
+import type { Body, Verb } from "../../../telephony/call/verb/Verb.ts"
+import * as Connect from "../../../telephony/call/verb/Connect.ts"
+import * as Verbs from "../../../telephony/call/verb/Verbs.ts"
+import type { Code } from "../../../domain/ErrorCatalogue.ts"
+import { View as Transcription } from "../../../telephony/transcription/Transcription.ts"
+import { E164 } from "../../../domain/E164.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import { Authenticated } from "../request/Authenticated.ts"
+import { about } from "../Endpoint.ts"
+import * as Pagination from "../answer/Pagination.ts"
+import * as PathId from "../request/PathId.ts"
+import * as Query from "../request/Query.ts"
+import * as CallBodies from "./CallBodies.ts"
+
+/** Calls and their verbs. */
+
+const params = { id: PathId.prefixed("call").annotate({ description: "The call." }) }
+
+const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
+
+/** A verb whose fields all have defaults may come without a body. */
+const payloadOf = (verb: Verbs.Built) => {
+  const { body } = Verbs.built[verb]
+  const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
+  return isOptional ? [body, Schema.Null] : [body]
+}
+
+const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
+  const row: Verb = Verbs.built[verb]
+  return row.errors ?? []
+}
+
+const action = <const Verb extends Verbs.Built>(verb: Verb) =>
+  HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
+    params,
+    payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
+    success: Call
+  }).annotateMerge(
+    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
+  )
+
+/** An endpoint for each verb of the table: the types say which is which, and that there are some. */
+const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
+  { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
+>
+
+const place = HttpApiEndpoint.post("place", "/v1/calls", {
+  payload: CallBodies.PlaceCall,
+  success: Call.pipe(HttpApiSchema.status(201))
+}).annotateMerge(
+  about({
+    summary: "Place an outbound call",
+    description: "Answers as soon as the call is durable; what the carrier says afterwards is an event.",
+    scope: "calls:write",
+    errors: ["not_found", "unprocessable", "caller_id_forwarding_not_allowed", ...Connect.dialErrors]
+  })
+)
+
+const filters = {
+  status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
+  direction: Schema.optionalKey(
+    Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
+  ),
+  fromNumber: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
+  toNumber: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
+  initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment."))
+}
+const filterNames = { initiatedAfterMs: "initiated_after" } as const
+
+const file = HttpApiEndpoint.get("file", "/v1/calls.csv", {
+  query: Wire.struct(filters, filterNames),
+  success: Schema.String.annotate({
+    description: "A header, then a record for each call with the fields of `Call` except `legs` and `recordings`."
+  }).pipe(HttpApiSchema.asText({ contentType: "text/csv" }))
+}).annotateMerge(
+  about({
+    summary: "Export calls as CSV",
+    description: "All that the filters leave, the newest first, in one file.",
+    scope: "calls:read"
+  })
+)
+
+const list = HttpApiEndpoint.get("list", "/v1/calls", {
+  query: Wire.struct({ ...filters, ...Pagination.parameters }, filterNames),
+  success: Pagination.envelope(Call)
+}).annotateMerge(
+  about({
+    summary: "List calls",
+    description: "Newest first; `legs` and `recordings` are empty.",
+    scope: "calls:read"
+  })
+)
+
+const streamings = HttpApiEndpoint.get("streamings", "/v1/calls/:id/streamings", {
+  params,
+  query: Pagination.query,
+  success: Pagination.envelope(MediaStream)
+}).annotateMerge(
+  about({
+    summary: "List the active media streams of a call",
+    description: "There is one at most; those that have ended are told by their events.",
+    scope: "calls:read"
+  })
+)
+
+const amd = HttpApiEndpoint.get("amd", "/v1/calls/:id/amd", { params, success: MachineDetection }).annotateMerge(
+  about({
+    summary: "The result of machine detection",
+    description: "404 for a call that was not placed with it.",
+    scope: "calls:read"
+  })
+)
+
+const retrieve = HttpApiEndpoint.get("retrieve", "/v1/calls/:id", { params, success: Call }).annotateMerge(
+  about({ summary: "Retrieve a call", scope: "calls:read" })
+)
+
+const transcription = HttpApiEndpoint.get("transcription", "/v1/calls/:id/transcription", {
+  params,
+  success: Transcription
+}).annotateMerge(
+  about({
+    summary: "Retrieve the transcript",
+    description: "The call's newest session, with what has been said so far; also after the call.",
+    scope: "calls:read"
+  })
+)
+
+export class CallApi extends HttpApiGroup.make("calls")
+  .add(place, list, file, retrieve, ...actions, streamings, transcription, amd)
+  .middleware(Authenticated)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Calls", description: "Outbound and inbound calls, and their control." })
+  ) {}

@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import type { DialOptions } from "../../../telephony/call/machine/leg/Pending.ts"
+import type { Plan } from "../../../telephony/call/machine/Plan.ts"
+import * as Field from "../../../telephony/call/verb/Field.ts"
+import { E164 } from "../../../domain/E164.ts"
+import * as CustomHeader from "../../../domain/CustomHeader.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import * as PathId from "../request/PathId.ts"
+import * as Text from "../request/Text.ts"
+
+const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
+  Wire.absentIs(null, Schema.NullOr(schema).annotate({ description, examples: [example] }))
+const { channels, format, httpsUrl, int, of, or } = Field
+
+/** The request body of a new call; those of its verbs stand with the verbs. */
+export const PlaceCall = Wire.struct({
+  from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
+  to: of(E164, "The called number, E.164.", "+12025550100"),
+  routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
+  record: or(
+    of(
+      Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
+      "When recording begins. `on_demand`: with `start_recording`, which then records as said here.",
+      "off"
+    ),
+    "off"
+  ),
+  recordChannels: or(channels, "single"),
+  recordFormat: or(format, "mp3"),
+  customerReference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
+  answeringMachineDetection: or(
+    of(Schema.Literals(["off", "premium"]), "`premium`: who answered is told by `call.amd_complete`.", "off"),
+    "off"
+  ),
+  audioUrl: Schema.optionalKey(
+    httpsUrl("Played to the far end before it answers, again and again, where it takes early media.")
+  ),
+  customHeaders: or(CustomHeader.CustomHeaders, []),
+  timeoutSecs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  timeLimitSecs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
+  callerIdForwarding: or(
+    of(Schema.Boolean, "`from` may be any number; only where the workspace's quota allows it.", false),
+    false
+  )
+}).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
+
+/** What its dial says besides the numbers. */
+export const optionsOf = ({
+  answeringMachineDetection,
+  audioUrl,
+  customHeaders
+}: typeof PlaceCall.Type): DialOptions => ({
+  ...(audioUrl === undefined ? {} : { audioUrl }),
+  ...(answeringMachineDetection === "off" ? {} : { detectsMachine: true }),
+  ...(customHeaders.length === 0 ? {} : { headers: customHeaders })
+})
+
+/** What the new call will do by itself. */
+export const planOf = ({
+  answeringMachineDetection: machineDetection,
+  record,
+  recordChannels,
+  recordFormat
+}: typeof PlaceCall.Type): Plan => ({ machineDetection, record, recordChannels, recordFormat, stream: null })

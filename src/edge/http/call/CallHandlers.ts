@@ -1,0 +1,126 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Calls } from "../../../telephony/call/Call.ts"
+import * as Verbs from "../../../telephony/call/verb/Verbs.ts"
+import type { CallId } from "../../../domain/Id.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
+import { Recognizer } from "../../../ports/speech/Recognizer.ts"
+import { Transcriptions } from "../../../telephony/transcription/Transcription.ts"
+import { Api } from "../Api.ts"
+import * as CallBodies from "./CallBodies.ts"
+import { CurrentKey } from "../request/Authenticator.ts"
+import { CurrentSlot } from "../request/CurrentSlot.ts"
+import * as Pagination from "../answer/Pagination.ts"
+import * as Csv from "../answer/Csv.ts"
+import * as JsonResponse from "../answer/JsonResponse.ts"
+import * as Reachable from "../connection/Reachable.ts"
+
+interface OneCall {
+  readonly params: { readonly id: CallId }
+}
+
+/** Of the file of calls. */
+const columns = [
+  "id",
+  "direction",
+  "status",
+  "from",
+  "to",
+  "route_id",
+  "initiated_at",
+  "answered_at",
+  "ended_at",
+  "duration_seconds",
+  "end_reason",
+  "end_initiator",
+  "customer_reference",
+  "cost_cents",
+  "rating_status"
+] as const
+
+/** A handler for each name. */
+const forEach = <Name extends string, Handler>(names: ReadonlyArray<Name>, handler: (name: Name) => Handler) =>
+  Object.fromEntries(names.map((name) => [name, handler(name)])) as { readonly [N in Name]: Handler }
+
+/** Calls, from wire to door. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "calls",
+  Effect.fnUntraced(function* (handlers) {
+    const calls = yield* Calls
+    const reachable = yield* Reachable.make
+    const synthesizer = yield* Synthesizer
+    const recognizer = yield* Recognizer
+    const transcriptions = yield* Transcriptions
+
+    /** What no engine here can do; null: there is one. */
+    const refusalOf = (action: Verbs.CallAction) => {
+      const speaking = Verbs.speakingOf(action)
+      const recognizing = Verbs.recognizingOf(action)
+      return (
+        (speaking === null ? null : synthesizer.refuse(speaking)) ??
+        (recognizing === null ? null : recognizer.refuse(recognizing))
+      )
+    }
+
+    /** One that came without a body gets the verb's defaults. */
+    const act = (verb: Verbs.Built) =>
+      Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
+        const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
+        yield* reachable(Verbs.targetsOf(action), "https:")
+        yield* reachable(Verbs.socketsOf(action), "wss:")
+        const key = yield* CurrentKey
+        const refusal = refusalOf(action)
+        if (refusal !== null) {
+          // What is wrong with the call comes first.
+          yield* calls.allows(key.tenantId, params.id, action)
+          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
+        }
+        const { slot } = yield* CurrentSlot
+        return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
+      })
+
+    return handlers.handleAll({
+      place: Effect.fnUntraced(function* ({ payload }) {
+        const options = CallBodies.optionsOf(payload)
+        yield* reachable(options.audioUrl === undefined ? {} : { audio_url: options.audioUrl }, "https:")
+        const key = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        const plan = CallBodies.planOf(payload)
+        return JsonResponse.respond(yield* calls.place(key, { ...payload, plan, options }, slot))
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/calls", query, (window, filters) => calls.list(tenantId, filters, window))
+      }),
+      file: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return Csv.answer("calls.csv", columns, yield* calls.whole(tenantId, query))
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* calls.find(tenantId, params.id))
+      }),
+      ...forEach(Verbs.names, act),
+      streamings: Effect.fnUntraced(function* ({ params, query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>
+          Effect.map(calls.streams(tenantId, params.id), (streams) => ({
+            count: streams.length,
+            next: null,
+            results: streams.slice(offset, offset + limit)
+          }))
+        )
+      }),
+      transcription: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.streamed(yield* transcriptions.find(tenantId, params.id))
+      }),
+      amd: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* calls.machineDetection(tenantId, params.id))
+      })
+    })
+  })
+)

@@ -1,0 +1,113 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Conferences } from "../../../telephony/conference/Conference.ts"
+import * as Verbs from "../../../telephony/conference/verb/Verbs.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
+import { Api } from "../Api.ts"
+import { CurrentKey } from "../request/Authenticator.ts"
+import { CurrentSlot } from "../request/CurrentSlot.ts"
+import * as JsonResponse from "../answer/JsonResponse.ts"
+import * as Pagination from "../answer/Pagination.ts"
+import * as Reachable from "../connection/Reachable.ts"
+
+interface OneConference {
+  readonly params: { readonly id: Id.ConferenceId }
+}
+
+const defaultUpstreamPageSize = 20
+
+/** A call's id names no member where a member's is asked for. */
+const memberOf = (id: string): Effect.Effect<Id.MemberId, ApiError> =>
+  Id.is("member", id) ? Effect.succeed(id) : Effect.fail(ApiError.of("member_not_found", "no such participant"))
+
+/** Conferences, from wire to door. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "conferences",
+  Effect.fnUntraced(function* (handlers) {
+    const conferences = yield* Conferences
+    const reachable = yield* Reachable.make
+    const synthesizer = yield* Synthesizer
+
+    const ask = Effect.fnUntraced(function* (conferenceId: Id.ConferenceId, action: Verbs.ConferenceAction) {
+      const key = yield* CurrentKey
+      const { slot } = yield* CurrentSlot
+      return JsonResponse.respond(yield* conferences.act(key, conferenceId, action, slot))
+    })
+
+    /** One that came without a body gets the verb's defaults. */
+    const act = (verb: Verbs.Built) =>
+      Effect.fnUntraced(function* ({ params, payload }: OneConference & { readonly payload: unknown }) {
+        const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
+        yield* reachable(Verbs.targetsOf(action), "https:")
+        const speaking = Verbs.speakingOf(action)
+        const refusal = speaking === null ? null : synthesizer.refuse(speaking)
+        if (refusal !== null) {
+          const { tenantId } = yield* CurrentKey
+          // What is wrong with the conference comes first.
+          yield* conferences.allows(tenantId, params.id, action)
+          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
+        }
+        return yield* ask(params.id, action)
+      })
+
+    const actions = Object.fromEntries(Verbs.names.map((verb) => [verb, act(verb)])) as {
+      readonly [Verb in Verbs.Built]: ReturnType<typeof act>
+    }
+
+    return handlers.handleAll({
+      ...actions,
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const key = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        return JsonResponse.respond(yield* conferences.create(key, payload, slot))
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/conferences/", query, (window, filters) =>
+          conferences.list(tenantId, filters, window)
+        )
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* conferences.find(tenantId, params.id))
+      }),
+      dial: Effect.fnUntraced(function* ({ params, payload }) {
+        const key = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        return JsonResponse.respond(yield* conferences.dial(key, params.id, payload, slot))
+      }),
+      participants: Effect.fnUntraced(function* ({ params, query }) {
+        const { tenantId } = yield* CurrentKey
+        const path = `/v1/conferences/${params.id}/participants/list/`
+        return yield* Pagination.answer(path, query, (window, { includeLeft = false, ...filters }) =>
+          conferences.participants(tenantId, params.id, { ...filters, includeLeft }, window)
+        )
+      }),
+      upstream: Effect.fnUntraced(function* ({ params, query }) {
+        const { tenantId } = yield* CurrentKey
+        const { page = 1, pageSize = defaultUpstreamPageSize, ...filters } = query
+        const asked = { number: page, size: pageSize }
+        return JsonResponse.of(yield* conferences.upstream(tenantId, params.id, filters, asked))
+      }),
+      participant: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        // Whose conference it is comes first.
+        yield* conferences.find(tenantId, params.id)
+        const memberId = yield* memberOf(params.member_id)
+        return JsonResponse.of(yield* conferences.participant(tenantId, params.id, memberId))
+      }),
+      updateParticipant: Effect.fnUntraced(function* ({ params, payload }) {
+        const memberId = yield* memberOf(params.member_id)
+        return yield* ask(params.id, { verb: "update_member", memberId, body: payload })
+      }),
+      removeParticipant: Effect.fnUntraced(function* ({ params: { id, member_id } }) {
+        // The path has taken no other kind of id.
+        const member = Id.is("member", member_id) ? member_id : (member_id as Id.CallId)
+        return yield* ask(id, { verb: "remove_member", member })
+      })
+    })
+  })
+)

@@ -1,0 +1,236 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import * as FairShare from "../../../domain/fair/FairShare.ts"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import * as Resting from "../../../domain/fair/Resting.ts"
+import { ApiError, envelope } from "../../../domain/ApiError.ts"
+import * as ConnectionTurns from "./ConnectionTurns.ts"
+
+/** What one connection may take, and all of them together. */
+export interface Limits {
+  /**
+   * Open at once. A further one takes the place of one that rests, of the site with most of them; it is closed where
+   * none rests. One site has at most half of what the work of the others leaves; beyond that it takes a place of its own.
+   */
+  readonly connections: number
+  /**
+   * Connections that are worked for at once, from their first byte; a further one is not read before its site has its
+   * turn. One that asks for nothing, or whose body is late, keeps its turn for a second.
+   */
+  readonly atWork: number
+  /**
+   * Requests of one connection that wait behind the one that is answered, RFC 9112 section 9.3.2. The next one is refused
+   * and the last to be answered; as many again behind that one end the connection at once.
+   */
+  readonly pipelined: number
+  /** From the end of an answer to its last byte on its way to the client. */
+  readonly writeMs: number
+  /** How long a request may go on that has its answer already. */
+  readonly lingerMs: number
+}
+
+/** What happens to connections, for those who count it. */
+export interface Watch {
+  /** `open`: how many there are now. */
+  readonly opened: (open: number) => void
+  readonly cut: (reason: Cut) => void
+}
+
+/**
+ * Why a connection ended by us: there is no room (for anybody, or for its site), it rested and another took its place,
+ * its answer is not read, its request goes on behind its answer, or it asks for too much at once.
+ */
+export type Cut = "no_room" | "replaced" | "not_read" | "goes_on" | "pipelined"
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Line {
+  readonly site: string
+  readonly isProxy: boolean
+  readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
+  /** Null: it is at rest. */
+  turn: ConnectionTurns.Turn | null
+  /** Ends a turn in which the client is waited for. */
+  patience: NodeJS.Timeout | null
+  busy: boolean
+  /** Nothing more of it is served. */
+  closing: boolean
+  /** Requests that came behind the refused one: each is kept until the connection ends. */
+  ignored: number
+}
+
+/** How long a connection that waits for its client keeps its turn. */
+const patienceMs = 1_000
+
+const tooMany = envelope(ApiError.of("service_unavailable", "too many requests wait on this connection"))
+
+/**
+ * Bounds what connections take of a server, and gives what serves their requests.
+ *
+ * Requests of one connection are served one after the other. What is left of one whose client has gone is not begun.
+ *
+ * A connection rests while it waits for its client: for a request, for the rest of one, or until its answers are read.
+ *
+ * `trusts`: whether an address is a trusted proxy's, behind which there are many clients; it has no share of its own,
+ * and its connections do not rest.
+ */
+export const attach = (
+  server: Server,
+  options: {
+    readonly limits: Limits
+    readonly trusts: (address: string) => boolean
+    readonly watch: Watch
+    readonly serve: Serve
+  }
+): Serve => {
+  const { limits, serve, trusts, watch } = options
+  const turns = ConnectionTurns.make(limits.atWork)
+  const lines = new WeakMap<Socket, Line>()
+  const share = FairShare.make()
+  const resting = Resting.make<Socket>()
+  let open = 0
+
+  const cut = (socket: Socket, reason: Cut) => {
+    if (socket.destroyed) return
+    watch.cut(reason)
+    socket.destroy()
+  }
+
+  // As of `net.Server`: what is not read costs nothing, whatever comes and however it ends.
+  Object.assign(server, { pauseOnConnect: true })
+  server.on("connection", (socket: Socket) => {
+    const site = IpAddress.site(socket.remoteAddress ?? null)
+    const isProxy = trusts(socket.remoteAddress ?? "")
+    // What rests makes room, so the others' is as good as free.
+    const used = open - resting.count() + resting.count(site)
+    const isShareFull = !isProxy && !share.allows(site, used, limits.connections)
+    if (isShareFull || open >= limits.connections) {
+      const replaced = resting.next(isShareFull ? site : undefined)
+      if (replaced === null) return cut(socket, "no_room")
+      leave(replaced)
+      cut(replaced, "replaced")
+    }
+    const line: Line = {
+      site,
+      isProxy,
+      waiting: [],
+      turn: null,
+      patience: null,
+      busy: false,
+      closing: false,
+      ignored: 0
+    }
+    lines.set(socket, line)
+    share.take(site)
+    rest(socket)
+    watch.opened(++open)
+    socket.once("close", () => leave(socket))
+    inTurn(line, "connection", () => {
+      socket.resume()
+      wait(line, () => true)
+    })
+  })
+
+  /** Others have its turn unless its client goes on soon. */
+  const wait = (line: Line, isLate: () => boolean): void => {
+    clearTimeout(line.patience ?? undefined)
+    line.patience = setTimeout(() => {
+      if (isLate()) giveBack(line)
+    }, patienceMs)
+  }
+
+  const inTurn = (line: Line, what: keyof typeof ConnectionTurns.cost, begin: () => void): void => {
+    if (line.isProxy) begin()
+    else line.turn = turns.take(line.site, what, begin)
+  }
+  const giveBack = (line: Line): void => {
+    clearTimeout(line.patience ?? undefined)
+    const { turn } = line
+    line.turn = null
+    turn?.leave()
+  }
+
+  const rest = (socket: Socket): void => {
+    const line = lines.get(socket)
+    if (line?.isProxy === false) resting.add(line.site, socket)
+  }
+
+  /** Its place is free for another. */
+  const leave = (socket: Socket): void => {
+    const line = lines.get(socket)
+    if (line === undefined) return
+    lines.delete(socket)
+    resting.remove(line.site, socket)
+    share.giveBack(line.site)
+    watch.opened(--open)
+    line.closing = true
+    line.waiting.length = 0
+    giveBack(line)
+  }
+
+  const begin = (line: Line, request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    if (socket.destroyed) return
+    const work = () => {
+      if (!response.writableEnded) resting.remove(line.site, socket)
+    }
+    if (hasBody(request)) {
+      request.once("end", work)
+      wait(line, () => !request.complete)
+    } else work()
+    let timer: NodeJS.Timeout | null = null
+    const within = (ms: number, isOver: () => boolean, reason: Cut) => {
+      clearTimeout(timer ?? undefined)
+      timer = setTimeout(() => {
+        if (!isOver()) cut(socket, reason)
+      }, ms)
+    }
+    response.once("prefinish", () => {
+      rest(socket)
+      within(limits.writeMs, () => response.writableFinished, "not_read")
+    })
+    response.once("finish", () => {
+      clearTimeout(timer ?? undefined)
+      if (request.complete) return
+      within(limits.lingerMs, () => request.complete, "goes_on")
+      request.once("close", () => clearTimeout(timer ?? undefined))
+    })
+    response.once("close", () => {
+      if (!response.writableFinished) clearTimeout(timer ?? undefined)
+      const next = line.waiting.shift()
+      if (next !== undefined) {
+        if (line.turn !== null) return begin(line, ...next)
+        return inTurn(line, "request", () => begin(line, ...next))
+      }
+      line.busy = false
+      giveBack(line)
+    })
+    serve(request, response)
+  }
+
+  return (request, response) => {
+    const line = lines.get(request.socket)
+    if (line === undefined) return
+    if (line.closing) {
+      if (++line.ignored >= limits.pipelined) request.socket.destroy()
+      return
+    }
+    if (!line.busy) {
+      line.busy = true
+      clearTimeout(line.patience ?? undefined)
+      // What came with it is looked at first: whoever asks for too much at once is not begun.
+      if (line.turn?.hasPlace() === true) process.nextTick(begin, line, request, response)
+      else inTurn(line, "request", () => process.nextTick(begin, line, request, response))
+      return
+    }
+    if (line.waiting.length < limits.pipelined) return void line.waiting.push([request, response])
+    line.closing = true
+    watch.cut("pipelined")
+    response.writeHead(503, { "content-type": "application/json", connection: "close" })
+    response.end(tooMany)
+  }
+}
+
+/** RFC 9112 section 6.3. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0

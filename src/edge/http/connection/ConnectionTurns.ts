@@ -1,0 +1,74 @@
+import * as FairQueue from "../../../domain/fair/FairQueue.ts"
+
+/**
+ * What begins in one turn of the event loop, in requests. Fewer would be dearer for all: requests that begin together are
+ * looked up and committed together, and a statement for a few costs nearly as much as one for many.
+ */
+const perTurn = 16
+
+/** What begins, in requests: a connection that is read may bring some milliseconds of work, and a request is short. */
+export const cost = { connection: 8, request: 1 } as const
+
+/** A place, or a place in the line before it. */
+export interface Turn {
+  readonly hasPlace: () => boolean
+  /** Leaves the place, or the line; then nothing begins any more. */
+  readonly leave: () => void
+}
+
+/**
+ * Connections that are worked for at once, shared fairly by site (`domain/fair/FairQueue.ts`), a few in each turn of the event
+ * loop: two new ones, or sixteen that ask again. So thousands of connections of one site, that come or go at once, are
+ * looked at one after the other, and those of another are looked at in between.
+ */
+export interface ConnectionTurns {
+  /** Calls `begin` when the site has a place for it, which may be at once. */
+  readonly take: (site: string, what: keyof typeof cost, begin: () => void) => Turn
+}
+
+export const make = (
+  places: number,
+  nextTurn: (then: () => void) => void = (then) => void setImmediate(then)
+): ConnectionTurns => {
+  interface Ticket {
+    readonly cost: number
+    readonly begin: () => void
+    isIn: boolean
+    isOver: boolean
+  }
+  const line = FairQueue.make<Ticket>({ places, room: Infinity, sparesPlaces: true })
+  let begun = 0
+
+  const fill = (): void => {
+    while (begun < perTurn) {
+      const ticket = line.next()
+      if (ticket === null) return
+      if (begun === 0)
+        nextTurn(() => {
+          begun = 0
+          fill()
+        })
+      begun += ticket.cost
+      ticket.isIn = true
+      ticket.begin()
+    }
+  }
+
+  return {
+    take: (site, what, begin) => {
+      const ticket: Ticket = { cost: cost[what], begin, isIn: false, isOver: false }
+      line.add(site, ticket)
+      fill()
+      return {
+        hasPlace: () => ticket.isIn,
+        leave: () => {
+          if (ticket.isOver) return
+          ticket.isOver = true
+          if (ticket.isIn) line.end(site, 1)
+          else line.leave(site, ticket)
+          fill()
+        }
+      }
+    }
+  }
+}

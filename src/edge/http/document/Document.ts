@@ -1,0 +1,82 @@
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { Api } from "../Api.ts"
+import * as Defaults from "./Defaults.ts"
+import * as Example from "./Example.ts"
+import type { Json } from "./Json.ts"
+import * as Operation from "./Operation.ts"
+import { tidy } from "./Tidy.ts"
+import * as EventDocument from "../webhook/EventDocument.ts"
+
+/** Where it is served, and the interactive page of it. */
+export const documentPath = "/api/docs/openapi.json"
+export const pagePath = "/api/docs/"
+
+interface Generated extends Json {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly components: Json & { readonly schemas: Example.Components }
+  readonly tags: ReadonlyArray<unknown>
+}
+
+/** By method and path, as the document names them. */
+const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
+  const found = new Map<string, HttpApiEndpoint.Top>()
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const path = endpoint.path.replaceAll(/:([a-z_]+)/g, "{$1}")
+      found.set(`${endpoint.method.toLowerCase()} ${path}`, endpoint)
+    }
+  })
+  return found
+}
+
+/** The schema of a body with the defaults that hold, by its name. */
+const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: Example.Components) => {
+  const payload = Operation.payloadOf(endpoint)
+  const name = Operation.bodyOf(operation)
+  const schema = name === null ? undefined : schemas[name]
+  if (payload === null || name === null || schema === undefined) return []
+  const given = Example.of(schema, schemas, "required") as Json
+  return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))] as const]
+}
+
+/** What is generated from the declarations, and what they say beside their schemas. */
+const whole = (document: unknown): Json => {
+  const { components, paths, tags, ...rest } = tidy(document) as Generated
+  const declared = endpoints()
+  const bodies: Array<readonly [string, Json]> = []
+  const operations = Object.entries(paths).map(([path, methods]) => {
+    const described = Object.entries(methods).map(([method, operation]) => {
+      const endpoint = declared.get(`${method} ${path}`)
+      if (endpoint === undefined) throw new Error(`no endpoint is declared for ${method} ${path}`)
+      bodies.push(...withDefaults(operation, endpoint, components.schemas))
+      return [method, Operation.describe(operation, endpoint, components.schemas)]
+    })
+    return [path, Object.fromEntries(described)]
+  })
+  return {
+    ...rest,
+    tags: [...tags, EventDocument.tag],
+    paths: Object.fromEntries(operations),
+    webhooks: EventDocument.webhooks,
+    components: {
+      ...components,
+      parameters: EventDocument.parameters,
+      schemas: {
+        ...components.schemas,
+        // Defaults come last: an example shows its own value in place of one.
+        ...Object.fromEntries(bodies),
+        ...EventDocument.schemas
+      },
+      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" } }
+    }
+  }
+}
+
+/** The declared API with the whole of its OpenAPI 3.1 document. */
+export const published = Api.annotateMerge(OpenApi.annotations({ transform: whole }))
+
+export const make = (): Json => OpenApi.fromApi(published) as unknown as Json
+
+/** As JSON text; committed as `openapi.json` beside this file. */
+export const render = (): string => `${JSON.stringify(make(), null, 2)}\n`

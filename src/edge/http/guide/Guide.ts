@@ -1,0 +1,72 @@
+import { readdir, readFile } from "node:fs/promises"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { ApiError } from "../../../domain/ApiError.ts"
+import type { Route } from "../RouteTable.ts"
+import * as StaticPage from "../answer/StaticPage.ts"
+import * as Markdown from "./Markdown.ts"
+import * as Template from "./Template.ts"
+
+/** The pages of `src/guide`, rendered once at the start and served beside the API page. */
+const folder = new URL("../../../guide/", import.meta.url)
+
+const index = "README.md"
+
+/** Where the index is served; a page stands below it under its name. */
+export const path = "/api/docs/guide/"
+
+export const routes: ReadonlyArray<Route> = [
+  { method: "GET", path },
+  { method: "GET", path: `${path}:page` }
+]
+
+const pathOf = (file: string): string => (file === index ? path : path + file.replace(/\.md$/, ""))
+
+/** Links between pages lead to where they are served; others stay. */
+const linkTo = (href: string): string => {
+  const [file = "", anchor] = href.split("#", 2)
+  if (!/^[a-zA-Z-]+\.md$/.test(file)) return href
+  return pathOf(file) + (anchor === undefined ? "" : `#${anchor}`)
+}
+
+/** File name to text. */
+export const read = async (): Promise<ReadonlyMap<string, string>> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".md"))
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder), "utf8")] as const))
+  )
+}
+
+/** Path to the whole document. The pages stand in the order in which the index links them. */
+export const render = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+  const shown = new Map(
+    [...files].map(([name, text]) => [name, { path: pathOf(name), ...Markdown.render(text, linkTo) }] as const)
+  )
+  const home = shown.get(index)
+  if (home === undefined) throw new Error(`the guide has no ${index}`)
+  const ordered = Markdown.links(files.get(index) ?? "").flatMap((href) => shown.get(href) ?? [])
+  return new Map([...shown.values()].map((page) => [page.path, Template.page(page, home, ordered)]))
+}
+
+const unknown = ApiError.of("not_found", "the guide has no such page")
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const documents = render(yield* Effect.promise(read))
+    const pages = new Map(
+      yield* Effect.forEach(documents, ([at, text]) =>
+        Effect.map(
+          StaticPage.make({ text, contentType: "text/html; charset=utf-8", policy: Template.policy }),
+          (page) => [at, page] as const
+        )
+      )
+    )
+    const serve = (at: string) => pages.get(at) ?? Effect.fail(unknown)
+    yield* router.add("GET", path, serve(path))
+    yield* router.add(
+      "GET",
+      `${path}:page`,
+      Effect.flatMap(HttpRouter.params, ({ page }) => serve(path + page))
+    )
+  })
+).pipe(Layer.orDie)

@@ -1,0 +1,268 @@
+import { Effect, Schema, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { E164 } from "../../../domain/E164.ts"
+import {
+  AvailableNumber,
+  NumberOrder,
+  NumberStatus,
+  NumberType,
+  OrderStatus,
+  PhoneNumber,
+  recordingChannels,
+  recordingFormats
+} from "../../../numbers/number/NumberView.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import { NumberLookup } from "../../../numbers/number/LookupView.ts"
+import { Authenticated } from "../request/Authenticated.ts"
+import { about } from "../Endpoint.ts"
+import * as Pagination from "../answer/Pagination.ts"
+import * as PathId from "../request/PathId.ts"
+import * as Query from "../request/Query.ts"
+import * as Text from "../request/Text.ts"
+import * as EmergencyAddressEndpoints from "./EmergencyAddressEndpoints.ts"
+
+/** Phone numbers, guide/numbers.md. */
+
+const params = { id: PathId.prefixed("did", "number_not_found").annotate({ description: "The number." }) }
+
+const part = (description: string, example: string) =>
+  Schema.optionalKey(digits.annotate({ description, examples: [example] }))
+
+const word = (description: string, example: string) =>
+  Schema.optionalKey(Text.of(1, 120).annotate({ description, examples: [example] }))
+
+const digits = Schema.String.check(
+  Schema.isPattern(/^\+?[0-9]{1,15}$/u, { message: "must be 1 to 15 digits; with + in front, of the whole number" })
+)
+
+const searchable = {
+  countryCode: Text.country,
+  nationalDestinationCode: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" })).annotate({
+      description: "The area code.",
+      examples: ["202"]
+    })
+  ),
+  contains: part("Digits somewhere in the number.", "555"),
+  startsWith: part("Compared from the national destination code on; with `+`, from the beginning.", "202"),
+  endsWith: part("Digits at the end.", "77"),
+  locality: word("Town, in any case.", "Washington"),
+  region: word("State or province, in any case.", "DC"),
+  features: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, { message: "must be words separated by commas" })
+    )
+      .annotate({ description: "What it must be usable for, separated by commas.", examples: ["voice"] })
+      .pipe(
+        Schema.decodeTo(
+          Schema.Array(Schema.String),
+          SchemaTransformation.transform<ReadonlyArray<string>, string>({
+            decode: (text) => text.split(","),
+            encode: (words) => words.join(",")
+          })
+        )
+      )
+  ),
+  limit: Wire.absentIs(
+    String(Pagination.defaultPageSize),
+    Query.positive({ description: "How many are shown at most.", default: Pagination.defaultPageSize, maximum: 100 })
+  )
+}
+
+const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
+  query: Wire.struct({
+    ...searchable,
+    numberType: Wire.absentIs("local", NumberType.annotate({ description: "What kind of number; without it `local`." }))
+  }),
+  success: Pagination.envelope(AvailableNumber)
+}).annotateMerge(
+  about({
+    summary: "Search numbers that can be ordered",
+    scope: "numbers:read",
+    errors: ["no_pricing_tier_configured"]
+  })
+)
+
+const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/available", {
+  query: Wire.struct(searchable),
+  success: Pagination.envelope(AvailableNumber)
+}).annotateMerge(
+  about({
+    summary: "Search toll-free numbers",
+    description: "The same as `number_type=toll_free`.",
+    scope: "numbers:read",
+    errors: ["no_pricing_tier_configured"]
+  })
+)
+
+const OrderNumbers = Wire.struct({
+  phoneNumbers: Schema.Array(E164)
+    .check(Schema.isMinLength(1), Schema.isMaxLength(50))
+    .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),
+  countryCode: Text.country,
+  numberType: NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
+  routeId: Wire.absentIs(
+    null,
+    Schema.NullOr(PathId.prefixed("route")).annotate({
+      description: "The connection of their calls; null: the default one.",
+      examples: [null]
+    })
+  ),
+  customerReference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
+}).pipe(Schema.annotateEncoded({ identifier: "OrderNumbers" }))
+
+const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
+  payload: OrderNumbers,
+  success: NumberOrder.pipe(HttpApiSchema.status(201))
+}).annotateMerge(
+  about({
+    summary: "Order numbers",
+    description: "Debits the upfront cost first, then activates; the outcome is a `number_order.*` event.",
+    scope: "numbers:write",
+    errors: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
+  })
+)
+
+const orders = HttpApiEndpoint.get("orders", "/v1/numbers/orders", {
+  query: Wire.struct({
+    status: Schema.optionalKey(OrderStatus.annotate({ description: "Only with this status." })),
+    ...Pagination.parameters
+  }),
+  success: Pagination.envelope(NumberOrder)
+}).annotateMerge(about({ summary: "List number orders", scope: "numbers:read" }))
+
+const retrieveOrder = HttpApiEndpoint.get("retrieve_order", "/v1/numbers/orders/:id", {
+  params: { id: PathId.prefixed("order").annotate({ description: "The order." }) },
+  success: NumberOrder
+}).annotateMerge(about({ summary: "Retrieve a number order", scope: "numbers:read" }))
+
+const list = HttpApiEndpoint.get("list", "/v1/numbers", {
+  query: Wire.struct({
+    status: Schema.optionalKey(NumberStatus.annotate({ description: "Only with this status." })),
+    countryCode: Schema.optionalKey(Text.country),
+    numberType: Schema.optionalKey(NumberType.annotate({ description: "Only of this kind." })),
+    phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
+    routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
+    ...Pagination.parameters
+  }),
+  success: Pagination.envelope(PhoneNumber)
+}).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
+
+const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
+  about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] })
+)
+
+const tags = Schema.Array(Text.of(1, 64)).check(
+  Schema.makeFilter(
+    (words: ReadonlyArray<string>) => (new Set(words).size === words.length ? undefined : "must hold each tag once"),
+    { toJsonSchema: () => ({ uniqueItems: true }) }
+  ),
+  Schema.isMaxLength(50)
+)
+
+const callerIdName = Schema.String.check(
+  Schema.isPattern(/^[A-Z0-9 ]{1,15}$/u, { message: "must be 1 to 15 of A-Z, 0-9 and space" })
+)
+
+const ConfigureNumber = Wire.struct({
+  routeId: Schema.optionalKey(
+    Schema.NullOr(PathId.prefixed("route")).annotate({
+      description: "The connection on which its inbound calls are told; null: the default one.",
+      examples: [null]
+    })
+  ),
+  name: Schema.optionalKey(
+    Schema.NullOr(Text.of(1, 120)).annotate({ description: "What you call it.", examples: ["Front desk"] })
+  ),
+  customerReference: Schema.optionalKey(
+    Schema.NullOr(Text.of(0, 128)).annotate({ description: "Yours.", examples: ["order 7"] })
+  ),
+  tags: Schema.optionalKey(
+    tags.annotate({ description: "Your own words, each once; they replace the ones before.", examples: [["sales"]] })
+  ),
+  messagingEnabled: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "This service sends no messages: true is refused.", examples: [false] })
+  ),
+  callerIdName: Schema.optionalKey(
+    Schema.NullOr(callerIdName).annotate({
+      description: "The name that calls from it show to SIP trunks; null: none.",
+      examples: ["ACME INC"]
+    })
+  ),
+  inboundRecording: Schema.optionalKey(
+    Wire.struct({
+      enabled: Schema.optionalKey(
+        Schema.Boolean.annotate({ description: "Whether inbound calls are recorded.", examples: [true] })
+      ),
+      format: Schema.optionalKey(
+        Schema.Literals(recordingFormats).annotate({ description: "Of the recordings.", examples: ["mp3"] })
+      ),
+      channels: Schema.optionalKey(
+        Schema.Literals(recordingChannels).annotate({ description: "Of the recordings.", examples: ["dual"] })
+      )
+    }).pipe(Schema.annotateEncoded({ description: "How calls to it are recorded; fields left out stay." }))
+  ),
+  emergencyAddressId: Schema.optionalKey(
+    Schema.NullOr(PathId.prefixed("addr")).annotate({
+      description: "The emergency address that it anchors; null: none.",
+      examples: [null]
+    })
+  )
+}).pipe(Schema.annotateEncoded({ identifier: "ConfigureNumber" }))
+
+const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", {
+  params,
+  payload: ConfigureNumber,
+  success: PhoneNumber
+}).annotateMerge(
+  about({
+    summary: "Configure a number",
+    description: "Fields left out stay.",
+    scope: "numbers:write",
+    errors: [
+      "number_not_found",
+      "number_not_yet_active",
+      "conflict",
+      "messaging_profile_not_provisioned",
+      "not_found",
+      "unprocessable"
+    ]
+  })
+)
+
+const release = HttpApiEndpoint.delete("release", "/v1/numbers/:id", {
+  params,
+  success: HttpApiSchema.NoContent
+}).annotateMerge(
+  about({
+    summary: "Release a number",
+    description: "It rings nobody from now on. You may order it again for 14 days.",
+    scope: "numbers:write",
+    errors: ["number_not_found", "release_not_permitted"]
+  })
+)
+
+const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number", {
+  params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
+  query: {
+    type: Schema.Literals(["carrier", "caller_name"])
+      .annotate({ description: "What is asked." })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const)))
+  },
+  success: NumberLookup
+}).annotateMerge(
+  about({
+    summary: "Look a number up",
+    description: "What the source does not know is null. It costs what the operator asks for it, once it is answered.",
+    scope: "numbers:read",
+    errors: ["insufficient_balance", "upstream_error"]
+  })
+)
+
+export class NumberApi extends HttpApiGroup.make("numbers")
+  .add(available, tollFree, order, orders, retrieveOrder, list, lookup)
+  .add(EmergencyAddressEndpoints.add, EmergencyAddressEndpoints.list)
+  .add(EmergencyAddressEndpoints.retrieve, EmergencyAddressEndpoints.remove)
+  .add(retrieve, update, release)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Numbers", description: "Searched, ordered and owned." })) {}

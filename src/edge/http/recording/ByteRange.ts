@@ -1,0 +1,25 @@
+import type { Range } from "../../../ports/storage/Storage.ts"
+
+/** What a Range header asks for: the whole, a part, or a part that is not there. */
+export type Asked = { readonly type: "whole" } | ({ readonly type: "part" } & Range) | { readonly type: "beyond" }
+
+const whole: Asked = { type: "whole" }
+const single = /^bytes=([0-9]*)-([0-9]*)$/
+
+/**
+ * The Range header of a request for something of `size` bytes, RFC 9110 section 14.2. One range is served; several, and
+ * what is no range, count as none, as section 14.2 allows.
+ */
+export const of = (header: string | undefined, size: number): Asked => {
+  const [, first = "", last = ""] = single.exec(header ?? "") ?? []
+  if (first === "" && last === "") return whole
+  if (first === "") {
+    const length = Math.min(Number(last), size)
+    return length === 0 ? { type: "beyond" } : { type: "part", from: size - length, to: size - 1 }
+  }
+  const from = Number(first)
+  if (last !== "" && Number(last) < from) return whole
+  return from >= size
+    ? { type: "beyond" }
+    : { type: "part", from, to: Math.min(last === "" ? size - 1 : Number(last), size - 1) }
+}

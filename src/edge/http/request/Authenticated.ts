@@ -1,0 +1,206 @@
+import { Clock, Context, Effect, Fiber, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import type { FairPlaces } from "../../../runtime/fair/FairPlaces.ts"
+import * as Pace from "../../../runtime/fair/Pace.ts"
+import { LoudTenants } from "../../../runtime/fair/LoudTenants.ts"
+import { BodyTurns, CommandTurns, RequestTurns } from "../../../runtime/fair/RequestTurns.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Monotonic from "../../../domain/time/Monotonic.ts"
+import * as Slot from "../../../runtime/idempotency/Slot.ts"
+import * as Answer from "../answer/Answer.ts"
+import { Authenticator, CurrentKey } from "./Authenticator.ts"
+import { ClientAddress } from "../connection/ClientAddress.ts"
+import { CurrentFile } from "./CurrentFile.ts"
+import { CurrentSlot } from "./CurrentSlot.ts"
+import * as EdgeMetrics from "../EdgeMetrics.ts"
+import type { EndpointScope } from "../../../domain/Scope.ts"
+import { BodyLimit, FileField, RequiredScope, ServesSuspended } from "../Endpoint.ts"
+import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
+import { ApiErrorSchema } from "../answer/ApiErrorSchema.ts"
+import * as JsonResponse from "../answer/JsonResponse.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as FileThread from "../thread/FileThread.ts"
+
+/**
+ * Every endpoint that asks for a key, guide/authentication.md#order-of-checks: 401, 403 scope, 403 tenant, 400 request,
+ * and then what the endpoint itself says.
+ *
+ * The Idempotency-Key is honoured on POST, PUT, PATCH and DELETE and covers all but the 401.
+ *
+ * Tenants take turns: what a request asks for begins when its turn has come, and not at all when its client has gone by
+ * then. A request that does not get its turn in time is a 503.
+ */
+export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
+  "trunkline/http/Authenticated",
+  { error: ApiErrorSchema }
+) {
+  static readonly layer = Layer.effect(
+    Authenticated,
+    Effect.gen(function* () {
+      const authenticator = yield* Authenticator
+      const addresses = yield* ClientAddress
+      const once = yield* IdempotencyMiddleware.once
+      const reads = yield* RequestTurns
+      const commands = yield* CommandTurns
+      const bodies = yield* BodyTurns
+      const loud = yield* LoudTenants
+      const files = yield* FileThread.make
+      const pace = Pace.make()
+      const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
+        Clock.clockWith((clock) => {
+          const began = Monotonic.read(clock)
+          return Effect.ensuring(
+            effect,
+            Effect.sync(() => {
+              const now = Monotonic.read(clock)
+              loud.add(tenantId, now - began, now)
+            })
+          )
+        })
+      const placed = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+        turns
+          .within(key.tenantId)(effect)
+          .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
+      const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+        placed(turns, key, heard(key.tenantId, effect))
+
+      const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>
+        credential === null ? Effect.fail(noCredential) : authenticator.authenticate(credential, addresses.of(request))
+
+      const refuses = (key: CurrentKey["Service"], endpoint: Declared) => {
+        if (!key.scopes.includes(endpoint.scope) && !key.scopes.includes("*"))
+          return Effect.succeed(ApiError.of("forbidden", `the API key lacks the scope ${endpoint.scope}`))
+        return Effect.map(authenticator.tenantStatus(key.tenantId), (status) => {
+          if (status === "active" || (endpoint.servesSuspended && (status === "suspended" || endpoint.reads)))
+            return null
+          return status === "closed" ? closed : paused
+        })
+      }
+
+      return Authenticated.of((httpEffect, { endpoint }) => {
+        const declared = declaredBy(endpoint)
+        const measured = EdgeMetrics.measured(endpoint)
+        const answer = Answer.of(httpEffect)
+        const withCaller = (key: CurrentKey["Service"], slot: Slot.Slot | null) =>
+          Effect.updateContext(answer, (context: Context.Context<never>) =>
+            Context.add(Context.add(context, CurrentKey, key), CurrentSlot, { slot })
+          )
+
+        const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+          const key = yield* identify(request, credentialOf(request))
+          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
+          return early === null ? yield* inTurn(reads, key, withCaller(key, null)) : yield* Effect.fail(early)
+        })
+
+        const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+          const credential = credentialOf(request)
+          const key = yield* identify(request, credential)
+          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
+          const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
+          if (idempotencyKey === null && early !== null) return yield* Effect.fail(early)
+          const all = change(request, { key, credential: credential ?? "", early, idempotencyKey })
+          return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all
+        })
+
+        /** Its bytes, or their hash under the Idempotency-Key, and how the endpoint runs with it. */
+        const bodyOf = Effect.fnUntraced(function* (
+          request: HttpServerRequest.HttpServerRequest,
+          { idempotencyKey, key }: Pick<Known, "idempotencyKey" | "key">
+        ) {
+          if (declared.fileField === null) {
+            const body = yield* RequestBody.read(request, declared.bodyBytes)
+            return {
+              body,
+              within: <A, E, R>(effect: Effect.Effect<A, E, R>) => RequestBody.withoutEmpty(request, body, effect)
+            }
+          }
+          const ask = (read: () => number) => pace.ask(key.tenantId, read)
+          const chunks = yield* RequestBody.chunks(request, declared.bodyBytes, ask)
+          const unpacked = yield* files.unpack({ chunks, field: declared.fileField, idempotencyKey })
+          if (unpacked.type === "refused")
+            return yield* ApiError.of("invalid_request", unpacked.message, unpacked.param ?? undefined)
+          const { bodyHash, file, text } = unpacked
+          return {
+            body: bodyHash ?? "",
+            within: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+              RequestBody.withText(request, text, Effect.provideService(effect, CurrentFile, file))
+          }
+        })
+
+        const change = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, known: Known) {
+          const { credential, early, idempotencyKey, key } = known
+          if (idempotencyKey === null) {
+            const { within } = yield* bodyOf(request, known)
+            return yield* inTurn(commands, key, Effect.uninterruptible(within(withCaller(key, null))))
+          }
+          const { body, within } = yield* bodyOf(request, known).pipe(Effect.mapError((error) => early ?? error))
+          const slot = Slot.make({
+            owner: key.keyId,
+            credential,
+            idempotencyKey,
+            method: request.method,
+            path: IdempotencyMiddleware.pathOf(request),
+            body
+          })
+          const run = early === null ? within(withCaller(key, slot)) : Effect.fail(early)
+          return yield* inTurn(commands, key, once(slot, run))
+        })
+
+        const run = endpoint.method === "GET" ? read : write
+        return measured(
+          Effect.catch(
+            Effect.suspend(() => run(currentRequest())),
+            (error) => Effect.succeed(JsonResponse.respond(JsonResponse.renderError(error)))
+          )
+        )
+      })
+    })
+  )
+}
+
+/** What is known of a request that changes something before its body is read. */
+interface Known {
+  readonly key: CurrentKey["Service"]
+  readonly credential: string
+  readonly early: ApiError | null
+  readonly idempotencyKey: string | null
+}
+
+interface Declared {
+  readonly scope: EndpointScope
+  readonly servesSuspended: boolean
+  readonly reads: boolean
+  readonly bodyBytes: number
+  readonly fileField: string | null
+}
+
+const declaredBy = (endpoint: HttpApiEndpoint.Top): Declared => {
+  const scope = Context.getOrUndefined(endpoint.annotations, RequiredScope)
+  if (scope === undefined || scope === null)
+    throw new Error(`${endpoint.method} ${endpoint.path} asks for a key and declares no scope`)
+  return {
+    scope,
+    servesSuspended: Context.get(endpoint.annotations, ServesSuspended),
+    reads: endpoint.method === "GET",
+    bodyBytes: Context.get(endpoint.annotations, BodyLimit),
+    fileField: Context.get(endpoint.annotations, FileField)
+  }
+}
+
+const currentRequest = (): HttpServerRequest.HttpServerRequest => {
+  const fiber = Fiber.getCurrent()
+  if (fiber === undefined) throw new Error("no fiber runs")
+  return Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+}
+
+/** RFC 6750 section 2.1: `Bearer`, in any case, and one token; anything else is no credential at all. */
+const bearer = /^bearer +([\x21-\x7e]+) *$/i
+
+const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | null =>
+  bearer.exec(request.headers["authorization"] ?? "")?.[1] ?? null
+
+const noCredential = ApiError.of("authentication_required", "send Authorization: Bearer <API key>")
+const crowded = ApiError.of("service_unavailable", "too many requests are in progress; try again")
+const closed = ApiError.of("tenant_suspended", "this workspace is closed")
+const paused = ApiError.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")

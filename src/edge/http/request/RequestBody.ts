@@ -1,0 +1,153 @@
+import { ByteSize, Context, Effect } from "effect"
+import {
+  Headers,
+  HttpEffect,
+  HttpIncomingMessage,
+  type HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { IncomingMessage } from "node:http"
+import { finished } from "node:stream"
+import * as Pace from "../../../runtime/fair/Pace.ts"
+import * as BodyFault from "./BodyFault.ts"
+
+const unreadable = ApiError.of("invalid_request", "the body could not be read")
+
+/**
+ * Reads the raw bytes once, up to `limit` bytes; the request keeps them, and the decoder that
+ * comes after reads them from there.
+ *
+ * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `BodyFault`. Nobody waits
+ * for the rest of a body that is too long.
+ */
+export const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<Uint8Array, ApiError> =>
+  Effect.flatMap(take(request, limit), (bytes) => {
+    const fault = BodyFault.of(bytes)
+    return fault === null ? Effect.succeed(bytes) : Effect.fail(fault)
+  })
+
+const take = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<Uint8Array<ArrayBuffer>, ApiError> => {
+  if (Number(request.headers["content-length"]) > limit) return refuseTooLarge(request, limit)
+  const whole = Effect.provideService(request.arrayBuffer, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+  return Effect.matchEffect(whole, {
+    onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request, limit) : Effect.fail(unreadable)),
+    onSuccess: (buffer) => Effect.succeed(new Uint8Array(buffer))
+  })
+}
+
+/**
+ * The chunks of a long body as they come, each in memory of its own and none of them looked at. They are read in turns
+ * of the event loop that holders (tenants) share, so that many such bodies at once hold nobody up. Fails as `read` does.
+ */
+export const chunks = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  ask: (read: () => number) => () => void
+): Effect.Effect<ReadonlyArray<Uint8Array<ArrayBuffer>>, ApiError> => {
+  const { source } = request
+  if (!(source instanceof IncomingMessage)) return Effect.map(take(request, limit), (bytes) => [bytes])
+  if (Number(request.headers["content-length"]) > limit) return refuseTooLarge(request, limit)
+  return Effect.callback<ReadonlyArray<Uint8Array<ArrayBuffer>>, ApiError>((resume) => {
+    const taken: Array<Uint8Array<ArrayBuffer>> = []
+    let length = 0
+    const stop = Pace.follow(source, ask, (chunk) => {
+      length += chunk.length
+      if (length <= limit) return void taken.push(owned(chunk))
+      leave()
+      // What still comes is forgotten, until the answer ends the connection.
+      source.resume()
+      resume(refuseTooLarge(request, limit))
+    })
+    const unwatch = finished(source, { writable: false }, (error) => {
+      leave()
+      resume(error === null || error === undefined ? Effect.succeed(taken) : Effect.fail(unreadable))
+    })
+    const leave = () => {
+      stop()
+      unwatch()
+    }
+    return Effect.sync(leave)
+  })
+}
+
+/** Short chunks share their memory with other ones (Buffer.poolSize). */
+const owned = (chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  chunk.buffer.byteLength === chunk.byteLength ? chunk : Uint8Array.from(chunk)
+
+/** Bodies up to here are read beside each other: all that the service takes at once are not much memory together. */
+const shortBytes = 512 * 1024
+
+/**
+ * Whether the body may be a long one: by its declared length, or, where it declares none, by what the endpoint takes. One
+ * beyond the limit is never read.
+ */
+export const isLong = (request: HttpServerRequest.HttpServerRequest, limit: number): boolean => {
+  const declared = Number(request.headers["content-length"] ?? limit)
+  return declared > shortBytes && declared <= limit
+}
+
+/**
+ * An empty body is no body, whatever its content type says. The decoder behind `effect` would ask for JSON, so it is
+ * not told.
+ */
+export const withoutEmpty = <A, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  body: Uint8Array,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  body.length > 0 || request.headers["content-type"] === undefined
+    ? effect
+    : Effect.updateContext(effect, (context: Context.Context<R>) =>
+        Context.add(
+          context,
+          HttpServerRequest.HttpServerRequest,
+          request.modify({ headers: Headers.remove(request.headers, "content-type") })
+        )
+      )
+
+/** Runs the effect with a request that has this text for a body. */
+export const withText = <A, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  text: string,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.updateContext(effect, (context: Context.Context<R>) => {
+    const shorter = HttpServerRequest.fromWeb(
+      new Request(new URL(request.url, "http://localhost"), { method: request.method, body: text })
+    )
+    const headers = text === "" ? Headers.remove(request.headers, "content-type") : request.headers
+    return Context.add(context, HttpServerRequest.HttpServerRequest, shorter.modify({ url: request.url, headers }))
+  })
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  "reason" in reason && reason.reason === "BodyTooLarge"
+
+/**
+ * What is a little too long is forgotten as it comes (`ConnectionGuard`, `lingerMs`), because many clients read nothing
+ * before they have sent all; where more comes, the answer ends the connection.
+ */
+const refuseTooLarge = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<never, ApiError> => {
+  const refused = Effect.fail(ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`))
+  if (Number(request.headers["content-length"]) <= 2 * limit)
+    return Effect.suspend(() => {
+      if (request.source instanceof IncomingMessage) request.source.resume()
+      return refused
+    })
+  return Effect.andThen(
+    HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
+    ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request)),
+    refused
+  )
+}

@@ -1,0 +1,83 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { SignedUp, Verified } from "../../../tenancy/tenant/TenantView.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import * as EmailAddress from "../request/EmailAddress.ts"
+import { about } from "../Endpoint.ts"
+import { LimitedBy, Public } from "../Public.ts"
+import * as Text from "../request/Text.ts"
+
+/** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
+
+const email = EmailAddress.schema("Of the first member.")
+
+const Signup = Wire.struct({
+  email,
+  password: Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] }),
+  tenantName: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),
+  firstName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Ada"] }),
+  lastName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Lovelace"] }),
+  legalName: Text.optional(200, "Of the company.", "Acme Inc."),
+  country: Wire.absentIs(
+    null,
+    Schema.NullOr(Text.country).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
+  ),
+  companySize: Text.optional(120, "In words.", "11-50"),
+  industry: Text.optional(120, "In words.", "retail"),
+  useCase: Text.optional(1_000, "What the calls are for.", "delivery notices"),
+  webhookFailoverUrl: Wire.absentIs(
+    null,
+    Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
+      description: "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
+      examples: ["https://example.com/failover"]
+    })
+  )
+}).pipe(Schema.annotateEncoded({ identifier: "Signup" }))
+
+const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
+  payload: Signup,
+  success: SignedUp.pipe(HttpApiSchema.status(201))
+})
+  .annotate(LimitedBy, ["signup"])
+  .annotateMerge(
+    about({
+      summary: "Sign up a tenant",
+      description: "An Idempotency-Key is honoured, namespaced by the e-mail.",
+      scope: null,
+      idempotent: true,
+      errors: ["conflict", "invalid_target_url"]
+    })
+  )
+
+const verify = HttpApiEndpoint.post("verify", "/v1/auth/verify-email", {
+  payload: Schema.Struct({
+    token: Text.of(1, 128).annotate({
+      description: "From the link in the mail; works once.",
+      examples: ["Yk3TQd0s7bXo"]
+    })
+  }).annotate({ identifier: "VerifyEmail" }),
+  success: Verified
+})
+  .annotate(LimitedBy, ["verify_email"])
+  .annotateMerge(about({ summary: "Verify the owner's e-mail address", scope: null }))
+
+const resend = HttpApiEndpoint.post("resend", "/v1/auth/verify-email/resend", {
+  payload: Schema.Struct({ email }).annotate({ identifier: "ResendVerification" }),
+  success: Schema.Struct({})
+    .annotate({ identifier: "Accepted", description: "Nothing more is told." })
+    .pipe(HttpApiSchema.status(202))
+})
+  .annotate(LimitedBy, ["resend_by_ip"])
+  .annotateMerge(
+    about({
+      summary: "Send the verification mail again",
+      description: "The answer does not tell whether the address is known.",
+      example: { response: {} },
+      scope: null
+    })
+  )
+
+export class TenantApi extends HttpApiGroup.make("tenants")
+  .add(signup, verify, resend)
+  .middleware(Public)
+  .annotateMerge(OpenApi.annotations({ title: "Signup", description: "Needs no key; limited by address." })) {}

@@ -1,0 +1,147 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Money from "../../../domain/Money.ts"
+import * as StatementLimit from "../../../runtime/store/StatementLimit.ts"
+import * as PrefixSteps from "./PrefixSteps.ts"
+import type { Tariff } from "./Tariff.ts"
+
+/**
+ * What calls were charged beside what they cost the operator, guide/operation.md#costs-and-margin. A trunk counts each
+ * started minute of an answered leg, at what its deck said when the leg was answered. The database adds them up, from the
+ * rows that ended calls left (`runtime/store/usage/TrunkLeg.ts`): a deck may be imported for the past, so no sum is kept.
+ */
+export const groupings = ["none", "tenant", "trunk", "destination"] as const
+export type Grouping = (typeof groupings)[number]
+
+export interface Sums {
+  readonly calls: number
+  readonly minutes: number
+  readonly debitedMicroUsd: number
+  /** Of the calls whose cost is known. */
+  readonly knownCalls: number
+  readonly knownDebitedMicroUsd: number
+  readonly costMicroUsd: number
+}
+
+/** Legs of one statement: some tenths of a second. */
+const legsOfStatement = 100_000
+/** Groups of one answer: those with the highest charges. The others stand together under null. */
+const groupLimit = 1_000
+
+const groups: Readonly<Record<Grouping, string>> = {
+  none: "NULL::text",
+  tenant: "tenant_id::text",
+  trunk: "route_id",
+  destination: "destination"
+}
+
+/**
+ * Parameters: the decks `$1` and spans `$2` of a tariff, the moments `$3` and `$4`. A call is known when each of its legs
+ * is. The rate is found within a subquery of its own: no step of the plan behind it carries a whole deck with each leg.
+ */
+const statement = (by: Grouping): string => `
+WITH deck AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS d(deck int, direction text, points bigint[], rates bigint[])
+),
+span AS MATERIALIZED (
+  SELECT route, deck, to_timestamp(since / 1000.0) AS since, coalesce(to_timestamp(until / 1000.0), 'infinity') AS until
+  FROM jsonb_to_recordset($2::jsonb) AS s(route text, deck int, since float8, until float8)
+),
+leg AS (
+  SELECT l.call_id, ${groups[by]} AS name, l.minutes, l.debited_cents,
+    CASE WHEN l.minutes = 0 THEN 0 ELSE
+      nullif(d.rates[width_bucket(${PrefixSteps.place("l.digits")}, d.points)], ${PrefixSteps.unknown}) END AS rate
+  FROM trunk_leg l
+    LEFT JOIN span s ON s.route = l.route_id AND l.started_at >= s.since AND l.started_at < s.until
+    LEFT JOIN deck d ON d.deck = s.deck AND d.direction = l.direction
+  WHERE l.ended_at >= $3::timestamptz AND l.ended_at < $4::timestamptz
+  OFFSET 0
+),
+called AS (
+  SELECT min(name) AS name, coalesce(sum(minutes), 0) AS minutes, max(debited_cents) AS debited, sum(minutes * rate) AS cost,
+    bool_and(minutes IS NOT NULL AND rate IS NOT NULL) AS is_known
+  FROM leg GROUP BY call_id
+)
+SELECT name, count(*)::float8 AS calls, sum(minutes)::float8 AS minutes, sum(debited)::float8 AS "debitedCents",
+  (count(*) FILTER (WHERE is_known))::float8 AS "knownCalls",
+  coalesce(sum(debited) FILTER (WHERE is_known), 0)::float8 AS "knownDebitedCents",
+  coalesce(sum(cost) FILTER (WHERE is_known), 0)::float8 AS "costMicroUsd"
+FROM called GROUP BY name`
+
+interface Row extends Pick<Sums, "calls" | "minutes" | "knownCalls" | "costMicroUsd"> {
+  readonly name: string | null
+  readonly debitedCents: number
+  readonly knownDebitedCents: number
+}
+
+const unhurried = <A, E>(rows: Effect.Effect<A, E>) => Effect.orDie(StatementLimit.unhurried(rows))
+
+/** Calls that ended from `from` on and before `to`, by what they are grouped by, those with the highest charges first. */
+export const read = Effect.fnUntraced(function* (of: {
+  readonly from: number
+  readonly to: number
+  readonly by: Grouping
+  readonly tariff: Tariff
+  readonly legsAtOnce?: number
+}): Effect.fn.Return<ReadonlyMap<string | null, Sums>, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const [decks, spans] = [JSON.stringify(of.tariff.decks), JSON.stringify(of.tariff.spans)]
+  const text = statement(of.by)
+  const { legsAtOnce = legsOfStatement } = of
+  const sums = new Map<string | null, Sums>()
+  let [place, end] = [new Date(of.from).toISOString(), new Date(of.to).toISOString()]
+  while (true) {
+    // All legs of a call stand at one moment, so a portion ends between two moments.
+    const [behind] = yield* unhurried(sql<{ readonly place: string }>`
+      SELECT (ended_at + interval '1 microsecond')::text AS place FROM trunk_leg
+      WHERE ended_at >= ${place}::timestamptz AND ended_at < ${end}::timestamptz
+      ORDER BY ended_at OFFSET ${legsAtOnce}::int LIMIT 1`)
+    const rows = yield* unhurried(sql.unsafe<Row>(text, [decks, spans, place, behind?.place ?? end]))
+    for (const { debitedCents, knownDebitedCents, name, ...row } of rows)
+      sums.set(
+        name,
+        added(sums.get(name) ?? none, {
+          ...row,
+          debitedMicroUsd: Money.microFromCents(debitedCents),
+          knownDebitedMicroUsd: Money.microFromCents(knownDebitedCents)
+        })
+      )
+    if (behind === undefined) return limited(sums)
+    place = behind.place
+  }
+})
+
+const none: Sums = {
+  calls: 0,
+  minutes: 0,
+  debitedMicroUsd: 0,
+  knownCalls: 0,
+  knownDebitedMicroUsd: 0,
+  costMicroUsd: 0
+}
+
+const added = (one: Sums, other: Sums): Sums => ({
+  calls: one.calls + other.calls,
+  minutes: one.minutes + other.minutes,
+  debitedMicroUsd: one.debitedMicroUsd + other.debitedMicroUsd,
+  knownCalls: one.knownCalls + other.knownCalls,
+  knownDebitedMicroUsd: one.knownDebitedMicroUsd + other.knownDebitedMicroUsd,
+  costMicroUsd: one.costMicroUsd + other.costMicroUsd
+})
+
+/** What is beyond the limit stands with what has no name. */
+export const limited = (
+  sums: ReadonlyMap<string | null, Sums>,
+  limit = groupLimit
+): ReadonlyMap<string | null, Sums> => {
+  const ordered = [...sums].toSorted(
+    ([name, one], [other, two]) => two.debitedMicroUsd - one.debitedMicroUsd || ((name ?? "") < (other ?? "") ? -1 : 1)
+  )
+  const named = ordered.filter(([name]) => name !== null)
+  const rest = [...ordered.filter(([name]) => name === null), ...named.slice(limit)].map(([, each]) => each)
+  const shown: ReadonlyArray<readonly [string | null, Sums]> = [
+    ...named.slice(0, limit),
+    ...(rest.length === 0 ? [] : [[null, rest.reduce(added, none)] as const])
+  ]
+  return new Map(shown)
+}

@@ -1,0 +1,123 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import * as RateDeck from "../../../money/billing/RateDeck.ts"
+import * as RateDecks from "../../../money/billing/RateDecks.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
+import * as PrefixSteps from "./PrefixSteps.ts"
+import * as Tariff from "./Tariff.ts"
+
+export interface CostDeck extends RateDecks.Dated {
+  /** A route's id, or the host of routes. */
+  readonly trunk: string
+}
+
+/** No call lasts longer, so none that ends in a period began so long before it. */
+const longestCallMs = 7 * 86_400_000
+
+/**
+ * What trunks cost the operator, guide/operation.md#costs-and-margin: decks like those of prices, for one route, or for all
+ * routes to a host. Nothing is charged by them, so that one may hold from a moment that has passed.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const entropy = yield* Entropy
+
+  /** In the order in which they hold. */
+  const decks = Effect.orDie(sql<CostDeck>`
+    SELECT id, trunk, (extract(epoch FROM effective_at) * 1000)::float8 AS "effectiveAt",
+      (extract(epoch FROM imported_at) * 1000)::float8 AS "importedAt", rows
+    FROM cost_deck ORDER BY effective_at, id`)
+  const ratesOf = (id: number) =>
+    Effect.orDie(sql<RateDeck.Rate>`
+      SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM cost_rate
+      WHERE deck = ${id} ORDER BY direction DESC, prefix`)
+
+  return {
+    decks,
+    ratesOf: Effect.fnUntraced(function* (id: number) {
+      if (!(yield* decks).some((deck) => deck.id === id))
+        return yield* ApiError.of("not_found", "there is no such deck")
+      return yield* ratesOf(id)
+    }),
+    /** `trunk`: a route's id, or a host that some route has; null: it holds at once. */
+    set: Effect.fnUntraced(function* (trunk: string, rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
+      const now = yield* Clock.currentTimeMillis
+      const from = effectiveAt ?? now
+      const fault = RateDeck.fault(rates)
+      if (fault !== null) return yield* ApiError.of("invalid_request", fault)
+      const [known] = yield* Effect.orDie(sql`SELECT 1 FROM route WHERE id = ${trunk} OR host = ${trunk} LIMIT 1`)
+      if (known === undefined) return yield* ApiError.of("not_found", `no route has the id or the host ${trunk}`)
+      const held = RateDecks.holding(
+        (yield* decks).filter((deck) => deck.trunk === trunk),
+        from
+      )
+      const before = held === null ? [] : yield* ratesOf(held.id)
+      yield* Effect.gen(function* () {
+        const [made] = yield* sql<{ readonly id: number }>`
+          INSERT INTO cost_deck (trunk, effective_at, imported_at, rows)
+          VALUES (${trunk}, to_timestamp(${from}::float8 / 1000), to_timestamp(${now}::float8 / 1000), ${rates.length})
+          RETURNING id`
+        const id = made?.id ?? 0
+        yield* sql`
+          INSERT INTO cost_rate (deck, direction, prefix, micro_usd_per_minute)
+          SELECT ${id}::int, direction, prefix, "microUsdPerMinute"
+          FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
+            AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
+        const line = Audit.line({
+          tenantId: null,
+          at: now,
+          seed: entropy.hex(16),
+          actor: Audit.operator,
+          action: "costs.imported",
+          resourceType: "cost_deck",
+          resourceId: String(id),
+          changes: [
+            { field: "trunk", from: null, to: trunk },
+            { field: "effective_at", from: null, to: Timestamp.format(from) },
+            ...RateDeck.changes(before, rates)
+          ]
+        })
+        yield* journal.commitWithin({ ...empty, audit: [line] })
+      }).pipe(sql.withTransaction, Effect.orDie)
+    }),
+    /** The costs of calls that ended between two moments. */
+    between: Effect.fnUntraced(function* (from: number, to: number): Effect.fn.Return<Tariff.Tariff> {
+      const needed = neededOf(yield* decks, from - longestCallMs, to)
+      const steps = yield* Effect.forEach(needed, ({ id }) =>
+        Effect.map(Effect.tap(ratesOf(id), Effect.yieldNow), (rates) =>
+          (["outbound", "inbound"] as const).map((direction) => ({
+            deck: id,
+            direction,
+            ...PrefixSteps.of(rates, direction)
+          }))
+        )
+      )
+      const routes = yield* Effect.orDie(
+        sql<{ readonly id: string; readonly host: string }>`SELECT id, host FROM route WHERE host IS NOT NULL`
+      )
+      // The decks of a route hold also when it has been removed.
+      const hosts = new Map<string, string | null>(needed.map(({ trunk }) => [trunk, null]))
+      for (const { host, id } of routes) hosts.set(id, host)
+      return {
+        decks: steps.flat(),
+        spans: [...hosts].flatMap(([route, host]) => Tariff.spansOf(route, host, needed))
+      }
+    })
+  } as const
+})
+
+/** Those that hold at some time between two moments. */
+export const neededOf = <D extends Pick<CostDeck, "trunk" | "effectiveAt">>(
+  decks: ReadonlyArray<D>,
+  from: number,
+  to: number
+): ReadonlyArray<D> =>
+  [...Map.groupBy(decks, ({ trunk }) => trunk).values()].flatMap((own) => {
+    const first = RateDecks.holding(own, from)
+    return own.slice(first === null ? 0 : own.indexOf(first)).filter(({ effectiveAt }) => effectiveAt < to)
+  })

@@ -1,0 +1,53 @@
+import { Result, Schema } from "effect"
+import { isE164 } from "../../../domain/E164.ts"
+import { fault, type InventoryEntry } from "../../../numbers/number/order/Inventory.ts"
+import { numberTypes } from "../../../numbers/number/NumberView.ts"
+import * as CsvTable from "../command/CsvTable.ts"
+
+/** 10,000 dollars. A higher price is a mistyped unit. */
+const maxCents = 1_000_000
+
+/** A price in cents. */
+export const Price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCents }))
+
+/** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */
+export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>, string> =>
+  CsvTable.read(
+    text,
+    {
+      required: ["phone_number", "country_code", "number_type", "upfront_cost_cents", "monthly_cost_cents"],
+      optional: ["national_destination_code", "region", "locality", "rate_center", "features"]
+    },
+    (cell): Result.Result<InventoryEntry, string> => {
+      const phoneNumber = cell("phone_number")
+      if (!isE164(phoneNumber))
+        return Result.fail(`phone_number must be E.164 (+ and 6 to 15 digits), not "${phoneNumber}"`)
+      const countryCode = cell("country_code").toUpperCase()
+      if (!/^[A-Z]{2}$/.test(countryCode))
+        return Result.fail(`country_code must be two letters, not "${cell("country_code")}"`)
+      const numberType = numberTypes.find((type) => type === cell("number_type"))
+      if (numberType === undefined)
+        return Result.fail(`number_type must be one of ${numberTypes.join(", ")}, not "${cell("number_type")}"`)
+      const features = cell("features")
+        .toLowerCase()
+        .split(/[\s,;]+/)
+        .filter((feature) => feature !== "")
+      return Result.gen(function* () {
+        const entry: InventoryEntry = {
+          phoneNumber,
+          countryCode,
+          numberType,
+          nationalDestinationCode: cell("national_destination_code") || null,
+          region: cell("region") || null,
+          locality: cell("locality") || null,
+          rateCenter: cell("rate_center") || null,
+          features: features.length === 0 ? ["voice"] : features,
+          upfrontCostCents: yield* CsvTable.natural("upfront_cost_cents", cell("upfront_cost_cents"), maxCents),
+          monthlyCostCents: yield* CsvTable.natural("monthly_cost_cents", cell("monthly_cost_cents"), maxCents)
+        }
+        const refused = fault([entry])
+        return refused === null ? entry : yield* Result.fail(refused)
+      })
+    },
+    ({ phoneNumber }) => phoneNumber
+  )

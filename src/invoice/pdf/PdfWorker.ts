@@ -1,9 +1,0 @@
-import { setPriority } from "node:os"
-import { parentPort } from "node:worker_threads"
-import * as AskedThread from "../../actor/AskedThread.ts"
-import * as ThreadPriority from "../../domain/ThreadPriority.ts"
-import * as PdfLayout from "./PdfLayout.ts"
-
-/** A thread that draws invoices, and takes what the others leave of the processor. */
-AskedThread.serve(parentPort, PdfLayout.draw)
-ThreadPriority.lower({ platform: process.platform, setPriority })

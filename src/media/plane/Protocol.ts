@@ -1,0 +1,190 @@
+import type { CodecName } from "../../protocol/audio/codec/Codecs.ts"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import type { Sound } from "../Frame.ts"
+import type { LegId, MemberId, WorkId } from "../../domain/Id.ts"
+import type { CaptureCommand, CaptureEvent } from "../capture/CaptureMessage.ts"
+import type { Attended, MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
+import type { Playable } from "../../ports/media/Playback.ts"
+import type { Seat, SeatChange } from "../room/Seat.ts"
+import type { StreamAnswer, StreamAsk } from "../stream/dialect/StreamMessage.ts"
+import type { PhoneScript } from "../SimulatedPhone.ts"
+
+/**
+ * The messages between the face of the media plane and its switch, which may live in another thread: plain data that
+ * structured cloning copies, but for samples, which both sides share.
+ */
+export type { LegId } from "../../domain/Id.ts"
+
+/**
+ * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that
+ * we receive (RFC 3264 section 5.1).
+ */
+interface PayloadTypes {
+  readonly send: number
+  readonly receive: number
+}
+
+/** How a leg reaches its RTP peer, from the session descriptions. Address literals are written as sockets tell them. */
+export interface RtpRemote {
+  /** An IP address literal. */
+  readonly address: string
+  readonly port: number
+  readonly rtcpPort: number
+  /** IP address literal where the peer's signalling comes from, and so perhaps its RTP; `null`: not known. */
+  readonly signallingAddress: string | null
+  readonly codec: CodecName
+  /** The peer's parameters of the codec (`a=fmtp`); null: it gave none. */
+  readonly fmtp: string | null
+  readonly audio: PayloadTypes
+  /**
+   * The numbers of `telephone-event`, and the rate at which its durations count; null: digits are sent as tones, and none
+   * can be received.
+   */
+  readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
+  /** As we see it: `sendonly` sends and does not listen. */
+  readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
+}
+
+type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stopped"
+
+/** Why two legs cannot be bridged, or a leg cannot enter a room. */
+export type BridgeRefusal = "unknown_leg" | "same_leg" | "already_joined"
+
+/** Why a playback failed. `http_404` and its like tell the status of the server. */
+export type PlaybackFailure =
+  | "fetch_failed"
+  | `http_${number}`
+  | "too_large"
+  | "unsupported_format"
+  | "empty"
+  /** Decoding it takes more CPU time than its sound is worth. */
+  | "decode_limit"
+  /** Too much is fetched, decoded or kept just now, for this tenant or for all. */
+  | "overloaded"
+  /** No engine speaks, or not with this voice (any more). */
+  | "voice_unavailable"
+  /** The engine failed, or gave no sound. */
+  | "speech_failed"
+  /** The engine did not begin, or go on, in time. */
+  | "speech_timeout"
+  | "too_many_playbacks"
+  | "unknown_leg"
+  /** For the other leg of a bridge, which there is not. */
+  | "not_bridged"
+
+/** What the switch itself carries out. */
+export type PlaneCommand = Exclude<MediaCommand, Attended>
+
+export type Command =
+  | { readonly type: "open_rtp"; readonly leg: LegId }
+  | { readonly type: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
+  /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
+  | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
+  /** A room: it has no far end. What is said of a leg below goes for it, as far as a leg without one can do it. */
+  | { readonly type: "open_room"; readonly leg: LegId }
+  | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
+  | { readonly type: "media"; readonly leg: LegId; readonly media: PlaneCommand }
+  /** Answers `wanted`, as `supply_failed` does. The samples may be backed by shared memory. */
+  | {
+      readonly type: "supply"
+      readonly leg: LegId
+      readonly id: WorkId
+      readonly sound: Sound
+      readonly isLast: boolean
+    }
+  | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: WorkId; readonly reason: PlaybackFailure }
+  /** Joins two open legs of the switch; answered by `bridged` or `bridge_refused`. */
+  | { readonly type: "bridge"; readonly leg: LegId; readonly peer: LegId }
+  /** Ends the bridge of a leg, if it has one. */
+  | { readonly type: "unbridge"; readonly leg: LegId }
+  /** Joins an open leg to a room of the switch; answered by `bridged` or `bridge_refused`. */
+  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Seat }
+  /** Ends the membership of a leg, if it is in a room. */
+  | { readonly type: "leave_room"; readonly leg: LegId }
+  /** The next three are for the room `leg`. A member who is not there is passed over. */
+  | {
+      readonly type: "set_seat"
+      readonly leg: LegId
+      readonly memberId: MemberId
+      readonly change: SeatChange
+    }
+  | { readonly type: "room_beep"; readonly leg: LegId; readonly except: MemberId | null }
+  /** `media` for these members alone. */
+  | {
+      readonly type: "room_media"
+      readonly leg: LegId
+      readonly media: PlaneCommand
+      readonly to: ReadonlyArray<MemberId>
+    }
+  | CaptureCommand
+  | ({ readonly leg: LegId } & StreamAnswer)
+  | { readonly type: "close"; readonly leg: LegId }
+
+/** A command that is answered by `opened` or `refused`. */
+export type Opening = Extract<Command, { readonly type: "open_rtp" | "open_phone" | "open_joined" | "open_room" }>
+
+export const isOpening = (command: Command): command is Opening =>
+  command.type === "open_rtp" ||
+  command.type === "open_phone" ||
+  command.type === "open_joined" ||
+  command.type === "open_room"
+
+/**
+ * How a leg sounds to us: with every RTCP report, and once more before the leg is gone. Totals since the leg was
+ * connected.
+ */
+export interface Quality {
+  /** The codec that was agreed last. */
+  readonly codec: CodecName
+  readonly packetsSent: number
+  readonly packetsReceived: number
+  readonly packetsLost: number
+  /** Packets that came too late, or too many at once, to be heard. */
+  readonly packetsLate: number
+  /** Frames of 20 ms of which at least a part was made up. */
+  readonly framesConcealed: number
+  /** Interarrival jitter, RFC 3550 section 6.4.1. */
+  readonly jitterMs: number
+  /** `null` until the peer reported on what we send. */
+  readonly roundTripMs: number | null
+  /** What the peer last reported of the stream that we send; null: nothing. */
+  readonly reported: {
+    readonly packetsLost: number
+    readonly jitterMs: number
+    /** Of the stream that we send; null: nothing was sent. */
+    readonly mos: number | null
+  } | null
+  /** Mean opinion score by the E-model, 1 to 4.5; null: no packet came. */
+  readonly mos: number | null
+}
+
+/**
+ * No RTP or RTCP for the configured time (once for every silence, and not while the peer holds), or the plane itself
+ * died and the leg with it.
+ */
+export type Loss = "no_packets" | "plane_stopped"
+
+/** What happens on a leg between its opening and its end. */
+export type LegEvent =
+  /** An event for the call. */
+  | { readonly type: "media"; readonly event: MediaEvent }
+  | { readonly type: "lost"; readonly reason: Loss }
+  | { readonly type: "quality"; readonly quality: Quality }
+  | CaptureEvent
+  | StreamAsk
+  /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
+  | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
+  /** A playback that another leg was asked for has ended here: that leg tells it. */
+  | { readonly type: "unwanted"; readonly id: WorkId }
+  /** Of a room: a member begins to speak, or is silent again. */
+  | { readonly type: "spoke"; readonly memberId: MemberId; readonly isSpeaking: boolean }
+
+export type Event =
+  /** `port` is 0 but for a leg over RTP. */
+  | { readonly type: "opened"; readonly leg: LegId; readonly port: number }
+  | { readonly type: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
+  | ({ readonly leg: LegId } & LegEvent)
+  | { readonly type: "bridged"; readonly leg: LegId }
+  | { readonly type: "bridge_refused"; readonly leg: LegId; readonly reason: BridgeRefusal }
+  /** The last event of a leg. */
+  | { readonly type: "closed"; readonly leg: LegId }

@@ -1,0 +1,76 @@
+import type { Encoder } from "../../../protocol/audio/codec/Codec.ts"
+import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import type { FarEnd } from "../../FarEnd.ts"
+import type * as Stream from "../../../ports/media/Stream.ts"
+import type { MediaFormat } from "./Dialect.ts"
+import type { SoundDecoder } from "../playout/SoundQueue.ts"
+
+/** The codec of a stream, in both directions. */
+export interface StreamFormat {
+  /** As its server is told. */
+  readonly told: MediaFormat
+  /** Of its samples. */
+  readonly rate: SampleRate
+  readonly frameOctets: number
+  readonly encoder: () => Encoder
+  readonly decoder: () => SoundDecoder
+  /** Whether payloads of a leg with this codec can be told as they are. */
+  readonly passes: (codec: Codecs.CodecName) => boolean
+}
+
+/** Payloads of these may be cut anywhere between units. */
+const units: Readonly<Record<Stream.Codec, SoundDecoder["unit"]>> = {
+  PCMU: { octets: 1, samples: 1 },
+  PCMA: { octets: 1, samples: 1 },
+  G722: { octets: 1, samples: 2 },
+  L16: { octets: 2, samples: 1 },
+  OPUS: null
+}
+
+/** Null: the codec has no such rate. */
+const of = (name: Stream.Codec, rate: number): StreamFormat | null => {
+  const codec = Codecs.at(name, rate)
+  if (codec === null) return null
+  const { sampleRate } = codec
+  const isSameOnLegs = name === "OPUS" || Codecs.table[name].sampleRate === sampleRate
+  return {
+    // The clock of G.722 in RTP is 8 kHz, and so it is named, RFC 3551 section 4.5.2.
+    told: { encoding: name, sampleRate: name === "G722" ? codec.clockRate : sampleRate },
+    rate: sampleRate,
+    frameOctets: codec.frameOctets,
+    encoder: () => codec.encoder(null),
+    passes: (other) => other === name && isSameOnLegs,
+    decoder: () => {
+      const { decode, duration, reset } = codec.decoder()
+      return {
+        unit: units[name],
+        samplesIn: (packet) => (duration(packet, 0, packet.length) * sampleRate) / codec.clockRate,
+        decode,
+        reset
+      }
+    }
+  }
+}
+
+const narrow = of("PCMU", 8000)
+
+/** The format that was asked for; else that of the leg, or one as wide as the leg where it has no codec. */
+export const choose = ({ codec, rate }: Pick<Stream.Options, "codec" | "rate">, far: FarEnd): StreamFormat => {
+  const name = codec ?? far.packetFormat()?.codec ?? (far.rate() < 16_000 ? "PCMU" : "L16")
+  const format = of(name, rate ?? Codecs.table[name].sampleRate) ?? narrow
+  if (format === null) throw new Error("there is no PCMU")
+  return format
+}
+
+/** Samples as they are, in octets of this machine's order: sound that was decoded elsewhere. */
+export const samples = (): SoundDecoder => ({
+  unit: { octets: 2, samples: 1 },
+  samplesIn: () => 0,
+  decode: (bytes, out) => {
+    const count = bytes.length >> 1
+    out.set(new Int16Array(bytes.buffer, bytes.byteOffset, count))
+    return count
+  },
+  reset: () => undefined
+})

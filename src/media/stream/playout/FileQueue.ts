@@ -1,0 +1,82 @@
+import * as Loss from "../Loss.ts"
+import { limits, type Mark } from "./Playout.ts"
+
+type Entry =
+  | { readonly type: "file"; readonly bytes: Uint8Array }
+  | { readonly type: "mark"; readonly name: string; readonly isLossy: boolean }
+
+/**
+ * MP3 files that a stream's server has sent, and the marks behind them, until they are decoded: one file at a time, in
+ * order. As many entries may wait as marks.
+ */
+export const make = (options: {
+  readonly decode: (file: number, bytes: Uint8Array) => void
+  readonly push: (bytes: Uint8Array, now: number) => void
+  /** A file could not be decoded. */
+  readonly lost: () => void
+  /** Everything before the mark has been pushed, but for files that found no room (`isLossy`). */
+  readonly mark: (name: string, isLossy: boolean) => void
+  readonly hasRoom: (octets: number) => boolean
+}) => {
+  let entries: ReadonlyArray<Entry> = []
+  let octets = 0
+  /** The last file that was asked for, and whether it is being decoded. */
+  let asked = 0
+  let isBusy = false
+  const loss = Loss.make()
+
+  /** Goes on to the next file. */
+  const advance = (): void => {
+    for (let [entry] = entries; entry !== undefined && !isBusy; [entry] = entries) {
+      entries = entries.slice(1)
+      if (entry.type === "mark") options.mark(entry.name, entry.isLossy)
+      else {
+        isBusy = true
+        octets -= entry.bytes.length
+        options.decode(++asked, entry.bytes)
+      }
+    }
+  }
+
+  return {
+    octets: (): number => octets,
+    /** False: there is no room. */
+    file: (bytes: Uint8Array): boolean => {
+      if (entries.length >= limits.marks || !options.hasRoom(bytes.length)) {
+        loss.dropped()
+        return false
+      }
+      loss.kept()
+      entries = [...entries, { type: "file", bytes }]
+      octets += bytes.length
+      advance()
+      return true
+    },
+    /** The marks that come back at once: too much waits. */
+    mark: (name: string): ReadonlyArray<Mark> => {
+      const isLossy = loss.marked()
+      if (isBusy && entries.length >= limits.marks) return [{ name, isCleared: true }]
+      if (isBusy) entries = [...entries, { type: "mark", name, isLossy }]
+      else options.mark(name, isLossy)
+      return []
+    },
+    /** The next piece of the file that is being decoded; null: it cannot be. */
+    decoded: (file: number, samples: Int16Array | null, isLast: boolean, now: number): void => {
+      if (!isBusy || file !== asked) return
+      if (samples !== null) options.push(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), now)
+      else options.lost()
+      if (!isLast) return
+      isBusy = false
+      advance()
+    },
+    /** Forgets everything; gives the marks back. */
+    clear: (): ReadonlyArray<Mark> => {
+      const gone = entries
+      entries = []
+      octets = 0
+      isBusy = false
+      loss.cleared()
+      return gone.flatMap((entry) => (entry.type === "mark" ? [{ name: entry.name, isCleared: true }] : []))
+    }
+  }
+}

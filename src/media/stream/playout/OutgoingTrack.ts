@@ -1,0 +1,135 @@
+import type { CodecName } from "../../../protocol/audio/codec/Codecs.ts"
+import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
+import * as RtpPacket from "../../../protocol/rtp/RtpPacket.ts"
+import * as SequenceNumber from "../../../protocol/rtp/SequenceNumber.ts"
+import * as Frame from "../../Frame.ts"
+import * as RateConverter from "../../mix/RateConverter.ts"
+import * as LegDecoder from "../../rtp/LegDecoder.ts"
+import type { StreamFormat } from "../dialect/StreamFormat.ts"
+
+/**
+ * One track of a leg as a stream tells it: 20 ms after 20 ms, without holes. Where nothing comes, there is silence.
+ *
+ * Sound is either read with the frames of the leg, or taken from packets as they arrive, 40 ms and more before the leg
+ * hears it. Packets are told at once: what comes too late to be told in its place is left out, what is missing is silent.
+ *
+ * The track never runs behind the clock by more than `behindMs`, nor ahead of it by more than `aheadMs`: then silence is
+ * put in, or a packet is left out.
+ *
+ * Shapes: `positionMs` is where in the track a payload begins. Times are milliseconds of the plane's clock.
+ */
+export interface Told {
+  readonly positionMs: number
+  readonly payload: Uint8Array
+}
+
+const behindMs = 60
+const aheadMs = 100
+/** A jump of the timestamp by more than this is no loss but a new beginning. */
+const longestGapMs = 500
+/** Longest sound in one packet. */
+const longestPacketMs = 200
+
+export type OutgoingTrack = ReturnType<typeof make>
+
+export const make = (
+  format: StreamFormat,
+  startedAt: number,
+  /** The payload is lent for the call. */
+  tell: (told: Told) => void
+) => {
+  const { rate } = format
+  const frame = Frame.make(rate)
+  const frameLength = frame.samples.length
+  const payload = new Uint8Array(format.frameOctets)
+  const converter = RateConverter.make()
+  const converted = Frame.make(rate)
+  const silence = new Int16Array(frameLength)
+  const encoder = format.encoder()
+  /** Samples of the frame that is being filled. */
+  let filled = 0
+  let positionMs = 0
+  let decoder: { readonly of: CodecName; readonly codec: LegDecoder.LegDecoder } | null = null
+  let sound = new Int16Array(0)
+  /** Where the packets go on; null: none has come. */
+  let next: { readonly ssrc: number; readonly codec: CodecName; sequence: number; timestamp: number } | null = null
+
+  const toldMs = (): number => positionMs + (filled * 1000) / rate
+
+  const put = (bytes: Uint8Array): void => {
+    const told = { positionMs, payload: bytes }
+    positionMs += Frame.frameMs
+    tell(told)
+  }
+
+  const add = (samples: Int16Array): void => {
+    for (let at = 0; at < samples.length;) {
+      const count = Math.min(samples.length - at, frameLength - filled)
+      frame.samples.set(samples.subarray(at, at + count), filled)
+      filled += count
+      at += count
+      if (filled < frameLength) return
+      filled = 0
+      put(payload.subarray(0, encoder.encode(frame.samples, payload, 0)))
+    }
+  }
+
+  const addSilence = (ms: number): void => {
+    let left = Math.round((ms * rate) / 1000)
+    for (; left > 0; left -= frameLength) add(left >= frameLength ? silence : silence.subarray(0, left))
+  }
+
+  const decoderOf = (codec: CodecName): LegDecoder.LegDecoder => {
+    if (decoder?.of === codec) return decoder.codec
+    decoder?.codec.free()
+    const made = LegDecoder.make(Codecs.table[codec], () => rate)
+    decoder = { of: codec, codec: made }
+    sound = new Int16Array((rate * longestPacketMs) / 1000)
+    return made
+  }
+
+  /** How long before the packet nothing came, which is not told yet; null: the packet is late, or there twice. */
+  const gapBefore = (packet: RtpPacket.RtpPacket, codec: CodecName): number | null => {
+    if (next === null || next.ssrc !== packet.ssrc || next.codec !== codec) return 0
+    if (SequenceNumber.distance(next.sequence, packet.sequenceNumber) < 0) return null
+    const ms =
+      (SequenceNumber.timestampDistance(next.timestamp, packet.timestamp) * 1000) / Codecs.table[codec].clockRate
+    return ms > 0 && ms <= longestGapMs ? ms : 0
+  }
+
+  return {
+    /** What the leg reads or is given in these 20 ms. */
+    frame: (heard: Frame.Frame): void => {
+      converter.convert(heard, converted)
+      add(converted.samples)
+    },
+    packet: (packet: RtpPacket.RtpPacket, codec: CodecName, at: number): void => {
+      const { payloadEnd, payloadStart, sequenceNumber, ssrc, timestamp } = packet
+      const decoding = decoderOf(codec)
+      const units = decoding.duration(packet.bytes, payloadStart, payloadEnd)
+      const ms = (units * 1000) / Codecs.table[codec].clockRate
+      if (units === 0 || ms > longestPacketMs) return
+      const gapMs = gapBefore(packet, codec)
+      if (gapMs === null) return
+      next = { ssrc, codec, sequence: SequenceNumber.next(sequenceNumber), timestamp: (timestamp + units) >>> 0 }
+      const elapsedMs = at - startedAt
+      // Silence that stands there already, because the packet was waited for, is not put in again.
+      addSilence(Math.max(0, Math.min(gapMs, elapsedMs - ms - toldMs())))
+      if (toldMs() + ms - elapsedMs > aheadMs) return
+      if (format.passes(codec) && filled === 0 && ms === Frame.frameMs) return put(RtpPacket.payloadOf(packet))
+      const count = decoding.decode(RtpPacket.payloadOf(packet), sound)
+      add(sound.subarray(0, count))
+    },
+    /** Fills up what nobody told. Once a round. */
+    tick: (now: number): void => {
+      const lateMs = now - startedAt - toldMs()
+      if (lateMs >= behindMs) addSilence(Math.floor((lateMs - behindMs) / Frame.frameMs + 1) * Frame.frameMs)
+    },
+    free: (): void => {
+      converter.free()
+      encoder.free()
+      decoder?.codec.free()
+      decoder = null
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import * as Ramp from "../../../protocol/audio/Ramp.ts"
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import * as Frame from "../../Frame.ts"
+import * as Loss from "../Loss.ts"
+import type { SoundQueue } from "./SoundQueue.ts"
+
+/**
+ * When the sound of a stream's server is heard, guide/streams.md#what-is-heard-when.
+ *
+ * It waits until `depth` of it is here, a mark stands behind it, or its first byte has waited for so long; then it is
+ * taken frame by frame. When it runs out, what is left is heard, it dies away in 4 ms, and the next begins as the first
+ * did. Nothing is repeated, and nothing is put in between. What is cleared fades out as fast; what begins at once behind
+ * it is faded in meanwhile. A sender that runs dry in the middle of speech gets more depth, and one whose clock runs fast
+ * loses a quiet frame now and then.
+ *
+ * Marks are positions in the sound. Each comes back once, in order: with the frame that has the last sample before it,
+ * at once where nothing waits, or cleared.
+ *
+ * Shapes: positions in samples at `rate`, counted from the beginning. Times are milliseconds of any steady clock.
+ */
+export interface Mark {
+  readonly name: string
+  /** Something of what stood between the mark before and it was not heard. */
+  readonly isCleared: boolean
+}
+
+export const limits = {
+  /** Sound that may wait. */
+  soundMs: 10 * 60_000,
+  /** Marks that may wait. */
+  marks: 1000
+}
+
+/** Depth: at first and after a calm, added for an underrun, and the most. */
+const leastDepthMs = 60
+const deeperMs = 40
+const mostDepthMs = 200
+/** Without an underrun for so long the depth is the least again. */
+const calmMs = 30_000
+/** Sound that goes on so soon was interrupted, not ended. */
+const sameSpeechMs = 300
+const dyingMs = 4
+
+/** A queue that stayed below this for so long belongs to a sender that keeps time. */
+const pacedBelowMs = 400
+const pacedAfterMs = 30_000
+/** Such a sender may be ahead of the depth by so much; beyond, one quiet frame a second is left out. */
+const aheadMs = 80
+const trimEveryMs = 1000
+/** -50 dBFS. */
+const quiet = 32_768 * 10 ** (-50 / 20)
+
+interface Waiting extends Mark {
+  readonly at: number
+}
+
+export interface Figures {
+  /** Times that sound broke off in the middle of speech. */
+  underruns: number
+  /** Samples that found no room. */
+  dropped: number
+  /** Samples that were left out of a sender that runs fast. */
+  trimmed: number
+}
+
+export type Playout = ReturnType<typeof make>
+
+export const make = (
+  queue: SoundQueue,
+  rate: SampleRate,
+  startedAt: number,
+  /** Whether so many octets more may be kept; asked before they are. */
+  hasRoom: (octets: number) => boolean = () => true
+) => {
+  const samplesOf = (ms: number): number => (rate * ms) / 1000
+  const frameLength = Frame.lengthAt(rate)
+  const figures: Figures = { underruns: 0, dropped: 0, trimmed: 0 }
+  let out = Frame.make(rate)
+  /** Of sound that was kept, and of sound that has left the queue. */
+  let kept = 0
+  let taken = 0
+  let marks: ReadonlyArray<Waiting> = []
+  const loss = Loss.make()
+  let isPlaying = false
+  /** When the first sound that waits for its beginning came; null: none waits. */
+  let firstAt: number | null = null
+  let depthMs = leastDepthMs
+  let underrunAt = startedAt
+  /** When sound ran out in the middle of something; null: it did not, or ended quietly or at a mark. */
+  let brokeOffAt: number | null = null
+  /** The last sample that was heard, as long as nothing came to rest behind it. */
+  let last = 0
+  /**
+   * What comes to rest behind what was heard: its last sample on and on, or how it would have gone on where a clear cut
+   * it off; how far that has died away, and whether what follows at once is to be joined to it.
+   */
+  const tail = new Int16Array(samplesOf(dyingMs))
+  let died = tail.length
+  let isCut = false
+  /** Whether the last frame was no silence; and where the last mark stood that came back. */
+  let wasLoud = false
+  let markedAt = 0
+  let deepAt = startedAt
+  let trimmedAt = startedAt
+
+  const isQuiet = (samples: Int16Array, count: number): boolean => {
+    let energy = 0
+    for (let i = 0; i < count; i++) energy += (samples[i] ?? 0) ** 2
+    return energy < count * quiet ** 2
+  }
+
+  /** Marks whose sound has been heard. */
+  const passed = (): ReadonlyArray<Mark> => {
+    if (marks[0] === undefined || marks[0].at > taken) return []
+    const due = marks.filter(({ at }) => at <= taken)
+    marks = marks.slice(due.length)
+    markedAt = due.at(-1)?.at ?? 0
+    return due
+  }
+
+  const mayBegin = (now: number): boolean =>
+    queue.length() >= samplesOf(depthMs) ||
+    marks.length > 0 ||
+    (firstAt !== null && now - firstAt >= depthMs && queue.length() > 0)
+
+  const dying = (): number => Math.round((tail[died] ?? 0) * (1 - ++died / tail.length))
+
+  /** What was heard last comes to rest; null: it has. */
+  const dieAway = (from: number): Frame.Frame | null => {
+    isCut = false
+    if (died >= tail.length) return null
+    for (let i = from; i < frameLength && died < tail.length; i++) out.samples[i] = dying()
+    return out
+  }
+
+  /** Joins the beginning of `count` samples to what was cut off. */
+  const join = (count: number): void => {
+    isCut = false
+    Ramp.fadeIn(out.samples, rate, 0, 0, count)
+    for (let i = 0; i < count && died < tail.length; i++) out.samples[i] = (out.samples[i] ?? 0) + dying()
+  }
+
+  /** Leaves a quiet frame out when a sender that keeps time is ahead of it. */
+  const trim = (now: number): void => {
+    if (now - deepAt < pacedAfterMs || now - trimmedAt < trimEveryMs) return
+    if (queue.length() < samplesOf(depthMs + aheadMs) + frameLength || !isQuiet(out.samples, frameLength)) return
+    trimmedAt = now
+    figures.trimmed += frameLength
+    taken += queue.take(out.samples, 0, frameLength)
+  }
+
+  return {
+    figures,
+    /** Sound that waits. */
+    waitingMs: (): number => (queue.length() * 1000) / rate,
+    depthMs: (): number => depthMs,
+    /** False: it found no room. */
+    push: (payload: Uint8Array, now: number): boolean => {
+      const samples = queue.samplesIn(payload)
+      if (queue.length() + samples > samplesOf(limits.soundMs) || !hasRoom(payload.length)) {
+        figures.dropped += samples
+        loss.dropped()
+        return false
+      }
+      kept += queue.push(payload)
+      loss.kept()
+      if (brokeOffAt !== null && now - brokeOffAt <= sameSpeechMs) {
+        figures.underruns++
+        underrunAt = now
+        depthMs = Math.min(mostDepthMs, depthMs + deeperMs)
+      }
+      brokeOffAt = null
+      if (!isPlaying) firstAt ??= now
+      return true
+    },
+    /** Sound that should stand here cannot be heard. */
+    lost: loss.dropped,
+    /** The marks that come back at once. `isLossy`: something before it was dropped on its way here. */
+    mark: (name: string, isLossy = false): ReadonlyArray<Mark> => {
+      const isCleared = loss.marked() || isLossy
+      if (marks.length >= limits.marks) return [{ name, isCleared: true }]
+      if (queue.length() === 0 && marks.length === 0) return [{ name, isCleared }]
+      marks = [...marks, { name, isCleared, at: kept }]
+      return []
+    },
+    /** Forgets all that waits, but for what fades out; its marks come back. */
+    clear: (): ReadonlyArray<Mark> => {
+      const gone = marks
+      if (isPlaying) {
+        isCut = true
+        const more = queue.take(tail, 0, tail.length)
+        tail.fill(tail[more - 1] ?? last, more)
+        died = 0
+        last = 0
+      }
+      marks = []
+      queue.clear()
+      taken = kept
+      isPlaying = false
+      loss.cleared()
+      firstAt = null
+      brokeOffAt = null
+      return gone.map(({ name }) => ({ name, isCleared: true }))
+    },
+    /** A frame's time passes unheard: nothing is left to come to rest. */
+    rest: (): void => {
+      isCut = false
+      last = 0
+      died = tail.length
+    },
+    /** Whether the next frame will have sound. */
+    isReady: (now: number): boolean => (isPlaying ? queue.length() > 0 : mayBegin(now) || died < tail.length),
+    /**
+     * The next 20 ms, of which `heard` milliseconds will be heard; the rest waits. `frame` is null when nothing sounds, and
+     * lent until the next call. `marks` come back now.
+     */
+    next: (
+      now: number,
+      heardMs: number = Frame.frameMs
+    ): { readonly frame: Frame.Frame | null; readonly marks: ReadonlyArray<Mark> } => {
+      if (queue.length() >= samplesOf(pacedBelowMs)) deepAt = now
+      if (now - underrunAt >= calmMs) depthMs = leastDepthMs
+      out.samples.fill(0)
+      if (!isPlaying && !mayBegin(now)) return { frame: dieAway(0), marks: [] }
+      isPlaying = true
+      firstAt = null
+      const count = queue.take(out.samples, 0, samplesOf(heardMs))
+      taken += count
+      if (isCut) join(count)
+      const isOut = count < samplesOf(heardMs)
+      if (!isOut && heardMs === Frame.frameMs) trim(now)
+      const due = passed()
+      if (count > 0) {
+        last = out.samples[count - 1] ?? 0
+        died = tail.length
+      }
+      if (count >= frameLength / 2) wasLoud = !isQuiet(out.samples, count)
+      if (!isOut) return { frame: out, marks: due }
+      isPlaying = false
+      if (last !== 0) {
+        tail.fill(last)
+        died = 0
+        last = 0
+      }
+      if (wasLoud && markedAt !== taken) brokeOffAt = now
+      return { frame: dieAway(count) ?? (count > 0 ? out : null), marks: due }
+    }
+  }
+}

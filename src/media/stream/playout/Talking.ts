@@ -1,0 +1,121 @@
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import * as Frame from "../../Frame.ts"
+import * as RateConverter from "../../mix/RateConverter.ts"
+import type { Source } from "../../mix/Source.ts"
+import type { Complaint } from "../dialect/Dialect.ts"
+import * as FileQueue from "./FileQueue.ts"
+import * as Playout from "./Playout.ts"
+import * as SoundQueue from "./SoundQueue.ts"
+import * as StreamFormat from "../dialect/StreamFormat.ts"
+import type * as Room from "../Room.ts"
+import { fileRate } from "../dialect/StreamMessage.ts"
+
+export interface Talking {
+  readonly source: Source
+  /** The payload of a media message. */
+  readonly media: (bytes: Uint8Array, now: number) => void
+  readonly mark: (name: string) => void
+  /** From the next frame on nothing that waits is heard, but for 4 ms that fade out. */
+  readonly clear: () => void
+  /** The sound of a file that was asked for; null: it has none. */
+  readonly sound: (file: number, samples: Int16Array | null, isLast: boolean, now: number) => void
+  readonly figures: () => Playout.Figures & { readonly rate: number }
+  /** All marks come back. The source is closed by the mix. */
+  readonly end: () => void
+}
+
+/** What the server of a stream says to the leg: a source in its mix, and the marks in it. */
+export const make = (options: {
+  readonly hears: "rtp" | "mp3"
+  readonly format: StreamFormat.StreamFormat
+  readonly now: number
+  readonly room: Room.Share
+  readonly marked: (mark: Playout.Mark) => void
+  readonly complain: (complaint: Complaint) => void
+  readonly decode: (file: number, bytes: Uint8Array) => void
+}): Talking => {
+  const { complain, format, hears, marked, now, room } = options
+  const rate: SampleRate = hears === "mp3" ? fileRate : format.rate
+  const queue = SoundQueue.make(hears === "mp3" ? StreamFormat.samples() : format.decoder())
+  const playout = Playout.make(queue, rate, now, room.allows)
+  const converter = RateConverter.make()
+  let converted = Frame.make(rate)
+  const silence = Frame.make(rate)
+  /** The filter holds the last milliseconds of what was converted. */
+  let isFiltered = false
+  let held = 0
+  let lastAt = now
+
+  /** Keeps the account of the room. */
+  const account = (): void => {
+    const octets = queue.octets() + files.octets()
+    room.add(octets - held)
+    held = octets
+  }
+  const back = (marks: ReadonlyArray<Playout.Mark>): void => {
+    for (const mark of marks) marked(mark)
+  }
+
+  const push = (bytes: Uint8Array, at: number): void => {
+    if (!playout.push(bytes, at)) complain("rate_limit_reached")
+    account()
+  }
+  const files = FileQueue.make({
+    decode: options.decode,
+    push,
+    lost: playout.lost,
+    mark: (name, isLossy) => back(playout.mark(name, isLossy)),
+    hasRoom: room.allows
+  })
+
+  const brought = (frame: Frame.Frame, to: SampleRate): Frame.Frame => {
+    converted = Frame.at(to, converted)
+    converter.convert(frame, converted)
+    return converted
+  }
+
+  return {
+    source: {
+      next: (to, heard, at) => {
+        lastAt = at
+        const { frame, marks } = playout.next(at, (heard * 1000) / to)
+        account()
+        back(marks)
+        if (frame !== null) {
+          isFiltered = rate !== to
+          return isFiltered ? brought(frame, to) : frame
+        }
+        if (!isFiltered) return null
+        isFiltered = false
+        return brought(silence, to)
+      },
+      pass: (at) => {
+        lastAt = at
+        playout.rest()
+      },
+      ready: () => playout.isReady(lastAt),
+      close: () => converter.free()
+    },
+    media: (bytes, at) => {
+      if (hears === "rtp") return push(bytes, at)
+      if (!files.file(bytes)) complain("rate_limit_reached")
+      account()
+    },
+    mark: (name) => back(files.mark(name)),
+    clear: () => {
+      back(playout.clear())
+      back(files.clear())
+      account()
+    },
+    sound: (file, samples, isLast, at) => {
+      files.decoded(file, samples, isLast, at)
+      account()
+    },
+    figures: () => ({ ...playout.figures, rate }),
+    end: () => {
+      back(playout.clear())
+      back(files.clear())
+      account()
+    }
+  }
+}

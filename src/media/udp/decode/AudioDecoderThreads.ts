@@ -1,0 +1,103 @@
+import { availableParallelism } from "node:os"
+import { Clock, Effect, Layer, Metric } from "effect"
+import * as Supervised from "../../../runtime/process/Supervised.ts"
+import * as FairShare from "../../../domain/fair/FairShare.ts"
+import * as Monotonic from "../../../domain/time/Monotonic.ts"
+import { AudioDecoder, AudioUnreadable } from "../../sound/AudioDecoder.ts"
+import * as AudioMetrics from "../../sound/AudioMetrics.ts"
+import * as DecoderThread from "./DecoderThread.ts"
+
+/** One core is left to the media thread and to this one, and more threads would not be of use. */
+const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
+
+const overloaded = Effect.fail(new AudioUnreadable({ reason: "overloaded" }))
+
+/**
+ * Files that are being decoded, each of which takes about half a MiB for as long as it is heard; a further one fails as
+ * `overloaded`. One holder has half of what the others leave.
+ */
+const maxFiles = 512
+
+/** The same with so many threads and files, and another program in them. */
+export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs = 5_000 } = {}) =>
+  Layer.effect(
+    AudioDecoder,
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const context = yield* Effect.context()
+      const log = Effect.runForkWith(context)
+      const now = () => Monotonic.read(clock)
+      const share = FairShare.make()
+      let begun = 0
+
+      const report = (report: DecoderThread.Report): void => {
+        switch (report.type) {
+          case "turn":
+            return AudioMetrics.decodeCpu.updateUnsafe(report.cpuMs / 1000, context)
+          case "waited":
+            return AudioMetrics.decodeWait.updateUnsafe(report.ms / 1000, context)
+          case "died":
+            AudioMetrics.decoderDeaths.updateUnsafe(1, context)
+            return void log(Effect.logWarning("a decoding thread was replaced", { reason: report.reason }))
+        }
+      }
+      const pool = Array.from({ length: count }, () => DecoderThread.make({ program, now, report, hangMs }))
+      yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(pool.map(({ close }) => close()))))
+      const sum = (of: (thread: DecoderThread.DecoderThread) => number) =>
+        pool.reduce((total, thread) => total + of(thread), 0)
+      const measure = Effect.suspend(() =>
+        Effect.all([
+          Metric.update(
+            AudioMetrics.decodeWaiting,
+            sum(({ waiting }) => waiting())
+          ),
+          Metric.update(
+            AudioMetrics.decodeOpen,
+            sum(({ size }) => size())
+          ),
+          Metric.update(AudioMetrics.decodeAge, Math.max(...pool.map(({ ageMs }) => ageMs())) / 1000)
+        ])
+      )
+      yield* Supervised.fork(
+        "the figures of decoding",
+        Effect.forever(Effect.andThen(Effect.sleep("1 second"), measure))
+      )
+
+      return {
+        open: (file, rate) => {
+          const reading = pool
+            .reduce((least, thread) => (thread.size() < least.size() ? thread : least))
+            .open(file, rate)
+          let owner: string | null = null
+          let isClosed = false
+          const begin = (holder: string): boolean => {
+            if (isClosed || owner !== null) return true
+            if (!share.allows(holder, begun, files)) return false
+            owner = holder
+            share.take(holder)
+            begun++
+            return true
+          }
+          return {
+            next: (holder) => Effect.suspend(() => (begin(holder) ? reading.next(holder) : overloaded)),
+            close: () => {
+              if (isClosed) return
+              isClosed = true
+              reading.close()
+              if (owner === null) return
+              share.giveBack(owner)
+              begun--
+            }
+          }
+        }
+      }
+    })
+  )
+
+/**
+ * Decodes sound files in threads of their own, behind the media thread in priority: neither a long file nor a codec
+ * that hangs on hostile bytes holds up a call. A file stays in the thread that had the fewest when it was opened.
+ *
+ * The threads are started at once, so that the first file does not wait for them, and do not keep the process alive.
+ */
+export const layer = layerOf(threads, new URL("./DecodeWorker.ts", import.meta.url))

@@ -1,0 +1,19 @@
+import type { Piece } from "../../../protocol/audio/Pieces.ts"
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import type { AudioFile, AudioUnreadable } from "../../sound/AudioDecoder.ts"
+
+/** To a decoding thread. It is asked for the next piece of one file at a time. */
+export type ToDecoder =
+  | { readonly type: "open"; readonly id: number; readonly file: AudioFile; readonly rate: SampleRate }
+  | { readonly type: "next"; readonly id: number }
+  | { readonly type: "close"; readonly id: number }
+
+/** `ready` comes first. */
+export type FromDecoder = { readonly type: "ready" } | Turn
+
+/** The answer to `next`, with the CPU time that it took. `more`: the piece is not ready, and the turn is over. */
+export type Turn = { readonly id: number; readonly cpuMs: number } & (
+  | { readonly type: "piece"; readonly piece: Piece }
+  | { readonly type: "more" }
+  | { readonly type: "fault"; readonly reason: AudioUnreadable["reason"] }
+)

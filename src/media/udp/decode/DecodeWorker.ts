@@ -1,0 +1,74 @@
+import { setPriority } from "node:os"
+import { parentPort } from "node:worker_threads"
+import { Result } from "effect"
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import { type AudioFile, begin, isWithinBudget } from "../../sound/AudioDecoder.ts"
+import type { FromDecoder, ToDecoder } from "./DecodeThread.ts"
+import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
+
+/** A thread that decodes sound files, a turn of one at a time; it may be ended in the middle of a turn. */
+const port = parentPort
+if (port === null) throw new Error("DecodeWorker is a worker thread")
+const say = (message: FromDecoder) => port.postMessage(message)
+
+/** How long one turn lasts, or as long as one chunk of a file takes. */
+const turnMs = 10
+
+interface File {
+  readonly file: AudioFile
+  readonly rate: SampleRate
+  /** Null before its first turn. */
+  begun: ReturnType<typeof begin> | null
+  cpuMs: number
+  soundMs: number
+}
+const files = new Map<number, File>()
+
+/** Shared, so that the cache and the media thread read the same memory. */
+const shared = (samples: Int16Array): Int16Array => {
+  const copy = new Int16Array(new SharedArrayBuffer(samples.byteLength))
+  copy.set(samples)
+  return copy
+}
+
+const cpuMs = (): number => {
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1000
+}
+
+const turn = async (id: number, file: File): Promise<void> => {
+  const before = cpuMs()
+  const endsAt = performance.now() + turnMs
+  file.begun ??= begin(file.file, file.rate)
+  const begun = await file.begun
+  const next = Result.flatMap(begun, ({ pieces }) => pieces.next(() => performance.now() >= endsAt))
+  const used = cpuMs() - before
+  const of = { id, cpuMs: used }
+  file.cpuMs += used
+  if (Result.isFailure(next)) return say({ ...of, type: "fault", reason: next.failure })
+  file.soundMs += ((next.success?.samples.length ?? 0) * 1000) / file.rate
+  if (!isWithinBudget(file.cpuMs, file.soundMs)) return say({ ...of, type: "fault", reason: "decode_limit" })
+  if (next.success === null) return say({ ...of, type: "more" })
+  say({ ...of, type: "piece", piece: { ...next.success, samples: shared(next.success.samples) } })
+}
+
+const close = (id: number): void => {
+  const file = files.get(id)
+  files.delete(id)
+  void file?.begun?.then(Result.match({ onSuccess: ({ free }) => free(), onFailure: () => undefined }))
+}
+
+port.on("message", (message: ToDecoder) => {
+  switch (message.type) {
+    case "open":
+      return void files.set(message.id, { file: message.file, rate: message.rate, begun: null, cpuMs: 0, soundMs: 0 })
+    case "next": {
+      const file = files.get(message.id)
+      return file === undefined ? undefined : void turn(message.id, file)
+    }
+    case "close":
+      return close(message.id)
+  }
+})
+ThreadPriority.lower({ platform: process.platform, setPriority })
+say({ type: "ready" })

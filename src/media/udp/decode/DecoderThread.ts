@@ -1,0 +1,210 @@
+import { Worker } from "node:worker_threads"
+import { Effect } from "effect"
+import type { Piece } from "../../../protocol/audio/Pieces.ts"
+import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import * as FairQueue from "../../../domain/fair/FairQueue.ts"
+import { type AudioFile, AudioUnreadable, DecoderLost, type Reading } from "../../sound/AudioDecoder.ts"
+import type { FromDecoder, ToDecoder, Turn } from "./DecodeThread.ts"
+
+/** What became of a turn, or of the thread. */
+export type Report =
+  | { readonly type: "turn"; readonly cpuMs: number }
+  | { readonly type: "waited"; readonly ms: number }
+  | { readonly type: "died"; readonly reason: string }
+
+export interface Options {
+  readonly program: URL
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  readonly report: (report: Report) => void
+  /** A turn lasts some 10 ms. The thread that is silent for so long hangs in a codec, and is ended. */
+  readonly hangMs: number
+}
+
+/** Pieces that may wait for a thread; the next one fails as `overloaded`. */
+const room = 4096
+/** A thread that died before it was ready is started again after this. */
+const restartMs = 1_000
+/** A codec may not take more memory than this, in MiB, and the thread ends. */
+const memoryMib = 512
+
+interface OpenFile {
+  readonly id: number
+  readonly file: AudioFile
+  readonly rate: SampleRate
+  /** The thread that knows of it; null before its first turn. */
+  thread: Worker | null
+  /** Its last piece has gone to nobody. */
+  isBroken: boolean
+}
+
+interface Job {
+  readonly of: OpenFile
+  readonly holder: string
+  readonly since: number
+  readonly settle: (outcome: Effect.Effect<Piece, AudioUnreadable | DecoderLost>) => void
+}
+
+export type DecoderThread = ReturnType<typeof make>
+
+/**
+ * One decoding thread and the line before it: turns go to the holders by their fair shares, so that a short file
+ * overtakes a long one of another.
+ *
+ * A thread that dies or hangs is replaced. The file that it was at fails, and the others are lost with it
+ * (`DecoderLost`): they can be opened again.
+ */
+export const make = ({ hangMs, now, program, report }: Options) => {
+  const files = new Set<OpenFile>()
+  const jobs = FairQueue.make<Job>({ places: 1, room })
+  let worker: Worker | null = null
+  let running: Job | null = null
+  let watch: NodeJS.Timeout | null = null
+  let restart: NodeJS.Timeout | null = null
+  let isReady = false
+  let isHung = false
+  let isClosed = false
+  let lastId = 0
+
+  const post = (message: ToDecoder): void => worker?.postMessage(message, [])
+
+  const isLost = (of: OpenFile): boolean => of.isBroken || (of.thread !== null && of.thread !== worker)
+
+  const begin = (): void => {
+    if (worker === null || !isReady || running !== null) return
+    const job = jobs.next()
+    if (job === null) return
+    const { of } = job
+    if (isLost(of)) {
+      jobs.end(job.holder, 0)
+      job.settle(Effect.fail(new DecoderLost()))
+      return begin()
+    }
+    running = job
+    watch = setTimeout(() => {
+      isHung = true
+      void worker?.terminate()
+    }, hangMs)
+    const { file, id, rate } = of
+    if (of.thread === null) post({ type: "open", id, file, rate })
+    of.thread = worker
+    post({ type: "next", id })
+  }
+
+  /** Ends the turn of the job that has one. */
+  const end = (cpuMs: number): Job | null => {
+    const job = running
+    running = null
+    if (watch !== null) clearTimeout(watch)
+    watch = null
+    if (job !== null) jobs.end(job.holder, cpuMs)
+    return job
+  }
+
+  const line = (job: Job): void => {
+    if (!jobs.add(job.holder, job)) job.settle(Effect.fail(new AudioUnreadable({ reason: "overloaded" })))
+  }
+
+  const heard = (message: FromDecoder): void => {
+    if (message.type === "ready") {
+      isReady = true
+      return begin()
+    }
+    if (running?.of.id === message.id) ended(message)
+  }
+
+  const ended = (message: Turn): void => {
+    const job = end(message.cpuMs)
+    report({ type: "turn", cpuMs: message.cpuMs })
+    if (job !== null)
+      switch (message.type) {
+        case "more":
+          line(job)
+          break
+        case "piece":
+          job.settle(Effect.succeed(message.piece))
+          break
+        case "fault":
+          job.settle(Effect.fail(new AudioUnreadable({ reason: message.reason })))
+      }
+    begin()
+  }
+
+  const died = (reason: string): void => {
+    report({ type: "died", reason })
+    const guilty = end(0)
+    // Those who asked for others hear of it when their turn comes.
+    guilty?.settle(Effect.fail(new AudioUnreadable({ reason: isHung ? "decode_limit" : "unsupported_format" })))
+    isHung = false
+    if (isReady) start()
+    else restart = setTimeout(start, restartMs)
+  }
+
+  const start = (): void => {
+    restart = null
+    isReady = false
+    // The codec writes remarks on a file to stderr, which nobody reads.
+    const thread = new Worker(program, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: memoryMib } })
+    let reason = "it ended"
+    worker = thread
+    thread.stderr.resume()
+    thread.unref()
+    thread.on("message", heard)
+    thread.on("error", (error) => {
+      reason = String(error)
+    })
+    thread.on("exit", () => {
+      if (worker !== thread) return
+      worker = null
+      if (!isClosed) died(isHung ? "it hung" : reason)
+    })
+  }
+
+  const next = (of: OpenFile, holder: string) =>
+    Effect.callback<Piece, AudioUnreadable | DecoderLost>((resume) => {
+      if (isLost(of) || isClosed) return resume(Effect.fail(new DecoderLost()))
+      const since = now()
+      const job: Job = {
+        of,
+        holder,
+        since,
+        settle: (outcome) => {
+          report({ type: "waited", ms: now() - since })
+          resume(outcome)
+        }
+      }
+      line(job)
+      begin()
+      return Effect.sync(() => {
+        // What it has decoded meanwhile would be missing before the next piece.
+        of.isBroken = true
+        jobs.leave(holder, job)
+      })
+    })
+
+  start()
+
+  return {
+    open: (file: AudioFile, rate: SampleRate): Reading => {
+      const of: OpenFile = { id: ++lastId, file, rate, thread: null, isBroken: false }
+      files.add(of)
+      return {
+        next: (holder) => next(of, holder),
+        close: () => {
+          if (files.delete(of) && of.thread === worker) post({ type: "close", id: of.id })
+        }
+      }
+    },
+    /** Files that are open. */
+    size: (): number => files.size,
+    waiting: (): number => jobs.waiting(),
+    /** How long the piece that is being decoded has been waited for. */
+    ageMs: (): number => (running === null ? 0 : now() - running.since),
+    close: async (): Promise<void> => {
+      isClosed = true
+      end(0)?.settle(Effect.fail(new DecoderLost()))
+      if (restart !== null) clearTimeout(restart)
+      await worker?.terminate()
+    }
+  }
+}

@@ -1,0 +1,289 @@
+import {
+  accepted,
+  type Machine,
+  type Outcome,
+  rejected,
+  type StepContext,
+  unchanged
+} from "../../runtime/actor/Machine.ts"
+import * as Tell from "../../runtime/actor/Tell.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { EntityId, TenantId } from "../../domain/Id.ts"
+import * as Lives from "./Lives.ts"
+import * as Purpose from "./Purpose.ts"
+
+/**
+ * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows, kept in
+ * memory). It decides one request at a time, so that many at once cannot spend together what one of them would use up.
+ *
+ * What lives and may still cost something is its own reservation: it stands in `tally.live` under its id until it has
+ * ended. A tell about something that is not there is late: the tally was read from rows that had it already, or it was
+ * told twice.
+ */
+export const machineVersion = 1
+export const stateVersion = 1
+
+export type TenantStatus = "active" | "suspended" | "closed"
+export type SuspensionReason = "email_unverified" | "operator" | "fraud_review"
+
+export interface Quota {
+  /** Null: no cap. */
+  readonly dailySpendCapCents: number | null
+  readonly monthlySpendCapCents: number | null
+  readonly concurrentCallLimit: number
+  readonly allowCallerIdForwarding: boolean
+  /** Webhook subscriptions that the tenant may have. */
+  readonly webhookSubscriptionLimit: number
+}
+
+/** What a new tenant gets, guide/money.md#quota. */
+export const defaultQuota: Quota = {
+  dailySpendCapCents: 10_000,
+  monthlySpendCapCents: 100_000,
+  concurrentCallLimit: 10,
+  allowCallerIdForwarding: false,
+  webhookSubscriptionLimit: 50
+}
+
+/** What the journal keeps. */
+export interface Settings {
+  readonly tenantId: TenantId
+  readonly status: TenantStatus
+  readonly suspensionReason: SuspensionReason | null
+  readonly quota: Quota
+  /** Inputs committed so far. */
+  readonly seq: number
+}
+
+/** What a live entity tells its account, after the commit that says so. */
+export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
+  readonly from: EntityId
+}
+
+/** What the rows say, and what has happened since. Days and months are UTC. */
+export interface Tally {
+  readonly balanceCents: number
+  readonly creditLimitCents: number
+  /** The last auto-recharge failed. */
+  readonly rechargeFailed: boolean
+  /** The concurrent limit that the tenant's plan sets in place of the quota's; null: none. */
+  readonly planCallLimit: number | null
+  readonly day: string
+  readonly daySpentCents: number
+  readonly monthSpentCents: number
+  /** What was spent until the day before it began, for a clock that is set back; null: nobody knows. */
+  readonly before: { readonly day: string; readonly daySpentCents: number; readonly monthSpentCents: number } | null
+  /** What reserves or fills the concurrent limit. */
+  readonly live: Lives.Lives
+}
+
+export interface AccountState {
+  readonly settings: Settings
+  readonly tally: Tally
+}
+
+/**
+ * Asks for money, and for a place of the concurrent limit where the purpose needs one. Asked again, it replaces what
+ * the id reserved before.
+ */
+export interface Request {
+  readonly purpose: Purpose.Purpose
+  /**
+   * What the id will reserve altogether, in cents: at least the first amount, and gladly one of the others, which
+   * ascend.
+   */
+  readonly offers: readonly [number, ...ReadonlyArray<number>]
+  /** Places of the concurrent limit that the id takes altogether; absent: as the purpose has it. */
+  readonly places?: number
+}
+
+export type AccountInput =
+  | ({ readonly type: "reserve"; readonly id: EntityId } & Request)
+  /** What it holds from now on, instead of what it had: never more than was reserved. */
+  | { readonly type: "holds"; readonly id: EntityId; readonly places: number; readonly reservedCents: number }
+  /** What reserved never came to life. */
+  | { readonly type: "abandoned"; readonly id: EntityId }
+  | ({ readonly type: "told" } & Told)
+  | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
+  | { readonly type: "suspended"; readonly reason: SuspensionReason }
+  | { readonly type: "reactivated"; readonly ifReason: SuspensionReason | null }
+  | { readonly type: "closed" }
+
+/** Only a change of the settings is written. */
+export interface Effects {
+  readonly durable: boolean
+}
+
+const inMemory: Effects = { durable: false }
+const written: Effects = { durable: true }
+
+export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+const isSameMonth = (day: string, other: string): boolean => day.slice(0, 7) === other.slice(0, 7)
+
+/**
+ * Each UTC day starts with nothing spent, and so does each month. A clock that is set back to a day does not: what was
+ * spent on that day is spent, and what was spent since counts with it.
+ */
+export const rolled = (tally: Tally, now: number): Tally => {
+  const day = dayOf(now)
+  if (day === tally.day) return tally
+  const { before, daySpentCents, monthSpentCents } = tally
+  if (day > tally.day)
+    return {
+      ...tally,
+      day,
+      daySpentCents: 0,
+      monthSpentCents: isSameMonth(day, tally.day) ? monthSpentCents : 0,
+      before: { day: tally.day, daySpentCents, monthSpentCents }
+    }
+  const own = before !== null && before.day >= day ? before : null
+  return {
+    ...tally,
+    day,
+    daySpentCents: daySpentCents + (own?.daySpentCents ?? 0),
+    monthSpentCents: monthSpentCents + (own === null || isSameMonth(own.day, tally.day) ? 0 : own.monthSpentCents),
+    before: null
+  }
+}
+
+/** The concurrent limit that holds, guide/money.md#plans. */
+export const callLimit = ({
+  settings,
+  tally
+}: {
+  readonly settings: Settings
+  readonly tally: Pick<Tally, "planCallLimit">
+}): number => tally.planCallLimit ?? settings.quota.concurrentCallLimit
+
+/** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
+const facts = ({ settings, tally }: AccountState, id: EntityId, places: number): Purpose.Facts => {
+  const { quota } = settings
+  const own = Lives.get(tally.live, id)
+  const reserved = tally.live.reservedCents - (own?.reservedCents ?? 0)
+  const left = (cap: number | null, spent: number) => (cap === null ? Infinity : cap - spent - reserved)
+  return {
+    isActive: settings.status === "active",
+    fundsCents: tally.balanceCents + tally.creditLimitCents,
+    rechargeFailed: tally.rechargeFailed,
+    freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
+    dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
+    monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
+    placesLeft: callLimit({ settings, tally }) - tally.live.places + (own?.places ?? 0) - places
+  }
+}
+
+const messages = {
+  balance_insufficient:
+    "the balance, less what live calls reserve, does not pay for the call; top up and use a new Idempotency-Key",
+  auto_recharge_failed:
+    "the balance is used up and the last auto-recharge failed; top up, or change the card, and use a new Idempotency-Key",
+  insufficient_balance:
+    "the order costs more than balance and credit limit allow beside what live calls reserve; top up and use a new Idempotency-Key",
+  daily_spend_cap_exceeded: "the daily spend cap leaves no room for it; the cap resets at midnight UTC",
+  monthly_spend_cap_exceeded:
+    "the monthly spend cap leaves no room for it; the cap resets on the first of the month, UTC",
+  concurrent_call_cap_exceeded: "the limit of concurrent calls is reached",
+  tenant_suspended: "the tenant is suspended"
+} satisfies Record<Purpose.Refusal, string>
+
+const errorOf = (code: Purpose.Refusal) => ApiError.of(code, messages[code])
+
+/** Why nothing new begins at this account, in either direction; null: it may. */
+export const closedTo = (state: AccountState | null): ApiError | null =>
+  state === null || state.settings.status === "active"
+    ? null
+    : ApiError.of("tenant_suspended", messages.tenant_suspended)
+
+/** Why the account refuses the request as it is; null: it would reserve. */
+export const refusal = (state: AccountState, id: EntityId, request: Request): ApiError | null => {
+  const judged = judge(state, id, request)
+  return typeof judged === "string" ? errorOf(judged) : null
+}
+
+const judge = (state: AccountState, id: EntityId, { offers, places, purpose }: Request) =>
+  Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose)))
+
+export const step = (
+  state: AccountState | null,
+  input: AccountInput,
+  context: StepContext
+): Outcome<AccountState, Effects> => {
+  if (state === null) return unchanged
+  const { settings } = state
+  const tally = rolled(state.tally, context.now)
+  const withTally = (fields: Partial<Tally>) => accepted({ settings, tally: { ...tally, ...fields } }, inMemory)
+  const withSettings = (fields: Partial<Settings>) =>
+    accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
+  switch (input.type) {
+    case "reserve": {
+      const { id, places = Purpose.placesOf(input.purpose) } = input
+      const judged = judge({ settings, tally }, id, input)
+      if (typeof judged === "string") return rejected(errorOf(judged))
+      const heard = Lives.get(tally.live, id)?.heard ?? 0
+      const live: Lives.Live = { places, reservedCents: judged.reservedCents, heard }
+      return withTally({ live: Lives.set(tally.live, id, live) })
+    }
+    case "holds": {
+      const { id, places, reservedCents } = input
+      const held = Lives.get(tally.live, id)
+      return held === null
+        ? unchanged
+        : withTally({ live: Lives.set(tally.live, id, { ...held, places, reservedCents }) })
+    }
+    case "abandoned":
+      return Lives.get(tally.live, input.id) === null
+        ? unchanged
+        : withTally({ live: Lives.remove(tally.live, input.id) })
+    case "told": {
+      const { body, from, n } = input
+      const sender = Lives.get(tally.live, from)
+      if (sender === null || Tell.hear(sender.heard, n) === "repeated") return unchanged
+      // A tell before this one was lost with a message that died. The rows know what it said: the actor reads them
+      // again.
+      if (Tell.hear(sender.heard, n) === "early") throw new Error(`the account missed what ${from} told before ${n}`)
+      return withTally({
+        live: Lives.remove(tally.live, from),
+        balanceCents: tally.balanceCents - body.chargedCents,
+        daySpentCents: tally.daySpentCents + body.chargedCents,
+        monthSpentCents: tally.monthSpentCents + body.chargedCents
+      })
+    }
+    case "quota_set":
+      return withSettings({ quota: { ...settings.quota, ...input.quota } })
+    case "suspended":
+      return isSuspendedBy(settings, input.reason)
+        ? withSettings({ status: "suspended", suspensionReason: input.reason })
+        : unchanged
+    case "reactivated":
+      return settings.status === "suspended" &&
+        (input.ifReason === null || input.ifReason === settings.suspensionReason)
+        ? withSettings({ status: "active", suspensionReason: null })
+        : unchanged
+    case "closed":
+      return settings.status === "closed" ? unchanged : withSettings({ status: "closed", suspensionReason: null })
+  }
+}
+
+/**
+ * Whether the reason becomes that of the suspension. What people decide takes the place of what the sweep did, or else
+ * a verified address would lift it; the sweep overrules nobody.
+ */
+const isSuspendedBy = ({ status, suspensionReason }: Settings, reason: SuspensionReason): boolean =>
+  status === "active" || (status === "suspended" && reason !== "email_unverified" && reason !== suspensionReason)
+
+/** An account lives as long as its registry keeps it. It has no deadlines, and no terminal state to settle in. */
+export const machine: Machine<AccountState, AccountInput, Effects> = {
+  step,
+  nextDeadline: () => null,
+  isSettled: () => false
+}
+
+/** The first settings of a tenant, seq 1. */
+export const opened = (tenantId: TenantId): Settings => ({
+  tenantId,
+  status: "active",
+  suspensionReason: null,
+  quota: defaultQuota,
+  seq: 1
+})

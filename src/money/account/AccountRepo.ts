@@ -1,0 +1,82 @@
+import { Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type EntityId, TenantId } from "../../domain/Id.ts"
+import { defaultQuota, type Settings } from "./AccountMachine.ts"
+import { isCharge } from "../../runtime/store/usage/UsageEntries.ts"
+import type { Rows, Unsettled } from "./LiveAccounts.ts"
+
+const OrNull = Schema.NullOr
+
+/** The journaled settings, as JSON. */
+const StoredSettings = Schema.Struct({
+  tenantId: TenantId,
+  status: Schema.Literals(["active", "suspended", "closed"]),
+  suspensionReason: OrNull(Schema.Literals(["email_unverified", "operator", "fraud_review"])),
+  quota: Schema.Struct({
+    dailySpendCapCents: OrNull(Schema.Number),
+    monthlySpendCapCents: OrNull(Schema.Number),
+    concurrentCallLimit: Schema.Number,
+    allowCallerIdForwarding: Schema.Boolean,
+    // Stored since subscriptions have a limit.
+    webhookSubscriptionLimit: Schema.Number.pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed(defaultQuota.webhookSubscriptionLimit))
+    )
+  }),
+  seq: Schema.Number
+})
+
+/** What is spent is what was charged. */
+const charges = Object.entries(isCharge).flatMap(([type, counts]) => (counts ? [type] : []))
+
+const decode = Schema.decodeUnknownResult(StoredSettings)
+
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  /**
+   * Balance, what the plan sets, what was spent in the UTC day and month, and what is unsettled; null for an unknown
+   * tenant. What the operator takes, and what goes back to a card, is not spent by the tenant.
+   */
+  const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
+    const rows = yield* sql<
+      Rows["money"] & {
+        readonly partition: number
+        readonly state: unknown
+        readonly unsettled: ReadonlyArray<Unsettled>
+        readonly born: ReadonlyArray<EntityId>
+      }
+    >`
+      SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
+        EXISTS (SELECT FROM auto_recharge r WHERE r.tenant_id = e.tenant_id AND r.last_attempt_status = 'failed')
+          AS "rechargeFailed",
+        (SELECT concurrent_call_limit FROM plan_subscription p WHERE p.tenant_id = e.tenant_id) AS "planCallLimit",
+        coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
+          'state', u.state)), '[]')
+          FROM entity u WHERE u.tenant_id = e.tenant_id AND NOT u.settled) AS unsettled,
+        (SELECT coalesce(jsonb_agg(f.id), '[]') FROM entity f WHERE f.id IN ${sql.in(["", ...ids])}) AS born
+      FROM entity e JOIN balance b ON b.tenant_id = e.tenant_id
+      CROSS JOIN LATERAL (
+        SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
+          -sum(amount_cents) AS month
+        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type IN ${sql.in(charges)}
+          AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
+      ) l
+      WHERE e.id = ${tenantId} AND e.kind = 'account'`
+    const [row] = rows
+    if (row === undefined) return null
+    const { born, partition, state, unsettled, ...money } = row
+    return {
+      partition,
+      settings: Result.getOrThrow(decode(state)),
+      money,
+      unsettled,
+      born: new Set(born)
+    } satisfies Rows
+  })
+
+  const mirrorStatus = (settings: Settings, at: number) => sql`
+    UPDATE tenant SET status = ${settings.status}, suspension_reason = ${settings.suspensionReason},
+      updated_at = to_timestamp(${at} / 1000.0)
+    WHERE id = ${settings.tenantId}`
+
+  return { read, mirrorStatus }
+})

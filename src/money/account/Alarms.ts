@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TenantId } from "../../domain/Id.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import { Letters } from "../../ports/letter/Letter.ts"
+import type { AccountState } from "./AccountMachine.ts"
+import * as Alarm from "./Alarm.ts"
+
+/** How often the accounts in memory are looked at. One stays there for longer after its last charge. */
+const everyMs = 60_000
+
+/**
+ * Tells tenants by letter what `Alarm` finds, once for each crossing: the row that says so and the letter are one
+ * transaction. What this process has told it does not ask the database again.
+ */
+export const make = Effect.fnUntraced(function* (states: Effect.Effect<ReadonlyArray<AccountState>>) {
+  const sql = yield* SqlClient.SqlClient
+  const letters = yield* Letters
+  const jobs = yield* Jobs
+  /** By tenant, of accounts that are in memory. */
+  let told = new Map<TenantId, ReadonlySet<string>>()
+
+  const tell = (tenantId: TenantId, { kind, letter, period }: Alarm.Alarm) =>
+    Effect.gen(function* () {
+      const [made] = yield* sql<{ readonly at: string }>`
+        INSERT INTO account_alarm (tenant_id, kind, period, told_at) VALUES (${tenantId}, ${kind}, ${period}, now())
+        ON CONFLICT DO NOTHING RETURNING told_at::text AS at`
+      if (made === undefined) return
+      const cause = `${kind}:${tenantId}:${period === "" ? made.at : period}`
+      yield* letters.postToWithin({ cause, tenantId, audience: "billing", letter })
+    }).pipe(sql.withTransaction)
+
+  const forget = (tenantId: TenantId) => sql`
+    DELETE FROM account_alarm WHERE tenant_id = ${tenantId} AND kind = 'low_balance'`
+
+  const look = Effect.gen(function* () {
+    const before = told
+    const now = new Map<TenantId, ReadonlySet<string>>()
+    for (const state of yield* states) {
+      const { tenantId } = state.settings
+      const known = before.get(tenantId)
+      const alarms = Alarm.of(state)
+      const names = alarms.map(({ kind, period }) => `${kind} ${period}`)
+      for (const [index, alarm] of alarms.entries())
+        if (known?.has(names[index] ?? "") !== true) yield* tell(tenantId, alarm)
+      // The next time that the balance is low is another crossing.
+      if (!Alarm.isLow(state) && (known === undefined || known.has("low_balance "))) yield* forget(tenantId)
+      now.set(tenantId, new Set(names))
+    }
+    told = now
+  })
+
+  jobs.declare({
+    kind: "account.alarms",
+    everyMs,
+    concurrency: 1,
+    timeoutMs: 60_000,
+    retry: { attempts: Infinity, firstMs: 5_000, maxMs: 60_000 },
+    run: () => look
+  })
+})

@@ -1,0 +1,278 @@
+import { Clock, Context, Effect, Layer, type Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as Id from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Money from "../../domain/Money.ts"
+import type * as WorkPrice from "../../domain/WorkPrice.ts"
+import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
+import type * as Listing from "../../runtime/store/list/Listing.ts"
+import { type Balance, type BalanceView, type LedgerEntryView, view } from "./BillingView.ts"
+import * as LedgerRepo from "./LedgerRepo.ts"
+import * as RateDeck from "./RateDeck.ts"
+import * as RateDecks from "./RateDecks.ts"
+import * as WorkPriceRows from "./WorkPriceRows.ts"
+
+export { LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+export { entryColumns } from "./LedgerRepo.ts"
+
+/**
+ * Billing: balance, ledger and call rates, guide/money.md.
+ *
+ * Only the commit statement moves the balance, so that each ledger row knows what it left and their sum is the
+ * balance. Whoever moves money outside a call tells the account afterwards (`Accounts.moneyMoved`).
+ */
+export class Billing extends Context.Service<
+  Billing,
+  {
+    /** The balance row of a new tenant, inside signup's transaction. */
+    readonly openWithin: (tenant: { readonly id: Id.TenantId; readonly at: number }) => Effect.Effect<void>
+    /**
+     * The trial credit of a tenant, inside the caller's transaction; nothing where the tenant, or whoever has this
+     * identity, has had one.
+     */
+    readonly trialWithin: (trial: {
+      readonly id: Id.TenantId
+      readonly at: number
+      readonly seed: string
+      /** A hash of who gets it. */
+      readonly identity: string
+    }) => Effect.Effect<ReadonlyArray<MoneyRow>>
+    /** 404 for an unknown tenant. */
+    readonly balance: (tenantId: Id.TenantId) => Effect.Effect<BalanceView, ApiError>
+    readonly ledger: (
+      tenantId: Id.TenantId,
+      filters: LedgerRepo.LedgerFilters,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<LedgerEntryView>>
+    /** All that the filters leave, the oldest first, in portions that are read as they are pulled. Run it once. */
+    readonly wholeLedger: (
+      tenantId: Id.TenantId,
+      filters: LedgerRepo.LedgerFilters
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
+    /** One entry; null: there is none. */
+    readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
+    /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
+    readonly adjust: (
+      tenantId: Id.TenantId,
+      amountCents: number,
+      description: string
+    ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
+    /** A positive limit lets the balance go below zero by as much. */
+    readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
+    /**
+     * Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. Fails with
+     * `country_not_allowed` where the deck names no price.
+     */
+    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number, ApiError>
+    /** The deck that holds now. */
+    readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
+    /** Of one deck, also of one that held or will hold: 404 for an unknown one. */
+    readonly ratesOf: (deck: number) => Effect.Effect<ReadonlyArray<RateDeck.Rate>, ApiError>
+    /** In the order in which they hold. */
+    readonly decks: Effect.Effect<ReadonlyArray<RateDecks.Dated>>
+    /** What a deck would change of the one that holds then; null: now. */
+    readonly rateDifference: (
+      rates: ReadonlyArray<RateDeck.Rate>,
+      effectiveAt: number | null
+    ) => Effect.Effect<ReadonlyArray<RateDeck.Difference>, ApiError>
+    /**
+     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once); a call keeps the rates
+     * that it was admitted with.
+     */
+    readonly setRates: (
+      rates: ReadonlyArray<RateDeck.Rate>,
+      effectiveAt?: number | null
+    ) => Effect.Effect<void, ApiError>
+    /** Takes back a deck that does not hold yet; 409 for one that does. */
+    readonly cancelRates: (deck: number) => Effect.Effect<void, ApiError>
+    /** What work on calls costs, from memory. */
+    readonly prices: Effect.Effect<WorkPrice.Prices>
+    /** What the lookup of a number costs, in micro-USD, from memory. */
+    readonly lookupPrice: Effect.Effect<number>
+    /** A call keeps the prices that it was admitted with. */
+    readonly setPrice: (kind: WorkPrice.Priced, microUsd: number) => Effect.Effect<void, ApiError>
+  }
+>()("trunkline/billing/Billing") {
+  static readonly layer = (options: { readonly trialCreditCents: number }) =>
+    Layer.effect(
+      Billing,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ledgers = yield* LedgerRepo.make
+        const journal = yield* Journal
+        const entropy = yield* Entropy
+        const decks = yield* RateDecks.make
+        let { lookup: lookupPrice, ...prices } = yield* WorkPriceRows.read
+
+        const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
+          Effect.asVoid(
+            Effect.orDie(sql`
+              INSERT INTO balance (tenant_id, balance_cents, updated_at)
+              VALUES (${tenant.id}, 0, to_timestamp(${tenant.at} / 1000.0))`)
+          )
+
+        const trialWithin = Effect.fn("Billing.trialWithin")(function* (tenant: {
+          readonly id: Id.TenantId
+          readonly at: number
+          readonly seed: string
+          readonly identity: string
+        }) {
+          if (options.trialCreditCents === 0) return []
+          const first = yield* Effect.orDie(sql`
+            INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
+            VALUES (${tenant.identity}, ${tenant.id}, to_timestamp(${tenant.at} / 1000.0))
+            ON CONFLICT DO NOTHING RETURNING 1`)
+          if (first.length === 0) return []
+          const credit: MoneyRow = {
+            id: Id.derive(tenant.seed, "ledger"),
+            tenantId: tenant.id,
+            cause: `trial:${tenant.id}`,
+            type: "adjustment",
+            amountCents: options.trialCreditCents,
+            description: "Trial credit",
+            referenceType: null,
+            referenceId: null,
+            at: tenant.at
+          }
+          return [credit]
+        })
+
+        const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
+          const [row] = yield* Effect.orDie(sql<typeof Balance.Type>`
+            SELECT balance_cents::float8 AS "balanceCents", credit_limit_cents::float8 AS "creditLimitCents",
+              auto_recharge_threshold_cents::float8 AS "autoRechargeThresholdCents",
+              auto_recharge_amount_cents::float8 AS "autoRechargeAmountCents",
+              (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"
+            FROM balance WHERE tenant_id = ${tenantId}`)
+          if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
+          return view(row)
+        })
+
+        const adjust = Effect.fn("Billing.adjust")(function* (
+          tenantId: Id.TenantId,
+          amountCents: number,
+          description: string
+        ) {
+          if (!Number.isSafeInteger(amountCents) || amountCents === 0 || Math.abs(amountCents) > Money.mostBookedCents)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the amount must be a whole number of cents, not 0, and at most ${Money.mostBookedCents} either way`,
+              "cents"
+            )
+          const before = yield* balance(tenantId)
+          // Not under the balance's lock: what several book at once passes the bound by little, and sums stay exact.
+          const afterCents = Math.abs(before.balance_cents + amountCents)
+          if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
+            return yield* ApiError.of(
+              "invalid_request",
+              `the balance would be more than ${Money.mostCents} cents from zero`,
+              "cents"
+            )
+          const now = yield* Clock.currentTimeMillis
+          const seed = entropy.hex(16)
+          const id = Id.derive(seed, "ledger")
+          const committed = yield* journal.commitAsked({
+            ...empty,
+            money: [
+              {
+                id,
+                tenantId,
+                cause: `adjustment:${id}`,
+                type: "adjustment",
+                amountCents,
+                description,
+                referenceType: null,
+                referenceId: null,
+                at: now
+              }
+            ],
+            audit: [
+              Audit.line({
+                tenantId,
+                at: now,
+                seed,
+                actor: Audit.operator,
+                action: "balance.adjusted",
+                resourceType: "balance",
+                resourceId: tenantId,
+                changes: [{ field: "amount_cents", from: null, to: amountCents }]
+              })
+            ]
+          })
+          return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
+        })
+
+        const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: Id.TenantId, cents: number) {
+          if (!Number.isSafeInteger(cents) || cents < 0 || cents > Money.mostCents)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the credit limit must be a whole number of cents, 0 to ${Money.mostCents}`
+            )
+          const before = yield* balance(tenantId)
+          const at = yield* Clock.currentTimeMillis
+          const line = Audit.line({
+            tenantId,
+            at,
+            seed: entropy.hex(16),
+            actor: Audit.operator,
+            action: "balance.credit_limit_changed",
+            resourceType: "balance",
+            resourceId: tenantId,
+            changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
+          })
+          yield* Effect.andThen(
+            sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = to_timestamp(${at} / 1000.0)
+                WHERE tenant_id = ${tenantId}`,
+            journal.commitWithin({ ...empty, audit: [line] })
+          ).pipe(sql.withTransaction, Effect.orDie)
+        })
+
+        const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Priced, microUsd: number) {
+          if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the price must be a whole number of micro-USD, at most ${RateDeck.maxMicroUsdPerMinute}`
+            )
+          const line = Audit.line({
+            tenantId: null,
+            at: yield* Clock.currentTimeMillis,
+            seed: entropy.hex(16),
+            actor: Audit.operator,
+            action: "price.changed",
+            resourceType: "price",
+            resourceId: kind,
+            changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
+          })
+          yield* Effect.andThen(
+            Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
+            journal.commitWithin({ ...empty, audit: [line] })
+          ).pipe(sql.withTransaction, Effect.orDie)
+          if (kind === "lookup") lookupPrice = microUsd
+          else prices = { ...prices, [kind]: microUsd }
+        })
+
+        return Billing.of({
+          prices: Effect.sync(() => prices),
+          lookupPrice: Effect.sync(() => lookupPrice),
+          setPrice,
+          openWithin,
+          trialWithin,
+          balance,
+          ledger: (tenantId, filters, window) => Effect.orDie(ledgers.page(tenantId, filters, window)),
+          wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
+          entry: ledgers.entry,
+          adjust,
+          setCreditLimit,
+          rate: decks.rate,
+          rates: decks.rates,
+          ratesOf: decks.ratesOf,
+          decks: decks.decks,
+          rateDifference: decks.difference,
+          setRates: decks.set,
+          cancelRates: decks.cancel
+        })
+      })
+    )
+}

@@ -1,0 +1,94 @@
+import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import type { EntryType } from "../../domain/EntryType.ts"
+import type * as Id from "../../domain/Id.ts"
+import * as ListClient from "../../runtime/store/list/ListClient.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+
+export interface LedgerFilters {
+  readonly type?: EntryType
+  readonly createdAfterMs?: number
+  readonly createdBeforeMs?: number
+}
+
+/** Rows at which one read of the whole ledger looks. */
+const portionRows = 2_000
+
+/** What is shown of an entry. */
+export const entryColumns = (sql: SqlClient.SqlClient): Fragment => sql`id, type, amount_cents::float8 AS "amountCents",
+  balance_after_cents::float8 AS "balanceAfterCents", description, reference_type AS "referenceType",
+  reference_id AS "referenceId", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+/** Reads the ledger of a tenant, in turns of the tenants (`ListClient`). */
+export const make = Effect.gen(function* () {
+  const readList = yield* Listing.reader
+  const { sql, within } = yield* ListClient.reading
+
+  const matching = (filters: LedgerFilters): ReadonlyArray<Fragment> => [
+    ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
+    ...(filters.createdAfterMs === undefined
+      ? []
+      : // The moment itself is left out, and with it whatever is shown as that millisecond.
+        [sql`created_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000.0)`]),
+    ...(filters.createdBeforeMs === undefined
+      ? []
+      : [sql`created_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000.0)`])
+  ]
+
+  const page = (tenantId: Id.TenantId, filters: LedgerFilters, window: Listing.Window) =>
+    readList({
+      tenantId,
+      columns: entryColumns(sql),
+      from: sql`ledger`,
+      where: sql`tenant_id = ${tenantId}`,
+      filters: matching(filters),
+      order: Listing.byOrdinal(sql),
+      window,
+      item: ledgerEntry
+    })
+
+  const portion = (tenantId: Id.TenantId, filters: LedgerFilters, after: string) => {
+    const wanted = matching(filters)
+    return within(
+      tenantId,
+      Effect.map(
+        sql<LedgerEntry & { readonly place: string; readonly isWanted: boolean }>`
+          SELECT ordinal::text AS place, ${wanted.length === 0 ? sql`true` : sql.and(wanted)} AS "isWanted", ${entryColumns(sql)}
+          FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portionRows}`,
+        (rows) => ({
+          entries: rows.filter(({ isWanted }) => isWanted).map((row) => ledgerEntry(row)),
+          next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
+        })
+      )
+    )
+  }
+
+  /** Every entry, the oldest first, in portions that are read as they are pulled. Run it once. */
+  const whole = Effect.fnUntraced(function* (tenantId: Id.TenantId, filters: LedgerFilters) {
+    // What refuses the answer does so before it has begun.
+    const first = yield* portion(tenantId, filters, "-1")
+    const others: Stream.Stream<ReadonlyArray<LedgerEntryView>, SqlError> = first.next === null
+      ? Stream.empty
+      : Stream.paginate(first.next, (after) =>
+          Effect.map(
+            portion(tenantId, filters, after),
+            ({ entries, next }) => [[entries], Option.fromNullOr(next)] as const
+          )
+        )
+    return Stream.concat(Stream.succeed(first.entries), others)
+  })
+
+  /** Null: there is none. */
+  const entry = (tenantId: Id.TenantId, id: Id.LedgerEntryId) =>
+    Effect.map(
+      Effect.orDie(
+        sql<LedgerEntry>`SELECT ${entryColumns(sql)} FROM ledger WHERE tenant_id = ${tenantId} AND id = ${id}`
+      ),
+      ([row]) => (row === undefined ? null : ledgerEntry(row))
+    )
+
+  return { page, whole, entry } as const
+})

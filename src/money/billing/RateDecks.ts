@@ -1,0 +1,157 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as RateDeck from "./RateDeck.ts"
+
+/** A deck, and from when on it holds, in epoch milliseconds; a later one of the same moment replaces it. */
+export interface Dated {
+  readonly id: number
+  readonly effectiveAt: number
+  readonly importedAt: number
+  readonly rows: number
+}
+
+/** The deck that holds at a moment. `decks` are in the order in which they hold. */
+export const holding = <D extends Pick<Dated, "effectiveAt">>(decks: ReadonlyArray<D>, at: number): D | null =>
+  decks.findLast(({ effectiveAt }) => effectiveAt <= at) ?? null
+
+/** In the order in which they hold: of one moment the later one is behind. */
+const inOrder = (one: Dated, other: Dated): number => one.effectiveAt - other.effectiveAt || one.id - other.id
+
+/** The one that holds, and those that will. */
+const fromNow = <D extends Dated>(decks: ReadonlyArray<D>, now: number): ReadonlyArray<D> => {
+  const current = holding(decks, now)
+  return current === null ? decks : decks.slice(decks.indexOf(current))
+}
+
+const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
+
+/**
+ * The rate decks, guide/money.md#rates: the one that holds now and those that will are in memory, so that each takes over
+ * at its moment by itself. Earlier ones stay in the database. What a commit changed is in memory with it: nothing is read
+ * for it, which could fail, or be overtaken by another change.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const entropy = yield* Entropy
+
+  const all = Effect.orDie(sql<Dated>`
+    SELECT id, (extract(epoch FROM effective_at) * 1000)::float8 AS "effectiveAt",
+      (extract(epoch FROM imported_at) * 1000)::float8 AS "importedAt", rows
+    FROM rate_deck ORDER BY effective_at, id`)
+  const ratesOf = (id: number) =>
+    Effect.orDie(sql<RateDeck.Rate>`
+      SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
+      WHERE deck = ${id} ORDER BY direction DESC, prefix`)
+
+  type Loaded = Dated & { readonly deck: RateDeck.RateDeck }
+  let decks: ReadonlyArray<Loaded> = yield* Effect.forEach(
+    fromNow(yield* all, yield* Clock.currentTimeMillis),
+    (each) => Effect.map(ratesOf(each.id), (rates) => ({ ...each, deck: RateDeck.make(rates) }))
+  )
+
+  const ratesAt = (at: number) =>
+    Effect.flatMap(all, (dated) => {
+      const deck = holding(dated, at)
+      return deck === null ? Effect.succeed([]) : ratesOf(deck.id)
+    })
+
+  /** Of the deck that holds at `at`, against `rates`. */
+  const changes = (rates: ReadonlyArray<RateDeck.Rate>, at: number) =>
+    Effect.map(ratesAt(at), (before) => ({ before, changed: RateDeck.difference(before, rates) }))
+
+  /** Fails with what is wrong with a deck, or with its moment. Null: it holds at once. */
+  const checked = Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
+    const now = yield* Clock.currentTimeMillis
+    const fault = RateDeck.fault(rates)
+    if (fault !== null) return yield* ApiError.of("invalid_request", fault)
+    if (effectiveAt !== null && effectiveAt <= now)
+      return yield* ApiError.of("invalid_request", "the moment from which the deck is to hold has passed", "effective")
+    return { now, from: effectiveAt ?? now }
+  })
+
+  const line = (action: string, at: number, id: number, changed: Parameters<typeof Audit.line>[0]["changes"]) =>
+    Audit.line({
+      tenantId: null,
+      at,
+      seed: entropy.hex(16),
+      actor: Audit.operator,
+      action,
+      resourceType: "rate_deck",
+      resourceId: String(id),
+      changes: changed ?? []
+    })
+
+  return {
+    rate: (direction: RateDeck.Direction, number: string): Effect.Effect<number, ApiError> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        // Where the clock was set back behind all of them, the first one holds on.
+        const deck = (holding(decks, now) ?? decks[0])?.deck ?? RateDeck.make([])
+        const rate = deck.rate(direction, number)
+        return rate === null ? Effect.fail(unpriced) : Effect.succeed(rate)
+      }),
+    rates: Effect.flatMap(Clock.currentTimeMillis, ratesAt),
+    ratesOf: Effect.fnUntraced(function* (id: number) {
+      if (!(yield* all).some((deck) => deck.id === id)) return yield* ApiError.of("not_found", "there is no such deck")
+      return yield* ratesOf(id)
+    }),
+    decks: all,
+    /** What a deck would change of the one that holds then; nothing is written. */
+    difference: Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
+      const { from } = yield* checked(rates, effectiveAt)
+      return (yield* changes(rates, from)).changed
+    }),
+    set: Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null = null) {
+      const { from, now } = yield* checked(rates, effectiveAt)
+      const { before } = yield* changes(rates, from)
+      const id = yield* Effect.gen(function* () {
+        const [made] = yield* sql<{ readonly id: number }>`
+          INSERT INTO rate_deck (effective_at, imported_at, rows)
+          VALUES (to_timestamp(${from}::float8 / 1000), to_timestamp(${now}::float8 / 1000), ${rates.length}) RETURNING id`
+        const id = made?.id ?? 0
+        yield* sql`
+          INSERT INTO rate (deck, direction, prefix, micro_usd_per_minute)
+          SELECT ${id}::int, direction, prefix, "microUsdPerMinute"
+          FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
+            AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
+        const scheduled =
+          effectiveAt === null ? [] : [{ field: "effective_at", from: null, to: Timestamp.format(from) }]
+        const audit = [
+          line(effectiveAt === null ? "rates.replaced" : "rates.scheduled", now, id, [
+            ...scheduled,
+            ...RateDeck.changes(before, rates)
+          ])
+        ]
+        yield* journal.commitWithin({ ...empty, audit })
+        return id
+      }).pipe(sql.withTransaction, Effect.orDie)
+      const made = { id, effectiveAt: from, importedAt: now, rows: rates.length, deck: RateDeck.make(rates) }
+      decks = fromNow([...decks, made].toSorted(inOrder), now)
+    }),
+    /** Takes back a deck that does not hold yet. */
+    cancel: Effect.fnUntraced(function* (id: number) {
+      const now = yield* Clock.currentTimeMillis
+      const deck = (yield* all).find((each) => each.id === id)
+      if (deck === undefined) return yield* ApiError.of("not_found", "there is no such deck")
+      if (deck.effectiveAt <= now) return yield* ApiError.of("conflict", "the deck holds already; import another")
+      yield* Effect.all([
+        sql`DELETE FROM rate WHERE deck = ${id}`,
+        sql`DELETE FROM rate_deck WHERE id = ${id}`,
+        journal.commitWithin({
+          ...empty,
+          audit: [
+            line("rates.cancelled", now, id, [
+              { field: "effective_at", from: Timestamp.format(deck.effectiveAt), to: null }
+            ])
+          ]
+        })
+      ]).pipe(sql.withTransaction, Effect.orDie)
+      decks = decks.filter((each) => each.id !== id)
+    })
+  } as const
+})

@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as WorkPrice from "../../domain/WorkPrice.ts"
+
+/** The rows of what work on calls and lookups cost. A kind without a row is free. */
+export const read = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(sql<{ readonly kind: string; readonly microUsd: number }>`
+    SELECT kind, micro_usd::float8 AS "microUsd" FROM work_price`)
+  return rows.reduce<WorkPrice.PriceList>(
+    (prices, { kind, microUsd }) => (WorkPrice.isPriced(kind) ? { ...prices, [kind]: microUsd } : prices),
+    WorkPrice.allFree
+  )
+})
+
+/** Inside the caller's transaction. */
+export const write = Effect.fnUntraced(function* (kind: WorkPrice.Priced, microUsd: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO work_price (kind, micro_usd) VALUES (${kind}, ${microUsd})
+    ON CONFLICT (kind) DO UPDATE SET micro_usd = excluded.micro_usd`
+})

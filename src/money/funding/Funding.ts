@@ -1,0 +1,134 @@
+import { Context, Effect, Layer } from "effect"
+import type * as Audit from "../../runtime/audit/Audit.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../domain/Id.ts"
+import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import type * as Listing from "../../runtime/store/list/Listing.ts"
+import type { Attempt } from "./charge/AttemptMachine.ts"
+import * as AutoRecharge from "./recharge/AutoRecharge.ts"
+import * as Collector from "./charge/Collector.ts"
+import * as FundingRepo from "./FundingRepo.ts"
+import type { AutoRechargeView, PaymentMethodView } from "./FundingView.ts"
+import * as PaymentMethods from "./PaymentMethods.ts"
+import * as Payouts from "./payout/Payouts.ts"
+import * as ProcessorEvents from "./processor/ProcessorEvents.ts"
+import * as Reconciling from "./processor/Reconciling.ts"
+import type { Reconciliation } from "./processor/Reconciliation.ts"
+import * as Reversals from "./processor/Reversals.ts"
+import * as Settling from "./charge/Settling.ts"
+import * as TopUp from "./charge/TopUp.ts"
+
+export type { Exception, Reconciliation } from "./processor/Reconciliation.ts"
+export type { Attempt } from "./charge/AttemptMachine.ts"
+export type { RefundRow } from "./FundingRepo.ts"
+export type { Payout } from "./payout/Payouts.ts"
+
+/**
+ * Money from cards: saved cards, top-ups, auto-recharge, refunds and disputes, guide/money.md#top-ups. What a card was
+ * charged is in the ledger once, whatever crashes and whoever tells of it.
+ */
+export class Funding extends Context.Service<
+  Funding,
+  {
+    readonly methods: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<PaymentMethodView>>
+    /** 201 with what a page needs to save a card at the processor; 502 while that gives no answer. */
+    readonly setup: (caller: Audit.Caller, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /** 201; 400 for what is no card of this tenant, 402 for one that cannot be saved, 409 beyond 20. */
+    readonly save: (
+      caller: Audit.Caller,
+      request: PaymentMethods.SaveRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    readonly makeDefault: (
+      caller: Audit.Caller,
+      id: PaymentMethodId,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** 204; 409 while auto-recharge or a payment uses it. */
+    readonly remove: (caller: Audit.Caller, id: PaymentMethodId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /**
+     * 201, `succeeded` or `pending`. In this order: 400 `topup_amount_too_low`, 400 above the maximum, 404 card, 400
+     * `payment_method_required`, 402 `payment_failed`.
+     */
+    readonly topUp: (
+      caller: Audit.Caller,
+      request: TopUp.TopUpRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    readonly autoRecharge: (tenantId: TenantId) => Effect.Effect<AutoRechargeView>
+    readonly setAutoRecharge: (
+      caller: Audit.Caller,
+      request: AutoRecharge.RechargeRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** An event of the processor, by its raw bytes; 400 where its signature is not good. */
+    readonly receive: (body: Uint8Array, signature: string) => Effect.Effect<Rendered, ApiError>
+    /** The newest first. */
+    readonly attempts: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<Attempt>>
+    /** Refunds a top-up to its card, in part or (null) what is left of it; the balance may go below zero. */
+    readonly refund: (
+      attemptId: LedgerEntryId,
+      cents: number | null,
+      reason: string | null
+    ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
+    /**
+     * Gives what is left of the balance of a closed tenant back to its cards: the number of the round, a new one unless
+     * one is under way. `within` joins the transaction of a new one. 409 while the tenant is not closed.
+     */
+    readonly requestPayout: (
+      tenantId: TenantId,
+      within: (round: number) => Effect.Effect<void>
+    ) => Effect.Effect<number, ApiError>
+    /** Brings a round to its end; fails while something is under way, and goes on when it is called again. */
+    readonly runPayout: (tenantId: TenantId, round: number) => Effect.Effect<void, Payouts.PayoutWaits>
+    /** Null: nobody has asked for one. */
+    readonly payout: (tenantId: TenantId) => Effect.Effect<Payouts.Payout | null>
+    /**
+     * Asks the processor what has moved, of one tenant or (null) of all, books what the ledger lacks, and compares. 502
+     * while the processor gives no answer.
+     */
+    readonly reconcile: (tenantId: TenantId | null, sinceMs?: number) => Effect.Effect<Reconciliation, ApiError>
+    /** What the last reconciliation of a tenant said (there is one a day while it pays); null: there was none. */
+    readonly reconciled: (tenantId: TenantId) => Effect.Effect<Reconciliation | null>
+  }
+>()("trunkline/funding/Funding") {
+  static readonly layer = (limits: TopUp.Limits) =>
+    Layer.effect(
+      Funding,
+      Effect.gen(function* () {
+        const jobs = yield* Jobs
+        const repo = yield* FundingRepo.make
+        const settling = yield* Settling.make
+        jobs.declare(yield* Collector.make(settling))
+        const methods = yield* PaymentMethods.make
+        const topUp = yield* TopUp.make(limits)
+        const autoRecharge = yield* AutoRecharge.make(limits)
+        const reversals = yield* Reversals.make(settling)
+        const payouts = yield* Payouts.make(reversals)
+        const receive = yield* ProcessorEvents.make(reversals)
+        const { last, reconcile } = yield* Reconciling.make(reversals)
+        return Funding.of({
+          methods: methods.list,
+          setup: methods.setup,
+          save: methods.save,
+          makeDefault: methods.makeDefault,
+          remove: methods.remove,
+          topUp,
+          autoRecharge: autoRecharge.get,
+          setAutoRecharge: autoRecharge.put,
+          receive,
+          attempts: repo.attempts,
+          refund: reversals.request,
+          requestPayout: payouts.request,
+          runPayout: payouts.run,
+          payout: payouts.find,
+          reconcile: (tenantId, sinceMs) =>
+            Effect.mapError(reconcile(tenantId, sinceMs), ({ detail }) =>
+              ApiError.of("upstream_error", `the payment processor gives no answer: ${detail}`)
+            ),
+          reconciled: last
+        })
+      })
+    )
+}

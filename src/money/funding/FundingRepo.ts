@@ -1,0 +1,310 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../domain/Id.ts"
+import type { Decline, Subject } from "../../ports/payment/Payments.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import type { Attempt, Tried } from "./charge/AttemptMachine.ts"
+import type { AutoRecharge } from "./recharge/AutoRechargeMachine.ts"
+import * as FundingView from "./FundingView.ts"
+
+/** A card of a tenant. */
+export interface Method extends FundingView.PaymentMethodRow {
+  readonly tenantId: TenantId
+  readonly cardId: string
+}
+
+export interface Recharge extends AutoRecharge {
+  readonly paymentMethodId: PaymentMethodId | null
+  readonly updatedAt: number
+}
+
+/** A refund that the operator asked for. */
+export interface RefundRow {
+  readonly id: string
+  readonly attemptId: LedgerEntryId
+  readonly tenantId: TenantId
+  readonly amountCents: number
+  readonly status: "pending" | "succeeded" | "failed"
+  readonly refundId: string | null
+  readonly failure: string | null
+  readonly reason: string | null
+  /** The round of the payout that asked for it; null: the operator asked for it alone. */
+  readonly payoutRound: number | null
+  readonly createdAt: number
+}
+
+/** Rows of cards, attempts, refunds, auto-recharge and processor events. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const readList = yield* Listing.reader
+  const ms = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
+  const at = (time: number | null) => sql`to_timestamp(${time}::float8 / 1000.0)`
+
+  const attemptColumns = sql`id, tenant_id::text AS "tenantId", processor, kind, amount_cents::float8 AS "amountCents",
+    payment_method_id AS "paymentMethodId", customer_id AS "customerId", card_id AS "cardId", status, intent_id AS "intentId",
+    failure_code AS "failureCode", failure_message AS "failureMessage", actor, ip, ${ms("created_at")} AS "createdAt",
+    ${ms("settled_at")} AS "settledAt"`
+  const methodColumns = sql`id, tenant_id::text AS "tenantId", processor_id AS "cardId", brand, last4, exp_month AS "expMonth",
+    exp_year AS "expYear", is_default AS "isDefault", ${ms("created_at")} AS "createdAt"`
+  const rechargeColumns = sql`enabled, threshold_cents::float8 AS "thresholdCents", amount_cents::float8 AS "amountCents",
+    payment_method_id AS "paymentMethodId", disabled_reason AS "disabledReason", failures,
+    ${ms("next_try_at")} AS "nextTryAt", ${ms("last_attempt_at")} AS "lastAttemptAt",
+    last_attempt_status AS "lastAttemptStatus", ${ms("updated_at")} AS "updatedAt"`
+  const refundColumns = sql`id, attempt_id AS "attemptId", tenant_id::text AS "tenantId", amount_cents::float8 AS "amountCents",
+    status, refund_id AS "refundId", failure, reason, payout_round AS "payoutRound", ${ms("created_at")} AS "createdAt"`
+
+  const first = <Row>(statement: Effect.Effect<ReadonlyArray<Row>, unknown>): Effect.Effect<Row | null> =>
+    Effect.map(Effect.orDie(statement), ([row]) => row ?? null)
+  const done = (statement: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
+    Effect.asVoid(Effect.orDie(statement))
+
+  return {
+    customer: (tenantId: TenantId, processor: string) =>
+      Effect.map(
+        first(sql<{ readonly id: string }>`
+          SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}`),
+        (row) => row?.id ?? null
+      ),
+    /** Gives the customer that was first. */
+    keepCustomer: (tenantId: TenantId, processor: string, customerId: string, now: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: string }>`
+          INSERT INTO payment_customer (tenant_id, processor, customer_id, created_at)
+          VALUES (${tenantId}, ${processor}, ${customerId}, ${at(now)})
+          ON CONFLICT (tenant_id, processor) DO UPDATE SET processor = excluded.processor RETURNING customer_id AS id`),
+        ([row]) => row?.id ?? customerId
+      ),
+    tenantOfCustomer: (processor: string, customerId: string) =>
+      Effect.map(
+        first(sql<{ readonly id: TenantId }>`
+          SELECT tenant_id::text AS id FROM payment_customer
+          WHERE processor = ${processor} AND customer_id = ${customerId}`),
+        (row) => row?.id ?? null
+      ),
+
+    /** Those who change cards of a tenant, or what uses them, come one after the other. */
+    lockTenant: (tenantId: TenantId) =>
+      done(sql`SELECT FROM payment_customer WHERE tenant_id = ${tenantId} ORDER BY processor FOR UPDATE`),
+
+    methods: (tenantId: TenantId, processor: string, window: Listing.Window) =>
+      Effect.orDie(
+        readList<Method, FundingView.PaymentMethodView>({
+          tenantId,
+          columns: methodColumns,
+          from: sql`payment_method`,
+          where: sql`tenant_id = ${tenantId} AND removed_at IS NULL AND processor = ${processor}`,
+          order: Listing.byOrdinal(sql),
+          window,
+          item: FundingView.paymentMethod
+        })
+      ),
+    method: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
+      first(sql<Method>`
+        SELECT ${methodColumns} FROM payment_method
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND id = ${id} AND removed_at IS NULL`),
+    methodByCard: (processor: string, cardId: string) =>
+      first(sql<Method>`
+        SELECT ${methodColumns} FROM payment_method
+        WHERE processor = ${processor} AND processor_id = ${cardId} AND removed_at IS NULL`),
+    defaultMethod: (tenantId: TenantId, processor: string) =>
+      first(sql<Method>`
+        SELECT ${methodColumns} FROM payment_method
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND removed_at IS NULL`),
+    countMethods: (tenantId: TenantId) =>
+      Effect.map(
+        first(sql<{ readonly count: number }>`
+          SELECT count(*)::int AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`),
+        (row) => row?.count ?? 0
+      ),
+    insertMethod: (method: Method, processor: string) =>
+      done(sql`
+        INSERT INTO payment_method (id, tenant_id, processor, processor_id, brand, last4, exp_month, exp_year, is_default,
+          created_at)
+        VALUES (${method.id}, ${method.tenantId}, ${processor}, ${method.cardId}, ${method.brand}, ${method.last4},
+          ${method.expMonth}, ${method.expYear}, false, ${at(method.createdAt)})`),
+    makeDefault: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
+      done(
+        Effect.andThen(
+          sql`UPDATE payment_method SET is_default = false
+              WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND id <> ${id}`,
+          sql`UPDATE payment_method SET is_default = true WHERE tenant_id = ${tenantId} AND id = ${id}`
+        )
+      ),
+    removeMethod: (tenantId: TenantId, id: PaymentMethodId, now: number) =>
+      done(sql`
+        UPDATE payment_method SET removed_at = ${at(now)}, is_default = false WHERE tenant_id = ${tenantId} AND id = ${id}`),
+    newestMethod: (tenantId: TenantId, processor: string) =>
+      first(sql<Method>`
+        SELECT ${methodColumns} FROM payment_method
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL ORDER BY ordinal DESC LIMIT 1`),
+    removedCard: (id: PaymentMethodId) =>
+      Effect.map(
+        first(sql<{ readonly card: string; readonly processor: string }>`
+          SELECT processor_id AS card, processor FROM payment_method
+          WHERE id = ${id} AND removed_at IS NOT NULL`),
+        (row) => row
+      ),
+
+    insertAttempt: (attempt: Attempt, slot: string | null) =>
+      done(sql`
+        INSERT INTO payment_attempt (id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
+          status, actor, ip, slot, created_at)
+        VALUES (${attempt.id}, ${attempt.tenantId}, ${attempt.processor}, ${attempt.kind}, ${attempt.amountCents},
+          ${attempt.paymentMethodId}, ${attempt.customerId}, ${attempt.cardId}, 'pending',
+          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${at(attempt.createdAt)})`),
+    attempt: (id: LedgerEntryId) => first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id}`),
+    lockAttempt: (id: LedgerEntryId) =>
+      first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id} FOR UPDATE`),
+    lockByIntent: (processor: string, intentId: string) =>
+      first(sql<Attempt>`
+        SELECT ${attemptColumns} FROM payment_attempt WHERE processor = ${processor} AND intent_id = ${intentId} FOR UPDATE`),
+    bySlot: (slot: string, since: number) =>
+      first(sql<Attempt>`
+        SELECT ${attemptColumns} FROM payment_attempt WHERE slot = ${slot} AND created_at > ${at(since)}
+        ORDER BY ordinal DESC LIMIT 1`),
+    attempts: (tenantId: TenantId, limit: number) =>
+      Effect.orDie(sql<Attempt>`
+        SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`),
+    /** What was tried since then with a card, under every id by which it was saved, and with all cards of its tenant. */
+    tried: ({ cardId, tenantId }: Method, processor: string, since: number) =>
+      Effect.map(
+        first(sql<Tried>`
+          SELECT count(*) FILTER (WHERE is_card AND status = 'failed')::int AS declined,
+            count(*) FILTER (WHERE is_card AND status = 'pending')::int AS charging,
+            count(*) FILTER (WHERE status = 'failed')::int AS "declinedOfTenant",
+            count(*) FILTER (WHERE status = 'pending')::int AS pending
+          FROM (
+            SELECT status, card_id = ${cardId} AND processor = ${processor} AS is_card
+            FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${at(since)}
+          ) AS attempt`),
+        (row) => row ?? { declined: 0, charging: 0, declinedOfTenant: 0, pending: 0 }
+      ),
+    isCharging: (tenantId: TenantId, methodId: PaymentMethodId) =>
+      Effect.map(
+        first(sql`SELECT FROM payment_attempt
+          WHERE tenant_id = ${tenantId} AND payment_method_id = ${methodId} AND status = 'pending' LIMIT 1`),
+        (row) => row !== null
+      ),
+    begun: (id: LedgerEntryId, intentId: string) =>
+      done(sql`UPDATE payment_attempt SET intent_id = ${intentId} WHERE id = ${id}`),
+    succeeded: (id: LedgerEntryId, intentId: string, now: number) =>
+      done(sql`
+        UPDATE payment_attempt SET status = 'succeeded', intent_id = ${intentId}, failure_code = NULL,
+          failure_message = NULL, settled_at = ${at(now)} WHERE id = ${id}`),
+    failed: (id: LedgerEntryId, intentId: string | null, decline: Decline, now: number) =>
+      done(sql`
+        UPDATE payment_attempt SET status = 'failed', intent_id = coalesce(${intentId}::text, intent_id),
+          failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${at(now)} WHERE id = ${id}`),
+
+    /** Whether money has moved by this cause. */
+    hasMoved: (cause: string) =>
+      Effect.map(first(sql`SELECT FROM ledger WHERE cause = ${cause}`), (row) => row !== null),
+
+    recharge: (tenantId: TenantId) =>
+      first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId}`),
+    lockRecharge: (tenantId: TenantId) =>
+      first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId} FOR UPDATE`),
+    /** The balance shows what is enabled. */
+    putRecharge: (tenantId: TenantId, recharge: Recharge) =>
+      done(
+        Effect.andThen(
+          sql`
+            INSERT INTO auto_recharge (tenant_id, enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason,
+              failures, next_try_at, last_attempt_at, last_attempt_status, updated_at)
+            VALUES (${tenantId}, ${recharge.enabled}, ${recharge.thresholdCents}, ${recharge.amountCents},
+              ${recharge.paymentMethodId}, ${recharge.disabledReason}, ${recharge.failures}, ${at(recharge.nextTryAt)},
+              ${at(recharge.lastAttemptAt)}, ${recharge.lastAttemptStatus}, ${at(recharge.updatedAt)})
+            ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, threshold_cents = excluded.threshold_cents,
+              amount_cents = excluded.amount_cents, payment_method_id = excluded.payment_method_id,
+              disabled_reason = excluded.disabled_reason, failures = excluded.failures,
+              next_try_at = excluded.next_try_at, last_attempt_at = excluded.last_attempt_at,
+              last_attempt_status = excluded.last_attempt_status, updated_at = excluded.updated_at`,
+          sql`
+            UPDATE balance SET auto_recharge_threshold_cents = ${recharge.enabled ? recharge.thresholdCents : null},
+              auto_recharge_amount_cents = ${recharge.enabled ? recharge.amountCents : null} WHERE tenant_id = ${tenantId}`
+        )
+      ),
+    /** What decides over a recharge now, under the lock of `lockRecharge`. */
+    rechargeFacts: (tenantId: TenantId, processor: string, midnight: number) =>
+      first(sql<{
+        readonly balanceCents: number
+        readonly isPending: boolean
+        readonly succeededToday: number
+        readonly isActive: boolean
+      }>`
+        SELECT b.balance_cents::float8 AS "balanceCents", t.status = 'active' AS "isActive",
+          EXISTS (SELECT FROM payment_attempt a WHERE a.tenant_id = t.id AND a.processor = ${processor}
+            AND a.kind = 'auto_recharge' AND a.status = 'pending') AS "isPending",
+          (SELECT count(*)::int FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
+            AND a.status = 'succeeded' AND a.settled_at >= ${at(midnight)}) AS "succeededToday"
+        FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
+    /** Tenants behind one (null: from the first on) whose balance has fallen to their threshold, in the order of their ids. */
+    rechargesDue: (now: number, after: TenantId | null, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: TenantId }>`
+          SELECT r.tenant_id::text AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
+          WHERE r.enabled AND b.balance_cents <= r.threshold_cents
+            AND (r.next_try_at IS NULL OR r.next_try_at <= ${at(now)})
+            AND (${after}::text IS NULL OR r.tenant_id > ${after}::text::uuid) ORDER BY r.tenant_id LIMIT ${limit}`),
+        (rows) => rows.map(({ id }) => id)
+      ),
+    thresholds: Effect.orDie(sql<{ readonly tenantId: TenantId; readonly cents: number }>`
+      SELECT tenant_id::text AS "tenantId", threshold_cents::float8 AS cents FROM auto_recharge WHERE enabled`),
+
+    insertRefund: (refund: Omit<RefundRow, "status" | "refundId" | "failure">) =>
+      done(sql`
+        INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, payout_round, created_at)
+        VALUES (${refund.id}, ${refund.attemptId}, ${refund.tenantId}, ${refund.amountCents}, 'pending', ${refund.reason},
+          ${refund.payoutRound}, ${at(refund.createdAt)})`),
+    refund: (id: string) => first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`),
+    lockRefund: (id: string) =>
+      first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`),
+    pendingRefund: (attemptId: LedgerEntryId) =>
+      first(sql<RefundRow>`
+        SELECT ${refundColumns} FROM payment_refund WHERE attempt_id = ${attemptId} AND status = 'pending'`),
+    settleRefund: (
+      id: string,
+      outcome: {
+        readonly status: "succeeded" | "failed"
+        readonly refundId: string | null
+        readonly failure: string | null
+      },
+      now: number
+    ) =>
+      done(sql`
+        UPDATE payment_refund SET status = ${outcome.status}, refund_id = coalesce(${outcome.refundId}::text, refund_id),
+          failure = ${outcome.failure}, settled_at = ${at(now)} WHERE id = ${id}`),
+    /** What the ledger says went back of an attempt, in cents. */
+    wentBack: (tenantId: TenantId, attemptId: LedgerEntryId) =>
+      Effect.map(
+        first(sql<{ readonly cents: number }>`
+          SELECT coalesce(-sum(amount_cents), 0)::float8 AS cents FROM ledger
+          WHERE tenant_id = ${tenantId} AND reference_type = 'topup' AND reference_id = ${attemptId}`),
+        (row) => row?.cents ?? 0
+      ),
+
+    /** False: it is here already. */
+    insertEvent: (
+      processor: string,
+      event: { readonly id: string; readonly type: string; readonly subject: Subject | null },
+      now: number
+    ) =>
+      Effect.map(
+        Effect.orDie(sql`
+          INSERT INTO processor_event (id, processor, type, subject_type, subject_id, received_at)
+          VALUES (${event.id}, ${processor}, ${event.type}, ${event.subject?.type ?? null}, ${event.subject?.id ?? null},
+            ${at(now)})
+          ON CONFLICT DO NOTHING RETURNING 1`),
+        (rows) => rows.length === 1
+      ),
+    eventSubject: (processor: string, id: string) =>
+      Effect.map(
+        first(sql<{ readonly type: Subject["type"] | null; readonly id: string | null }>`
+          SELECT subject_type AS type, subject_id AS id FROM processor_event
+          WHERE processor = ${processor} AND id = ${id}`),
+        (row) => (row === null || row.type === null || row.id === null ? null : { type: row.type, id: row.id })
+      )
+  } as const
+})
+
+export type FundingRepo = Effect.Success<typeof make>

@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { LedgerEntryId, TenantId } from "../../../domain/Id.ts"
+import type { Charged, Facts } from "./PayoutMachine.ts"
+
+export interface Row {
+  readonly round: number
+  readonly requestedAt: number
+  /** Null: it is under way. */
+  readonly finishedAt: number | null
+  /** The balance when it was finished. */
+  readonly leftCents: number | null
+}
+
+/** A refund that a payout has asked for. */
+export interface Asked {
+  readonly id: string
+  readonly round: number
+  readonly attemptId: LedgerEntryId
+  readonly amountCents: number
+  readonly status: "pending" | "succeeded" | "failed"
+  readonly failure: string | null
+}
+
+/** Rows of payouts. Failed statements die. */
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const rows = <A>(statement: Effect.Effect<ReadonlyArray<A>, unknown>) => Effect.orDie(statement)
+  const first = <A>(statement: Effect.Effect<ReadonlyArray<A>, unknown>): Effect.Effect<A | null> =>
+    Effect.map(rows(statement), ([row]) => row ?? null)
+  const at = (time: number) => sql`to_timestamp(${time}::float8 / 1000.0)`
+
+  return {
+    /** A new round, unless one is under way. */
+    begin: Effect.fnUntraced(function* (tenantId: TenantId, now: number) {
+      const begun = yield* first(sql<{ readonly round: number }>`
+        INSERT INTO payout (tenant_id, round, requested_at) VALUES (${tenantId}, 1, ${at(now)})
+        ON CONFLICT (tenant_id) DO UPDATE SET round = payout.round + 1, requested_at = excluded.requested_at,
+          finished_at = NULL, left_cents = NULL
+        WHERE payout.finished_at IS NOT NULL RETURNING round`)
+      if (begun !== null) return { round: begun.round, isNew: true }
+      const [row] = yield* rows(sql<{ readonly round: number }>`
+        SELECT round FROM payout WHERE tenant_id = ${tenantId}`)
+      return { round: row?.round ?? 0, isNew: false }
+    }),
+    /** False: this round is over. */
+    lock: (tenantId: TenantId, round: number) =>
+      Effect.map(
+        first(sql`
+          SELECT FROM payout WHERE tenant_id = ${tenantId} AND round = ${round} AND finished_at IS NULL FOR UPDATE`),
+        (row) => row !== null
+      ),
+    /** Locks what a refund or a late outcome would lock, in one order. Gives what is under way; null: nothing is. */
+    lockTopUps: Effect.fnUntraced(function* (tenantId: TenantId) {
+      const attempts = yield* rows(sql<{ readonly status: string }>`
+        SELECT status FROM payment_attempt WHERE tenant_id = ${tenantId} AND status <> 'failed' ORDER BY ordinal FOR UPDATE`)
+      if (attempts.some(({ status }) => status === "pending")) return "a top-up is under way"
+      const pending = yield* first(sql`
+        SELECT FROM payment_refund WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT 1`)
+      return pending === null ? null : "a refund is under way"
+    }),
+    /** Behind `lockTopUps`, with a lock of the balance. */
+    facts: Effect.fnUntraced(function* (tenantId: TenantId, processor: string, round: number) {
+      const [balance] = yield* rows(sql<{ readonly cents: number }>`
+        SELECT balance_cents::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`)
+      const trial = yield* first(sql<{ readonly cents: number }>`
+        SELECT amount_cents::float8 AS cents FROM ledger WHERE cause = ${`trial:${tenantId}`}`)
+      const trialCents = trial?.cents ?? 0
+      // All but the trial credit, what the operator gave and took, and what went to or from cards.
+      const spent =
+        trialCents === 0
+          ? null
+          : yield* first(sql<{ readonly cents: number }>`
+              SELECT coalesce(-sum(amount_cents), 0)::float8 AS cents FROM ledger
+              WHERE tenant_id = ${tenantId} AND type NOT IN ('topup', 'auto_recharge')
+                AND reference_type IS DISTINCT FROM 'topup' AND cause NOT LIKE 'adjustment:%' AND cause NOT LIKE 'trial:%'`)
+      const topUps = yield* rows(sql<Charged>`
+        SELECT a.id AS "attemptId", (a.amount_cents + (SELECT coalesce(sum(l.amount_cents), 0) FROM ledger l
+            WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id))::float8 AS "leftCents",
+          a.processor <> ${processor} OR EXISTS (SELECT FROM payment_refund r
+            WHERE r.attempt_id = a.id AND r.payout_round = ${round} AND r.status = 'failed') AS "isClosed"
+        FROM payment_attempt a WHERE a.tenant_id = ${tenantId} AND a.status = 'succeeded' ORDER BY a.ordinal DESC`)
+      return {
+        balanceCents: balance?.cents ?? 0,
+        trialCents,
+        spentCents: spent?.cents ?? 0,
+        topUps
+      } satisfies Facts
+    }),
+    /** How many refunds of a top-up payouts have asked for, under its lock. */
+    asked: (attemptId: LedgerEntryId) =>
+      Effect.map(
+        first(sql<{ readonly count: number }>`
+          SELECT count(*)::int AS count FROM payment_refund WHERE attempt_id = ${attemptId} AND payout_round IS NOT NULL`),
+        (row) => row?.count ?? 0
+      ),
+    finish: (tenantId: TenantId, leftCents: number, now: number) =>
+      rows(sql`UPDATE payout SET finished_at = ${at(now)}, left_cents = ${leftCents} WHERE tenant_id = ${tenantId}`),
+    find: (tenantId: TenantId) =>
+      first(sql<Row>`
+        SELECT round, (extract(epoch FROM requested_at) * 1000)::float8 AS "requestedAt",
+          (extract(epoch FROM finished_at) * 1000)::float8 AS "finishedAt", left_cents::float8 AS "leftCents"
+        FROM payout WHERE tenant_id = ${tenantId}`),
+    /** Of all rounds, the newest first. */
+    refunds: (tenantId: TenantId) =>
+      rows(sql<Asked>`
+        SELECT id, payout_round AS round, attempt_id AS "attemptId", amount_cents::float8 AS "amountCents", status, failure
+        FROM payment_refund WHERE tenant_id = ${tenantId} AND payout_round IS NOT NULL ORDER BY created_at DESC, id`)
+  } as const
+})

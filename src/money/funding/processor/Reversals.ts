@@ -1,0 +1,299 @@
+import { Clock, Data, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../account/Account.ts"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import { Jobs } from "../../../runtime/job/Jobs.ts"
+import { Letters } from "../../../ports/letter/Letter.ts"
+import { type Dispute, type Intent, Payments, type Refund } from "../../../ports/payment/Payments.ts"
+import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
+import * as Machine from "../charge/AttemptMachine.ts"
+import * as FundingLetters from "../FundingLetters.ts"
+import * as FundingRepo from "../FundingRepo.ts"
+import type { Settling } from "../charge/Settling.ts"
+
+const refundKind = "funding.refund"
+
+class StillPending extends Data.TaggedError("StillPending")<{ readonly detail: string }> {
+  override get message() {
+    return this.detail
+  }
+}
+
+/** What moves by a refund or a dispute, keyed by its cause. */
+interface Reversal {
+  readonly cause: string
+  readonly type: "refund" | "adjustment"
+  readonly amountCents: number
+  readonly description: string
+  readonly moved: FundingLetters.Moved
+}
+
+const actions: Readonly<Record<FundingLetters.Moved, string>> = {
+  refunded: "balance.refunded",
+  refund_failed: "balance.refund_failed",
+  disputed: "balance.dispute_opened",
+  dispute_won: "balance.dispute_won"
+}
+
+/**
+ * Money that goes back to a card, and comes back from there: refunds by the operator or at the processor, and disputes.
+ * The balance may go below zero by them, and then nothing new is admitted.
+ *
+ * Each is booked by what the processor says of it now, under the lock of its attempt, so it counts once, whoever tells
+ * of it and in whatever order.
+ */
+export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const jobs = yield* Jobs
+  const accounts = yield* Accounts
+  const entropy = yield* Entropy
+  const payments = yield* Payments
+  const letters = yield* Letters
+  const repo = yield* FundingRepo.make
+
+  /** Settles the attempt of an intent; nothing where it is none of ours. */
+  const intent = (of: Intent) =>
+    of.attemptId !== null && Id.is("ledger", of.attemptId) ? settle(of.attemptId, { intent: of }) : Effect.void
+
+  /** What tells of a refund may come before what tells of its charge. */
+  const known = Effect.fnUntraced(function* (intentId: string) {
+    const attempt = yield* sql.withTransaction(repo.lockByIntent(payments.name, intentId)).pipe(Effect.orDie)
+    if (attempt?.status !== "succeeded") yield* intent(yield* payments.intent(intentId))
+  })
+
+  /** Books what is not booked yet. */
+  const book = Effect.fnUntraced(function* (
+    intentId: string,
+    reversalsOf: (hasMoved: (cause: string) => Effect.Effect<boolean>) => Effect.Effect<ReadonlyArray<Reversal>>
+  ) {
+    const at = yield* Clock.currentTimeMillis
+    const tenantId = yield* Effect.gen(function* () {
+      const attempt = yield* repo.lockByIntent(payments.name, intentId)
+      if (attempt?.status !== "succeeded") return null
+      const reversals = yield* reversalsOf(repo.hasMoved)
+      if (reversals.length === 0) return null
+      const { balanceCents } = yield* journal.commitWithin({
+        ...empty,
+        money: reversals.map((reversal): MoneyRow => rowOf(attempt, reversal, at)),
+        audit: reversals.map(({ amountCents, cause, moved }) =>
+          Audit.line({
+            tenantId: attempt.tenantId,
+            at,
+            seed: cause,
+            actor: Audit.system,
+            action: actions[moved],
+            resourceType: "balance",
+            resourceId: attempt.tenantId,
+            changes: [
+              { field: "amount_cents", from: null, to: amountCents },
+              { field: "cause", from: null, to: cause }
+            ]
+          })
+        )
+      })
+      yield* Effect.forEach(
+        reversals,
+        ({ amountCents, cause, moved }) =>
+          letters.postToWithin({
+            cause,
+            tenantId: attempt.tenantId,
+            audience: "billing",
+            letter: FundingLetters.reversed(moved, amountCents, attempt.id, balanceCents ?? 0)
+          }),
+        { discard: true }
+      )
+      return attempt.tenantId
+    }).pipe(sql.withTransaction, Effect.orDie)
+    if (tenantId !== null) yield* accounts.moneyMoved(tenantId)
+  }, Effect.uninterruptible)
+
+  const settleRequest = Effect.fnUntraced(function* (refund: Refund) {
+    if (refund.requestId === null) return
+    const request = yield* repo.refund(refund.requestId)
+    if (request === null || (request.status !== "pending" && refund.status !== "failed")) return
+    const status = refund.status === "failed" ? "failed" : "succeeded"
+    const failure = refund.status === "failed" ? "the card's bank did not take it" : null
+    yield* repo.settleRefund(request.id, { status, refundId: refund.id, failure }, yield* Clock.currentTimeMillis)
+  })
+
+  const refunds = Effect.fn("Reversals.refunds")(function* (intentId: string, all: ReadonlyArray<Refund>) {
+    yield* known(intentId)
+    yield* book(intentId, (hasMoved) =>
+      Effect.map(
+        Effect.forEach(all, (refund) =>
+          Effect.gen(function* () {
+            const cause = `refund:${refund.id}`
+            const booked = yield* hasMoved(cause)
+            if (refund.status !== "failed") return booked ? null : refunded(cause, refund)
+            return booked && !(yield* hasMoved(`${cause}:failed`)) ? refundFailed(cause, refund) : null
+          })
+        ),
+        (found) => found.filter((reversal) => reversal !== null)
+      )
+    )
+    yield* Effect.forEach(all, settleRequest, { discard: true })
+  })
+
+  const dispute = Effect.fn("Reversals.dispute")(function* (of: Dispute) {
+    if (of.intentId === null || of.status === "inquiry") return
+    yield* known(of.intentId)
+    yield* book(of.intentId, (hasMoved) =>
+      Effect.gen(function* () {
+        const [opened, won] = [`dispute:${of.id}:opened`, `dispute:${of.id}:won`]
+        const isBooked = yield* hasMoved(opened)
+        if (of.status !== "won") return isBooked ? [] : [disputed(opened, of)]
+        // Where nobody told of its beginning, nothing was taken, and nothing is to be given back.
+        return isBooked && !(yield* hasMoved(won)) ? [disputeWon(won, of)] : []
+      })
+    )
+  })
+
+  /** Inside the caller's transaction, behind the lock of the attempt: the refund, and the job that brings it to its end. */
+  const askWithin = Effect.fnUntraced(function* ({
+    actor,
+    ...refund
+  }: Parameters<typeof repo.insertRefund>[0] & { readonly actor: Audit.Actor }) {
+    const { amountCents, attemptId, createdAt, id, reason, tenantId } = refund
+    yield* repo.insertRefund(refund)
+    yield* jobs.put({ kind: refundKind, key: id, tenantId })
+    yield* journal.commitWithin({
+      ...empty,
+      audit: [
+        Audit.line({
+          tenantId,
+          at: createdAt,
+          seed: id,
+          actor,
+          action: "topup.refund_requested",
+          resourceType: "topup",
+          resourceId: attemptId,
+          changes: [
+            { field: "amount_cents", from: null, to: amountCents },
+            { field: "reason", from: null, to: reason }
+          ]
+        })
+      ]
+    })
+  })
+
+  /** Waits for one try of it. */
+  const carryOutNow = (id: string) => jobs.runNow(refundKind, id)
+
+  /** The operator refunds a top-up, in part or (null) what is left of it. */
+  const request = Effect.fn("Reversals.request")(function* (
+    attemptId: Id.LedgerEntryId,
+    cents: number | null,
+    reason: string | null
+  ) {
+    const at = yield* Clock.currentTimeMillis
+    const id = Id.deriveOpaque(entropy.hex(16), "refund")
+    yield* Effect.gen(function* () {
+      const attempt = yield* repo.lockAttempt(attemptId)
+      if (attempt === null) return yield* ApiError.of("not_found", "no such top-up")
+      if (attempt.status !== "succeeded") return yield* ApiError.of("conflict", `the top-up is ${attempt.status}`)
+      if (attempt.processor !== payments.name)
+        return yield* ApiError.of("conflict", `the top-up was charged by the processor ${attempt.processor}`)
+      const left = attempt.amountCents - (yield* repo.wentBack(attempt.tenantId, attempt.id))
+      const amountCents = cents ?? left
+      if (amountCents <= 0 || amountCents > left)
+        return yield* ApiError.of("invalid_request", `${left} cents of the top-up can be refunded`)
+      if ((yield* repo.pendingRefund(attempt.id)) !== null)
+        return yield* ApiError.of("conflict", "a refund of this top-up is under way")
+      const { tenantId } = attempt
+      const refund = { id, attemptId, tenantId, amountCents, reason, payoutRound: null, createdAt: at }
+      yield* askWithin({ ...refund, actor: Audit.operator })
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    yield* carryOutNow(id)
+    return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))
+  }, Effect.uninterruptible)
+
+  /** As attempts are: the key first, then the processor's list. */
+  const carryOut = Effect.fn("Reversals.carryOut")(function* (id: string, isFirstTry: boolean) {
+    const row = yield* repo.refund(id)
+    if (row?.status !== "pending") return
+    const attempt = yield* repo.attempt(row.attemptId)
+    const intentId = attempt?.intentId ?? null
+    if (intentId === null || attempt?.processor !== payments.name)
+      return yield* new StillPending({ detail: "the refund is of another processor" })
+    const began = yield* Clock.currentTimeMillis
+    const asks = Machine.first(isFirstTry, row, began) === "charge"
+    const known = asks ? [] : yield* payments.refunds(intentId)
+    const found = known.find((refund) => refund.requestId === id)
+    const now = yield* Clock.currentTimeMillis
+    const fail = (failure: string) => repo.settleRefund(id, { status: "failed", refundId: null, failure }, now)
+    if (found !== undefined) return yield* refunds(intentId, [found])
+    const next = asks ? "charge" : Machine.absent(row, now)
+    if (next === "wait") return yield* new StillPending({ detail: "the refund may be under way" })
+    if (next === "give_up") return yield* fail("the payment processor could not be reached")
+    const key = `refund:${id}`
+    const made = yield* Effect.catchTag(
+      payments.refund({ key, requestId: id, intentId, amountCents: row.amountCents }),
+      "PaymentError",
+      (error) =>
+        error.reason === "unknown"
+          ? Effect.fail(new StillPending({ detail: error.detail }))
+          : Effect.as(fail(error.detail), null)
+    )
+    if (made !== null) yield* refunds(intentId, [made])
+  })
+
+  jobs.declare({
+    kind: refundKind,
+    concurrency: 4,
+    timeoutMs: 90_000,
+    retry: { attempts: 400, firstMs: 5_000, maxMs: 300_000 },
+    run: ({ attempt, key }) => carryOut(key, attempt === 1)
+  })
+
+  return { intent, refunds, dispute, request, askWithin, carryOutNow } as const
+})
+
+export type Reversals = Effect.Success<ReturnType<typeof make>>
+
+const rowOf = (attempt: Machine.Attempt, reversal: Reversal, at: number): MoneyRow => ({
+  id: Id.derive(reversal.cause, "ledger"),
+  tenantId: attempt.tenantId,
+  cause: reversal.cause,
+  type: reversal.type,
+  amountCents: reversal.amountCents,
+  description: reversal.description,
+  referenceType: "topup",
+  referenceId: attempt.id,
+  at
+})
+
+const refunded = (cause: string, { amountCents }: Refund): Reversal => ({
+  cause,
+  type: "refund",
+  amountCents: -amountCents,
+  description: "Refund to the card",
+  moved: "refunded"
+})
+
+const refundFailed = (cause: string, { amountCents }: Refund): Reversal => ({
+  cause: `${cause}:failed`,
+  type: "refund",
+  amountCents,
+  description: "The refund did not reach the card",
+  moved: "refund_failed"
+})
+
+const disputed = (cause: string, { amountCents }: Dispute): Reversal => ({
+  cause,
+  type: "adjustment",
+  amountCents: -amountCents,
+  description: "Payment disputed by the cardholder",
+  moved: "disputed"
+})
+
+const disputeWon = (cause: string, { amountCents }: Dispute): Reversal => ({
+  cause,
+  type: "adjustment",
+  amountCents,
+  description: "Dispute won",
+  moved: "dispute_won"
+})

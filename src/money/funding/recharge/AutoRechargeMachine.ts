@@ -1,0 +1,90 @@
+import type { Decline } from "../../../ports/payment/Payments.ts"
+
+/**
+ * When a tenant's card is charged by itself, and when not any more, guide/money.md#auto-recharge. Pure; times are epoch
+ * milliseconds.
+ */
+export interface AutoRecharge {
+  readonly enabled: boolean
+  readonly thresholdCents: number | null
+  readonly amountCents: number | null
+  /** Declines since the last success, or since the tenant set it. */
+  readonly failures: number
+  /** Not before. */
+  readonly nextTryAt: number | null
+  readonly lastAttemptAt: number | null
+  readonly lastAttemptStatus: "succeeded" | "failed" | null
+  /** Why we disabled it; null: we did not. */
+  readonly disabledReason: DisabledReason | null
+}
+
+export type DisabledReason = "declined" | "authentication_required" | "do_not_try_again"
+
+export interface Facts {
+  readonly balanceCents: number
+  /** A recharge is under way. */
+  readonly isPending: boolean
+  /** Recharges that have succeeded in this UTC day. */
+  readonly succeededToday: number
+}
+
+const hourMs = 3_600_000
+
+/** After the first, second and third decline; the fourth disables it. Card schemes allow 15 tries in 30 days. */
+const waitsMs = [hourMs, 6 * hourMs, 24 * hourMs]
+
+export const mostADay = 3
+
+/** Cents to charge now; null: nothing is due. */
+export const due = (recharge: AutoRecharge, facts: Facts, now: number): number | null =>
+  recharge.enabled &&
+  recharge.thresholdCents !== null &&
+  recharge.amountCents !== null &&
+  facts.balanceCents <= recharge.thresholdCents &&
+  !facts.isPending &&
+  facts.succeededToday < mostADay &&
+  (recharge.nextTryAt === null || recharge.nextTryAt <= now)
+    ? recharge.amountCents
+    : null
+
+export const succeeded = (recharge: AutoRecharge, now: number): AutoRecharge => ({
+  ...recharge,
+  failures: 0,
+  nextTryAt: null,
+  lastAttemptAt: now,
+  lastAttemptStatus: "succeeded"
+})
+
+/** A charge that failed: it is tried again later, or never by itself. */
+export const failed = (recharge: AutoRecharge, decline: Decline, now: number): AutoRecharge => {
+  const failures = recharge.failures + 1
+  const waitMs = waitsMs[failures - 1]
+  const reason: DisabledReason | null = decline.needsAuthentication
+    ? "authentication_required"
+    : decline.isFinal
+      ? "do_not_try_again"
+      : waitMs === undefined
+        ? "declined"
+        : null
+  const after = { ...recharge, failures, lastAttemptAt: now, lastAttemptStatus: "failed" } as const
+  return reason === null
+    ? { ...after, nextTryAt: now + (waitMs ?? 0) }
+    : { ...after, enabled: false, nextTryAt: null, disabledReason: recharge.enabled ? reason : recharge.disabledReason }
+}
+
+/** As the tenant sets it: what happened before counts no more. */
+export const set = (
+  recharge: AutoRecharge,
+  by: Pick<AutoRecharge, "enabled" | "thresholdCents" | "amountCents">
+): AutoRecharge => ({ ...recharge, ...by, failures: 0, nextTryAt: null, disabledReason: null })
+
+export const none: AutoRecharge = {
+  enabled: false,
+  thresholdCents: null,
+  amountCents: null,
+  failures: 0,
+  nextTryAt: null,
+  lastAttemptAt: null,
+  lastAttemptStatus: null,
+  disabledReason: null
+}

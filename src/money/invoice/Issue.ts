@@ -1,0 +1,148 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as Id from "../../domain/Id.ts"
+import { Letters } from "../../ports/letter/Letter.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Outage from "../../runtime/store/Outage.ts"
+import type * as InvoiceRepo from "./InvoiceRepo.ts"
+import { numberOf, type Party } from "./InvoiceView.ts"
+import * as Statement from "./Statement.ts"
+
+/** So long after the end of a month what was booked in it has been committed. */
+const settledMs = 3_600_000
+
+/** An invoice of a month that ended longer ago is caught up with, and nobody is written to. */
+const newsMs = 15 * 86_400_000
+
+/**
+ * Issues the invoices of the months that are over, guide/money.md#invoices, the oldest first, each in one transaction
+ * with its number. What an invoice says was read before: entries of the ledger never change. Without a seller none is
+ * issued; what is due then comes when there is one.
+ */
+export const make = (options: {
+  readonly repo: Effect.Success<typeof InvoiceRepo.make>
+  /** A link to the PDF that holds as long as a letter is read. */
+  readonly link: (id: Id.InvoiceId, now: number) => string
+}) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const journal = yield* Journal
+    const letters = yield* Letters
+    const { link, repo } = options
+
+    const issue = Effect.fnUntraced(function* (due: InvoiceRepo.Due, seller: Party, now: number) {
+      const { after, firstAt, openingCents, tenantId } = due
+      const month = Statement.monthOf(firstAt)
+      const groups = yield* repo.groups(tenantId, after, month.end)
+      const through = groups[0]?.through ?? after
+      const statement = Statement.of(openingCents, groups)
+      const totalCents = statement.subtotalCents
+      const owedCents = Math.min(Math.max(0, totalCents), Math.max(0, -statement.closingBalanceCents))
+      const id = Id.derive(`${tenantId} ${month.period}`, "inv")
+      const status = owedCents === 0 ? "paid" : "open"
+      yield* Effect.gen(function* () {
+        const number = yield* repo.nextNumber
+        const name = numberOf(number)
+        yield* repo.insert({
+          id,
+          tenantId,
+          number,
+          status,
+          period: month.period,
+          periodStart: month.start,
+          periodEnd: month.end,
+          through,
+          totalCents,
+          amountDueCents: owedCents,
+          document: { ...statement, seller, buyer: yield* repo.buyer(tenantId) },
+          issuedAt: now,
+          paidAt: status === "paid" ? now : null
+        })
+        yield* journal.commitWithin({
+          ...empty,
+          audit: [
+            Audit.line({
+              tenantId,
+              at: now,
+              seed: id,
+              actor: Audit.system,
+              action: "invoice.issued",
+              resourceType: "invoice",
+              resourceId: id,
+              changes: [
+                { field: "number", from: null, to: name },
+                { field: "total_cents", from: null, to: totalCents }
+              ]
+            })
+          ]
+        })
+        if (now - month.end <= newsMs)
+          yield* letters.postToWithin({
+            cause: `invoice:${id}`,
+            tenantId,
+            audience: "billing",
+            letter: {
+              subject: `Invoice ${name}`,
+              paragraphs: [
+                `Your invoice for ${month.period.slice(0, 7)} is here: ${dollars(totalCents)} in all, of which ${dollars(owedCents)} are still to be paid.`,
+                "The link holds for 30 days; the invoice itself is kept, and can be had from the API at any time."
+              ],
+              link: { label: "Download the invoice", url: link(id, now) }
+            }
+          })
+      }).pipe(sql.withTransaction)
+      return month.end
+    })
+
+    return Effect.fn("Issue.round")(function* (now: number) {
+      const seller = yield* repo.seller
+      if (seller === null) {
+        const waiting = yield* repo.due(now - settledMs, [])
+        if (waiting.length > 0)
+          yield* Effect.logWarning("no invoices are issued: say who sells with `operator invoice seller`", {
+            tenants: waiting.length
+          })
+        return
+      }
+      // Each round takes the next month of each tenant, until nobody has one. One tenant's trouble is not another's.
+      const failed = new Set<Id.TenantId>()
+      for (;;) {
+        const due = yield* repo.due(now - settledMs, [...failed])
+        for (const one of due)
+          yield* Effect.catchCause(issue(one, seller, now), (cause) => {
+            failed.add(one.tenantId)
+            return Outage.logged("an invoice could not be issued", cause, { tenantId: one.tenantId })
+          })
+        if (due.length === 0) break
+      }
+      for (const { id, tenantId } of yield* repo.covered)
+        yield* Effect.gen(function* () {
+          if (!(yield* repo.settle(id, "paid", now))) return
+          yield* journal.commitWithin({
+            ...empty,
+            audit: [statusLine({ tenantId, id, at: now, actor: Audit.system, to: "paid" })]
+          })
+        }).pipe(sql.withTransaction)
+    })
+  })
+
+const dollars = (cents: number): string => `${cents < 0 ? "-" : ""}$${(Math.abs(cents) / 100).toFixed(2)}`
+
+export const statusLine = (of: {
+  readonly tenantId: Id.TenantId
+  readonly id: Id.InvoiceId
+  readonly at: number
+  readonly actor: Audit.Actor
+  readonly to: "paid" | "void" | "uncollectible"
+}) =>
+  Audit.line({
+    tenantId: of.tenantId,
+    at: of.at,
+    seed: of.id,
+    actor: of.actor,
+    action: "invoice.status_changed",
+    resourceType: "invoice",
+    resourceId: of.id,
+    changes: [{ field: "status", from: "open", to: of.to }]
+  })

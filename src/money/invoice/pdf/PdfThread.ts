@@ -1,0 +1,61 @@
+import { Effect, Layer } from "effect"
+import { Worker } from "node:worker_threads"
+import * as AskedThread from "../../../runtime/process/AskedThread.ts"
+import { Drawing, type InvoiceRow, NotDrawn } from "../Invoice.ts"
+
+/** What is drawn once for all who ask meanwhile: an issued invoice changes in its status only. */
+const nameOf = ({ id, status }: InvoiceRow): string => `${id} ${status}`
+
+/** Invoices that wait or are drawn; one more is refused. An ordinary one takes a tenth of a second. */
+const room = 64
+
+/** One that takes so long is hopeless: its thread is replaced, and with it all that wait are refused. */
+const withinMs = 20_000
+
+/** The same with another program in the thread. */
+export const layerOf = (program: URL) =>
+  Layer.effect(
+    Drawing,
+    Effect.gen(function* () {
+      type Outcome = Effect.Effect<Uint8Array, NotDrawn>
+      /** Who waits for each; nobody, when they have gone while it is drawn. */
+      const waiting = new Map<string, Set<(outcome: Outcome) => void>>()
+      const thread = AskedThread.make<InvoiceRow, Uint8Array>(() => new Worker(program))
+      yield* Effect.addFinalizer(() => thread.end)
+
+      const settle = (name: string, outcome: Outcome) => {
+        const resumes = waiting.get(name) ?? []
+        waiting.delete(name)
+        for (const resume of resumes) resume(outcome)
+      }
+      const begin = (name: string, invoice: InvoiceRow) =>
+        thread.post(invoice, (outcome) => settle(name, Effect.catchTag(outcome, "ThreadDied", refused)))
+
+      return Drawing.of({
+        draw: (invoice) =>
+          Effect.callback<Uint8Array, NotDrawn>((resume) => {
+            const name = nameOf(invoice)
+            const others = waiting.get(name)
+            if (others === undefined && waiting.size >= room)
+              return resume(Effect.fail(new NotDrawn({ detail: "too many invoices wait" })))
+            const resumes = others ?? new Set()
+            waiting.set(name, resumes.add(resume))
+            if (others === undefined) begin(name, invoice)
+            return Effect.sync(() => void resumes.delete(resume))
+          }).pipe(
+            Effect.timeoutOrElse({
+              duration: withinMs,
+              orElse: () => Effect.andThen(thread.end, Effect.fail(new NotDrawn({ detail: "it took too long" })))
+            })
+          )
+      })
+    })
+  )
+
+const refused = ({ message }: AskedThread.ThreadDied) => Effect.fail(new NotDrawn({ detail: message }))
+
+/**
+ * Draws invoices in a thread of its own, one after the other, each once for all who ask for it meanwhile. What waits
+ * when the thread dies is refused.
+ */
+export const layer = layerOf(new URL("./PdfWorker.ts", import.meta.url))

@@ -1,0 +1,80 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Account.ts"
+import type { EntryType } from "../../domain/EntryType.ts"
+import * as Id from "../../domain/Id.ts"
+import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
+import * as Included from "./Included.ts"
+import { type PlanRepo, portion } from "./PlanRepo.ts"
+
+/** What the debits of a call or a conference were made of, by their type; empty where nobody knows any more. */
+export type Metered = (
+  id: Id.CallId | Id.ConferenceId,
+  type: EntryType
+) => Effect.Effect<ReadonlyArray<Included.Charged>>
+
+/**
+ * Gives back what a plan includes, guide/money.md#plans: a debit is made as ever, and what the plan covers of it comes
+ * back as an entry of its own, keyed by the debit, some seconds later.
+ *
+ * The debits of a tenant are looked at in their order, each once: the place up to which that has been done, what was
+ * taken, and the entries are one transaction under the lock of the subscription. So no more is ever taken than is
+ * included, however many calls end at once.
+ */
+export const make = (repo: PlanRepo, metered: Metered) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const journal = yield* Journal
+    const accounts = yield* Accounts
+
+    const partsOf = (type: EntryType, cents: number, referenceId: string | null) =>
+      type === "lookup_charge"
+        ? Effect.succeed([{ quantity: 1, microUsd: cents * 10_000 }])
+        : referenceId !== null && (Id.is("call", referenceId) || Id.is("conf", referenceId))
+          ? metered(referenceId, type)
+          : Effect.succeed([])
+
+    /** True: there may be more. */
+    const cover = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
+      const at = yield* Clock.currentTimeMillis
+      return yield* Effect.gen(function* () {
+        const subscription = yield* repo.find(tenantId, true)
+        if (subscription === null || subscription.status !== "active") return false
+        const debits = yield* repo.debits(tenantId, subscription.throughOrdinal)
+        const last = debits.at(-1)
+        if (last === undefined) return false
+        const used: Partial<Record<Included.Field, number>> = { ...subscription.used }
+        const money: Array<MoneyRow> = []
+        for (const { cents, id, referenceId, type } of debits) {
+          const field = cents > 0 ? Included.fieldOf(type) : null
+          const left = field === null ? 0 : (subscription.included[field] ?? 0) - (used[field] ?? 0)
+          if (field === null || left <= 0) continue
+          const { backCents, taken } = Included.take(left, cents, yield* partsOf(type, cents, referenceId))
+          used[field] = (used[field] ?? 0) + taken
+          if (backCents > 0)
+            money.push({
+              id: Id.derive(`included ${id}`, "ledger"),
+              tenantId,
+              cause: `included:${id}`,
+              type: "adjustment",
+              amountCents: backCents,
+              description: `Included in the plan: ${taken} ${field.replaceAll("_", " ")}`,
+              referenceType: "ledger_entry",
+              referenceId: id,
+              at
+            })
+        }
+        yield* repo.update({ ...subscription, used, throughOrdinal: last.place }, at)
+        if (money.length > 0) yield* journal.commitWithin({ ...empty, money })
+        return debits.length === portion
+      }).pipe(sql.withTransaction)
+    })
+
+    /** All that a tenant's ledger has now. */
+    return Effect.fn("Coverage.run")(function* (tenantId: Id.TenantId) {
+      while (yield* cover(tenantId)) {
+        // Portion by portion, so that no lock is held for long.
+      }
+      yield* accounts.moneyMoved(tenantId)
+    })
+  })

@@ -1,0 +1,139 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { EntryType } from "../../domain/EntryType.ts"
+import type { LedgerEntryId, TenantId } from "../../domain/Id.ts"
+import type { Quantities } from "./Included.ts"
+import type { PlanRow } from "./PlanView.ts"
+
+export interface SubscriptionRow {
+  readonly tenantId: TenantId
+  readonly planSlug: string
+  /** Null: it ends with the period. */
+  readonly nextPlanSlug: string | null
+  readonly status: "active" | "past_due"
+  readonly beganAt: number
+  readonly periodStart: number
+  readonly periodEnd: number
+  readonly included: Quantities
+  readonly used: Quantities
+  readonly throughOrdinal: string
+  /** Of the period; null: the plan sets none. */
+  readonly concurrentCallLimit: number | null
+  readonly nextTryAt: number
+}
+
+interface Debit {
+  readonly id: LedgerEntryId
+  readonly place: string
+  readonly type: EntryType
+  readonly cents: number
+  readonly referenceId: string | null
+}
+
+/** Entries at which one transaction looks. */
+export const portion = 200
+
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const planColumns = sql`slug, name, description, is_public AS "isPublic", monthly_fee_cents::float8 AS "monthlyFeeCents",
+    included, jsonb_build_object('concurrentCallLimit', concurrent_call_limit, 'maxConferenceParticipants', max_conference_participants)
+      AS limits, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const columns = sql`tenant_id AS "tenantId", plan_slug AS "planSlug", next_plan_slug AS "nextPlanSlug", status,
+    (extract(epoch FROM began_at) * 1000)::float8 AS "beganAt", (extract(epoch FROM period_start) * 1000)::float8 AS "periodStart",
+    (extract(epoch FROM period_end) * 1000)::float8 AS "periodEnd", included, used, through_ordinal::text AS "throughOrdinal",
+    concurrent_call_limit AS "concurrentCallLimit", (extract(epoch FROM next_try_at) * 1000)::float8 AS "nextTryAt"`
+
+  return {
+    plans: (isPublic: boolean) => sql<PlanRow>`
+      SELECT ${planColumns} FROM plan WHERE is_public OR NOT ${isPublic}::boolean ORDER BY monthly_fee_cents, slug LIMIT 200`,
+    plan: (slug: string) =>
+      Effect.map(sql<PlanRow>`SELECT ${planColumns} FROM plan WHERE slug = ${slug}`, ([row]) => row ?? null),
+    /** Null: the tenant has no plan, or its plan has no bound of its own. */
+    conferenceParticipants: (tenantId: TenantId) =>
+      Effect.map(
+        sql<{ readonly most: number | null }>`
+          SELECT p.max_conference_participants AS most FROM plan_subscription s JOIN plan p ON p.slug = s.plan_slug
+          WHERE s.tenant_id = ${tenantId} AND s.status = 'active'`,
+        ([row]) => row?.most ?? null
+      ),
+    putPlan: (plan: PlanRow) => sql`
+      INSERT INTO plan (slug, name, description, is_public, monthly_fee_cents, included, concurrent_call_limit,
+        max_conference_participants, created_at)
+      VALUES (${plan.slug}, ${plan.name}, ${plan.description}, ${plan.isPublic}, ${plan.monthlyFeeCents},
+        ${JSON.stringify(plan.included)}::text::jsonb, ${plan.limits.concurrentCallLimit},
+        ${plan.limits.maxConferenceParticipants}, to_timestamp(${plan.createdAt}::float8 / 1000))
+      ON CONFLICT (slug) DO UPDATE SET name = excluded.name, description = excluded.description, is_public = excluded.is_public,
+        monthly_fee_cents = excluded.monthly_fee_cents, included = excluded.included,
+        concurrent_call_limit = excluded.concurrent_call_limit, max_conference_participants = excluded.max_conference_participants`,
+    find: (tenantId: TenantId, isLocked: boolean) =>
+      Effect.map(
+        sql<SubscriptionRow>`
+          SELECT ${columns} FROM plan_subscription WHERE tenant_id = ${tenantId} ${isLocked ? sql`FOR UPDATE` : sql``}`,
+        ([row]) => row ?? null
+      ),
+    /** Balance plus credit limit, locked until the end of the transaction. */
+    lockFunds: (tenantId: TenantId) =>
+      Effect.map(
+        sql<{ readonly funds: number }>`
+          SELECT (balance_cents + credit_limit_cents)::float8 AS funds FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`,
+        ([row]) => row?.funds ?? null
+      ),
+    /** The newest entry of the tenant's ledger. */
+    newest: (tenantId: TenantId) =>
+      Effect.map(
+        sql<{ readonly place: string }>`
+          SELECT ordinal::text AS place FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT 1`,
+        ([row]) => row?.place ?? "-1"
+      ),
+    /** True: it was written. False: the tenant has one already. */
+    insert: (row: SubscriptionRow, at: number) =>
+      Effect.map(
+        sql`
+          INSERT INTO plan_subscription (tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
+            used, through_ordinal, concurrent_call_limit, next_try_at, updated_at)
+          VALUES (${row.tenantId}, ${row.planSlug}, ${row.nextPlanSlug}, ${row.status}, to_timestamp(${row.beganAt}::float8 / 1000),
+            to_timestamp(${row.periodStart}::float8 / 1000), to_timestamp(${row.periodEnd}::float8 / 1000),
+            ${JSON.stringify(row.included)}::text::jsonb, ${JSON.stringify(row.used)}::text::jsonb,
+            ${row.throughOrdinal}::text::bigint, ${row.concurrentCallLimit}, to_timestamp(${row.nextTryAt}::float8 / 1000),
+            to_timestamp(${at}::float8 / 1000))
+          ON CONFLICT DO NOTHING RETURNING 1`,
+        (rows) => rows.length > 0
+      ),
+    update: (row: SubscriptionRow, at: number) => sql`
+      UPDATE plan_subscription SET plan_slug = ${row.planSlug}, next_plan_slug = ${row.nextPlanSlug}, status = ${row.status},
+        period_start = to_timestamp(${row.periodStart}::float8 / 1000), period_end = to_timestamp(${row.periodEnd}::float8 / 1000),
+        included = ${JSON.stringify(row.included)}::text::jsonb, used = ${JSON.stringify(row.used)}::text::jsonb,
+        through_ordinal = ${row.throughOrdinal}::text::bigint, concurrent_call_limit = ${row.concurrentCallLimit}, next_try_at = to_timestamp(${row.nextTryAt}::float8 / 1000),
+        updated_at = to_timestamp(${at}::float8 / 1000)
+      WHERE tenant_id = ${row.tenantId}`,
+    remove: (tenantId: TenantId) => sql`DELETE FROM plan_subscription WHERE tenant_id = ${tenantId}`,
+    /** Calls that are not over, or not paid. */
+    hasCalls: (tenantId: TenantId) =>
+      Effect.map(
+        sql`SELECT FROM entity WHERE kind IN ('call', 'conference') AND NOT settled AND tenant_id = ${tenantId} LIMIT 1`,
+        (rows) => rows.length > 0
+      ),
+    /** Those with a fee that may be due, and those of closed tenants. */
+    due: (at: number) =>
+      Effect.map(
+        sql<{ readonly tenantId: TenantId }>`
+          SELECT tenant_id AS "tenantId" FROM plan_subscription s WHERE next_try_at <= to_timestamp(${at}::float8 / 1000)
+            OR EXISTS (SELECT FROM tenant t WHERE t.id = s.tenant_id AND t.status = 'closed')
+          ORDER BY next_try_at LIMIT 500`,
+        (rows) => rows.map(({ tenantId }) => tenantId)
+      ),
+    /** Tenants with debits behind the place up to which their subscription has looked. */
+    uncovered: Effect.map(
+      sql<{ readonly tenantId: TenantId }>`
+        SELECT s.tenant_id AS "tenantId" FROM plan_subscription s
+        WHERE s.included <> '{}'::jsonb AND s.status = 'active' AND EXISTS (
+          SELECT 1 FROM ledger l WHERE l.tenant_id = s.tenant_id AND l.ordinal > s.through_ordinal
+        )`,
+      (rows) => rows.map(({ tenantId }) => tenantId)
+    ),
+    /** What one statement sees of a tenant's ledger is a beginning of it, so a place that was passed is passed. */
+    debits: (tenantId: TenantId, after: string) => sql<Debit>`
+      SELECT id, ordinal::text AS place, type, (-amount_cents)::float8 AS cents, reference_id AS "referenceId" FROM ledger
+      WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portion}`
+  } as const
+})
+export type PlanRepo = Effect.Success<typeof make>

@@ -1,0 +1,197 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { entryColumns, type LedgerEntry } from "../billing/Billing.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import type { Leaf, Named } from "./Chain.ts"
+
+/** A seal: what a round of the sealer found of a tenant. Amounts in cents, moments in epoch milliseconds. */
+export interface Seal extends Leaf {
+  readonly day: string
+  readonly throughAt: number
+  readonly entries: number
+  readonly creditsCents: number
+  readonly debitsCents: number
+  readonly balanceBeforeCents: number
+}
+
+export interface Root extends Named {
+  readonly seals: number
+  readonly entries: number
+  readonly rootHash: string
+}
+
+/** A row of the ledger with its place in the order. */
+export type PlacedEntry = LedgerEntry & { readonly place: string }
+
+/** Calls that cost something, and those whose debit has the same amount. */
+interface Calls {
+  readonly rated: number
+  readonly debited: number
+}
+
+export interface Standing {
+  readonly balanceCents: number
+  readonly entries: number
+  readonly sumCents: number
+  /** Entries whose `balance_after_cents` is not the sum up to them. */
+  readonly wrong: number
+  /** Charges of cards whose outcome is not known yet. */
+  readonly attemptsOpen: number
+}
+
+/** Before every entry, also before one that somebody put in front of the first. */
+export const beginning = "-9223372036854775808"
+
+/** Rows of one read; each is hashed on the event loop, so it is a few milliseconds' work. */
+export const portionRows = 1_000
+
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const sealColumns = sql`tenant_id AS "tenantId", number, day::text AS day, through_ordinal::text AS "throughOrdinal",
+    (extract(epoch FROM through_at) * 1000)::float8 AS "throughAt", entries::float8 AS entries,
+    credits_cents::float8 AS "creditsCents", debits_cents::float8 AS "debitsCents",
+    balance_before_cents::float8 AS "balanceBeforeCents", balance_cents::float8 AS "balanceCents",
+    total_entries::float8 AS "totalEntries", chain_hash AS "chainHash", calls_rated::float8 AS "callsRated",
+    calls_debited::float8 AS "callsDebited", (extract(epoch FROM calls_until) * 1000)::float8 AS "callsUntil"`
+  const rootColumns = sql`version, number, day::text AS day, seals, entries::float8 AS entries, root_hash AS "rootHash"`
+
+  /** Entries behind a place, in their order. What one snapshot sees of a tenant is a beginning of its ledger. */
+  const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => sql<PlacedEntry>`
+    SELECT ordinal::text AS place, ${entryColumns(sql)} FROM ledger
+    WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint
+      AND ${upTo === null ? sql`true` : sql`ordinal <= ${upTo}::text::bigint`}
+    ORDER BY ordinal LIMIT ${portionRows}`
+
+  const lastSeal = (tenantId: TenantId) =>
+    Effect.map(
+      sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number DESC LIMIT 1`,
+      ([seal]) => seal ?? null
+    )
+
+  /**
+   * The last seal that counts calls up to `until` at most. It is the last one, unless the clock was set back behind what
+   * that counts up to.
+   */
+  const counting = (last: Seal | null, until: number) =>
+    last === null || last.callsUntil <= until
+      ? Effect.succeed(last)
+      : Effect.map(
+          sql<Seal>`
+            SELECT ${sealColumns} FROM ledger_seal
+            WHERE tenant_id = ${last.tenantId} AND calls_until <= to_timestamp(${until}::float8 / 1000)
+            ORDER BY number DESC LIMIT 1`,
+          ([seal]) => seal ?? null
+        )
+
+  const seals = (tenantId: TenantId) =>
+    sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number`
+
+  /** Tenants that have entries behind their last seal, and no seal of this day. */
+  const unsealed = (day: string) =>
+    Effect.map(
+      sql<{ readonly id: TenantId }>`
+        SELECT b.tenant_id AS id FROM balance b
+        LEFT JOIN LATERAL (
+          SELECT through_ordinal FROM ledger_seal WHERE tenant_id = b.tenant_id ORDER BY number DESC LIMIT 1
+        ) s ON true
+        CROSS JOIN LATERAL (SELECT ordinal FROM ledger WHERE tenant_id = b.tenant_id ORDER BY ordinal DESC LIMIT 1) l
+        WHERE l.ordinal > coalesce(s.through_ordinal, -1)
+          AND NOT EXISTS (SELECT FROM ledger_seal WHERE day = ${day}::text::date AND tenant_id = b.tenant_id)
+        ORDER BY b.tenant_id`,
+      (rows) => rows.map(({ id }) => id)
+    )
+
+  /** Of the calls that began within these moments. Their rows are gone after their time; the ledger's are not. */
+  const calls = (tenantId: TenantId, from: number | null, until: number | null) =>
+    Effect.map(
+      sql<Calls>`
+        SELECT count(*)::float8 AS rated, count(l.id)::float8 AS debited
+        FROM call c LEFT JOIN ledger l ON l.cause = 'call:' || c.id AND l.amount_cents = -c.cost_cents
+        WHERE c.tenant_id = ${tenantId} AND c.cost_cents > 0
+          AND ${from === null ? sql`true` : sql`c.initiated_at >= to_timestamp(${from}::float8 / 1000)`}
+          AND ${until === null ? sql`true` : sql`c.initiated_at < to_timestamp(${until}::float8 / 1000)`}`,
+      ([row]) => row ?? { rated: 0, debited: 0 }
+    )
+
+  /** Balance and tail of one moment; null for an unknown tenant. */
+  const standing = (tenantId: TenantId, after: { readonly ordinal: string; readonly balanceCents: number }) =>
+    Effect.map(
+      sql<Standing>`
+        SELECT b.balance_cents::float8 AS "balanceCents", t.*,
+          (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending')::float8 AS "attemptsOpen"
+        FROM balance b CROSS JOIN (
+          SELECT count(*)::float8 AS entries, coalesce(sum(amount_cents), 0)::float8 AS "sumCents",
+            count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running)::float8 AS wrong
+          FROM (
+            SELECT amount_cents, balance_after_cents, sum(amount_cents) OVER (ORDER BY ordinal) AS running
+            FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after.ordinal}::text::bigint
+          ) tail
+        ) t WHERE b.tenant_id = ${tenantId}`,
+      ([row]) => row ?? null
+    )
+
+  const insertSeal = (seal: Seal) => sql`
+    INSERT INTO ledger_seal (tenant_id, number, day, through_ordinal, through_at, entries, credits_cents, debits_cents,
+      balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated, calls_debited, calls_until)
+    VALUES (${seal.tenantId}, ${seal.number}, ${seal.day}::text::date, ${seal.throughOrdinal}::text::bigint,
+      to_timestamp(${seal.throughAt}::float8 / 1000), ${seal.entries}, ${seal.creditsCents}, ${seal.debitsCents},
+      ${seal.balanceBeforeCents}, ${seal.balanceCents}, ${seal.totalEntries}, ${seal.chainHash}, ${seal.callsRated},
+      ${seal.callsDebited}, to_timestamp(${seal.callsUntil}::float8 / 1000))`
+
+  /** Days with seals and no root, the oldest first. It jumps from each day to the next. */
+  const openDays = Effect.map(
+    sql<{ readonly day: string }>`
+      WITH RECURSIVE sealed AS (
+        (SELECT day FROM ledger_seal ORDER BY day LIMIT 1)
+        UNION ALL
+        SELECT (SELECT s.day FROM ledger_seal s WHERE s.day > sealed.day ORDER BY s.day LIMIT 1)
+        FROM sealed WHERE sealed.day IS NOT NULL
+      )
+      SELECT day::text AS day FROM sealed
+      WHERE day IS NOT NULL AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = sealed.day) ORDER BY day`,
+    (rows) => rows.map(({ day }) => day)
+  )
+
+  const sealsOf = (day: string) =>
+    sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE day = ${day}::text::date ORDER BY tenant_id`
+
+  const roots = sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number`
+
+  const lastRoot = Effect.map(
+    sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number DESC LIMIT 1`,
+    ([root]) => root ?? null
+  )
+
+  const hasRoot = (day: string) =>
+    Effect.map(sql`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`, (rows) => rows.length === 1)
+
+  const insertRoot = (root: Root, at: number) => sql`
+    INSERT INTO ledger_seal_root (version, number, day, seals, entries, root_hash, sealed_at)
+    VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
+      to_timestamp(${at}::float8 / 1000))`
+
+  /** Those that have a balance, and those that had one when they were sealed. */
+  const tenants = Effect.map(
+    sql<{ readonly id: TenantId }>`
+      SELECT tenant_id AS id FROM balance UNION SELECT tenant_id FROM ledger_seal ORDER BY id`,
+    (rows) => rows.map(({ id }) => id)
+  )
+
+  return {
+    entries,
+    lastSeal,
+    counting,
+    seals,
+    unsealed,
+    calls,
+    standing,
+    insertSeal,
+    openDays,
+    sealsOf,
+    hasRoot,
+    roots,
+    lastRoot,
+    insertRoot,
+    tenants
+  } as const
+})
+export type ProofRepo = Effect.Success<typeof make>

@@ -1,0 +1,155 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import { ledgerEntry } from "../billing/Billing.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Chain from "./Chain.ts"
+import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
+
+/** A call that began so long ago has ended: `MAX_CALL_SECS` is a day at most. */
+export const callsSettleMs = 25 * 3_600_000
+
+/** How far a chain has come. */
+export interface Progress {
+  readonly ordinal: string
+  readonly at: number
+  readonly link: string
+  readonly entries: number
+  readonly creditsCents: number
+  readonly debitsCents: number
+}
+
+/** The chain from a place on, to the last entry or to `upTo`; `each` sees every entry with the place before it. */
+export const follow = Effect.fnUntraced(function* (
+  repo: Pick<ProofRepo, "entries">,
+  tenantId: TenantId,
+  from: { readonly ordinal: string; readonly link: string },
+  upTo: string | null,
+  each: (entry: {
+    readonly amountCents: number
+    readonly balanceAfterCents: number
+    readonly id: string
+  }) => void = () => {}
+) {
+  let progress: Progress = { ...from, at: 0, entries: 0, creditsCents: 0, debitsCents: 0 }
+  for (;;) {
+    const rows = yield* repo.entries(tenantId, progress.ordinal, upTo)
+    const last = rows.at(-1)
+    if (last === undefined) return progress
+    let { creditsCents, debitsCents, link } = progress
+    for (const row of rows) {
+      link = Chain.next(link, ledgerEntry(row))
+      if (row.amountCents > 0) creditsCents += row.amountCents
+      else debitsCents -= row.amountCents
+      each(row)
+    }
+    progress = {
+      ordinal: last.place,
+      at: last.createdAt,
+      link,
+      entries: progress.entries + rows.length,
+      creditsCents,
+      debitsCents
+    }
+  }
+})
+
+/**
+ * Seals what the ledger has behind the last seals, guide/money.md#proof, and closes the day with a root over all tenants.
+ *
+ * The lock of a tenant's balance is held while its entry gets its ordinal and until that is committed. So what one
+ * statement sees of a tenant is a beginning of its ledger, and nothing that a seal has passed comes later. A round that
+ * was cut off goes on where it was; a day's root is written when all of the day is sealed.
+ */
+export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+
+  /** The line in the audit log, in the transaction of what it tells. */
+  const told = (
+    at: number,
+    of: { readonly tenantId: TenantId | null; readonly resourceId: string; readonly seed: string },
+    fields: Readonly<Record<string, string | number>>
+  ) =>
+    journal.commitWithin({
+      ...empty,
+      audit: [
+        Audit.line({
+          ...of,
+          at,
+          actor: Audit.system,
+          action: "ledger.sealed",
+          resourceType: "ledger",
+          changes: Object.entries(fields).map(([field, to]) => ({ field, from: null, to }))
+        })
+      ]
+    })
+
+  const sealTenant = Effect.fnUntraced(function* (tenantId: TenantId, day: string, now: number) {
+    const before = yield* repo.lastSeal(tenantId)
+    const link = before?.chainHash ?? Chain.genesis(tenantId)
+    const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? beginning, link }, null)
+    if (passed.entries === 0) return
+    const callsUntil = now - callsSettleMs
+    const counted = yield* repo.counting(before, callsUntil)
+    const calls = yield* repo.calls(tenantId, counted?.callsUntil ?? null, callsUntil)
+    const balanceBeforeCents = before?.balanceCents ?? 0
+    const seal: Seal = {
+      tenantId,
+      number: (before?.number ?? 0) + 1,
+      day,
+      throughOrdinal: passed.ordinal,
+      throughAt: passed.at,
+      entries: passed.entries,
+      creditsCents: passed.creditsCents,
+      debitsCents: passed.debitsCents,
+      balanceBeforeCents,
+      balanceCents: balanceBeforeCents + passed.creditsCents - passed.debitsCents,
+      totalEntries: (before?.totalEntries ?? 0) + passed.entries,
+      chainHash: passed.link,
+      callsRated: (counted?.callsRated ?? 0) + calls.rated,
+      callsDebited: (counted?.callsDebited ?? 0) + calls.debited,
+      callsUntil
+    }
+    const line = { tenantId, resourceId: tenantId, seed: `seal ${tenantId} ${seal.number}` }
+    yield* repo
+      .insertSeal(seal)
+      .pipe(
+        Effect.andThen(told(now, line, { total_entries: seal.totalEntries, chain_hash: seal.chainHash })),
+        sql.withTransaction
+      )
+  })
+
+  const close = Effect.fnUntraced(function* (day: string, now: number) {
+    const before = yield* repo.lastRoot
+    const seals = yield* repo.sealsOf(day)
+    const named = { version: Chain.rootVersion, number: (before?.number ?? 0) + 1, day }
+    const rootHash = Chain.root(before?.rootHash ?? Chain.noRoot, named, seals)
+    const { number } = named
+    const entries = seals.reduce((sum, seal) => sum + seal.entries, 0)
+    const line = { tenantId: null, resourceId: day, seed: `root ${number}` }
+    yield* repo
+      .insertRoot({ ...named, seals: seals.length, entries, rootHash }, now)
+      .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), sql.withTransaction)
+    // A root in the log is one that nobody changes in the database.
+    yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })
+  })
+
+  /**
+   * Seals once for each UTC day; again on the same day it does nothing.
+   *
+   * The order is that of the numbers, and a day is a name. So a clock that was days ahead leaves a seal with the name of a
+   * day to come, and from when it is set back each day is sealed under its own name, but for those that are sealed.
+   */
+  return Effect.fn("Sealer.round")(function* (now: number) {
+    const day = new Date(now).toISOString().slice(0, 10)
+    for (const open of yield* repo.openDays) if (open !== day) yield* close(open, now)
+    if (yield* repo.hasRoot(day)) return
+    const last = yield* repo.lastRoot
+    if (last !== null && last.day > day)
+      yield* Effect.logWarning("the clock is behind the day that was sealed last", { day, lastSealed: last.day })
+    for (const tenantId of yield* repo.unsealed(day)) yield* sealTenant(tenantId, day, now)
+    if ((yield* repo.openDays).includes(day)) yield* close(day, now)
+  })
+})

@@ -1,0 +1,84 @@
+import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
+import type { TrunkSettings } from "./ConnectionView.ts"
+
+/** What takes up a trunk: a call, or a leg that was dialled for one besides. */
+export type Occupant = CallId | LegId
+
+/**
+ * The calls of each route, and how fast new ones come: the limits of a trunk are kept here. Mutable; its size is that of
+ * what lives.
+ *
+ * A rate of n a second lets n calls in at once, and then one each nth of a second.
+ */
+export interface TrunkRoom {
+  /** Takes a call in, or says which limit it is beyond. A call that is in stays in, once. */
+  readonly enter: (call: Entering, settings: TrunkSettings, now: number) => "in" | "calls" | "rate"
+  /** Counts a call that an earlier process let in. */
+  readonly resume: (occupant: Occupant, routeId: RouteId) => void
+  readonly leave: (occupant: Occupant) => void
+  /** Calls of the route now. */
+  readonly count: (routeId: RouteId) => number
+  /** Every route that has calls now. */
+  readonly counts: () => ReadonlyMap<RouteId, number>
+}
+
+interface Entering {
+  readonly occupant: Occupant
+  readonly routeId: RouteId
+  readonly direction: "inbound" | "outbound"
+}
+
+/** Buckets that are full again are forgotten when so many are remembered, or twice as many as were left then. */
+const sweepAt = 1_024
+
+export const make = (): TrunkRoom => {
+  const routes = new Map<Occupant, RouteId>()
+  const counts = new Map<RouteId, number>()
+  /** When the bucket of a route and a direction is full again. */
+  const fullAt = new Map<string, number>()
+  let sweepSize = sweepAt
+
+  const count = (routeId: RouteId): number => counts.get(routeId) ?? 0
+
+  const add = (occupant: Occupant, routeId: RouteId): void => {
+    routes.set(occupant, routeId)
+    counts.set(routeId, count(routeId) + 1)
+  }
+
+  const sweep = (now: number): void => {
+    if (fullAt.size < sweepSize) return
+    for (const [key, at] of fullAt) if (at <= now) fullAt.delete(key)
+    sweepSize = Math.max(sweepAt, 2 * fullAt.size)
+  }
+
+  return {
+    enter: ({ occupant, direction, routeId }, settings, now) => {
+      if (routes.has(occupant)) return "in"
+      if (settings.maxCalls !== null && count(routeId) >= settings.maxCalls) return "calls"
+      const cps = direction === "outbound" ? settings.outboundCps : settings.inboundCps
+      if (cps !== null) {
+        const key = `${routeId} ${direction}`
+        const next = Math.max(fullAt.get(key) ?? now, now) + 1_000 / cps
+        // A call of a bucket that just became full leaves the sum a hair above the second.
+        if (!(next <= now + 1_000.001)) return "rate"
+        sweep(now)
+        fullAt.set(key, next)
+      }
+      add(occupant, routeId)
+      return "in"
+    },
+    resume: (occupant, routeId) => {
+      if (!routes.has(occupant)) add(occupant, routeId)
+    },
+    leave: (occupant) => {
+      const routeId = routes.get(occupant)
+      if (routeId === undefined) return
+      routes.delete(occupant)
+      const left = count(routeId) - 1
+      if (left > 0) counts.set(routeId, left)
+      else counts.delete(routeId)
+    },
+    count,
+    counts: () => counts
+  }
+}

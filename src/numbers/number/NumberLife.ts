@@ -1,0 +1,181 @@
+import { ApiError } from "../../domain/ApiError.ts"
+import type { AddressId } from "../../domain/Id.ts"
+import * as RenewalCalendar from "./renewal/RenewalCalendar.ts"
+
+/**
+ * The life of a number, guide/numbers.md#owned-numbers and guide/numbers.md#renewals: a table from state and input to
+ * state. Rows, money and letters are the business of who asks it. Times are epoch milliseconds.
+ */
+export type Status = "pending" | "active" | "failed" | "port_pending" | "released" | "ported_out"
+
+export interface Life {
+  readonly status: Status
+  readonly activatedAt: number | null
+  /** The oldest month that is not paid, due at its beginning; null: none will be. */
+  readonly nextRenewalAt: number | null
+  /** When the month that is due was first refused; null: nothing is owed. */
+  readonly unpaidSince: number | null
+  /** Letters about it so far. */
+  readonly reminders: number
+  readonly unpaidSuspendedAt: number | null
+  readonly operatorSuspendedAt: number | null
+  readonly emergencyAddressId: AddressId | null
+  readonly emergencyEnabled: boolean
+  readonly releasedAt: number | null
+  /** Until then its last owner may order it again. */
+  readonly heldUntil: number | null
+  /** Until then nobody else may. */
+  readonly agedUntil: number | null
+}
+
+export type Input =
+  | { readonly type: "activated" }
+  | { readonly type: "failed" }
+  /** The month that is due is paid. */
+  | { readonly type: "renewed" }
+  /** The month that is due cannot be paid now. */
+  | { readonly type: "unpaid" }
+  | { readonly type: "suspended" }
+  | { readonly type: "resumed" }
+  | { readonly type: "ported_out" }
+  /** `operator`: also where its tenant could not. `isHeld`: its owner may have it back. */
+  | { readonly type: "released"; readonly by: "tenant" | "operator"; readonly isHeld: boolean }
+
+/** What the owner is told by letter. */
+export type Letter = "due" | "suspended" | "released"
+
+export type Outcome =
+  | { readonly type: "accepted"; readonly life: Life; readonly letter: Letter | null }
+  | { readonly type: "unchanged" }
+  | { readonly type: "rejected"; readonly error: ApiError }
+
+const dayMs = 86_400_000
+
+/** After so long without payment a letter goes out. */
+const reminderMs = [0, 3 * dayMs, 6 * dayMs] as const
+const graceMs = 7 * dayMs
+/** A number is suspended for so long before it is released: 30 days after its month was refused. */
+const suspendedMs = 23 * dayMs
+const heldMs = 14 * dayMs
+const agedMs = 14 * dayMs
+
+const unchanged: Outcome = { type: "unchanged" }
+const accepted = (life: Life, letter: Letter | null = null): Outcome => ({ type: "accepted", life, letter })
+const rejected = (code: Parameters<typeof ApiError.of>[0], message: string): Outcome => ({
+  type: "rejected",
+  error: ApiError.of(code, message)
+})
+
+const paid = { unpaidSince: null, reminders: 0, unpaidSuspendedAt: null } as const
+const gone = { nextRenewalAt: null, emergencyAddressId: null, emergencyEnabled: false, ...paid } as const
+
+export const step = (life: Life, input: Input, now: number): Outcome => {
+  switch (input.type) {
+    case "activated":
+      return life.status === "pending" || life.status === "port_pending"
+        ? accepted({
+            ...life,
+            status: "active",
+            activatedAt: now,
+            nextRenewalAt: RenewalCalendar.after(now, now)
+          })
+        : unchanged
+    case "failed":
+      return life.status === "pending" || life.status === "port_pending"
+        ? accepted({ ...life, status: "failed" })
+        : unchanged
+    case "renewed":
+      return isDue(life, now)
+        ? accepted({
+            ...life,
+            ...paid,
+            nextRenewalAt: RenewalCalendar.after(
+              life.activatedAt ?? life.nextRenewalAt ?? now,
+              life.nextRenewalAt ?? now
+            )
+          })
+        : unchanged
+    case "unpaid":
+      return isDue(life, now) ? unpaid(life, now) : unchanged
+    case "suspended":
+      if (life.status !== "active") return notActive(life)
+      return life.operatorSuspendedAt === null ? accepted({ ...life, operatorSuspendedAt: now }) : unchanged
+    case "resumed":
+      if (life.status !== "active") return notActive(life)
+      return life.operatorSuspendedAt === null ? unchanged : accepted({ ...life, operatorSuspendedAt: null })
+    case "ported_out":
+      return life.status === "active"
+        ? accepted({ ...life, ...gone, status: "ported_out", releasedAt: now })
+        : notActive(life)
+    case "released": {
+      const refused = input.by === "operator" ? notActive(life) : refusal(life)
+      if (life.status === "active" && (input.by === "operator" || refused === null))
+        return accepted(released(life, input.isHeld, now))
+      // Whoever repeats it because the answer was lost has what he wanted.
+      if (input.by === "tenant" && life.status === "released") return unchanged
+      return refused ?? unchanged
+    }
+  }
+}
+
+const released = (life: Life, isHeld: boolean, now: number): Life => ({
+  ...life,
+  ...gone,
+  status: "released",
+  releasedAt: now,
+  heldUntil: isHeld ? now + heldMs : now,
+  agedUntil: now + heldMs + agedMs
+})
+
+/** Why its tenant may not release it; null: it may. */
+const refusal = (life: Life): Outcome | null => {
+  if (life.status !== "active")
+    return rejected("release_not_permitted", `the number is ${life.status}; only an active one can be released`)
+  return life.emergencyAddressId === null
+    ? null
+    : rejected(
+        "release_not_permitted",
+        "the number is the anchor of an emergency address; set its emergency_address_id to null first"
+      )
+}
+
+const notActive = ({ status }: Life): Outcome =>
+  status === "pending" || status === "port_pending"
+    ? rejected("number_not_yet_active", `the number is ${status}`)
+    : rejected("conflict", `the number is ${status}`)
+
+/** One thing at a time, so that a service that was away suspends before it releases, and gives its owner the days between. */
+const unpaid = (life: Life, now: number): Outcome => {
+  if (life.unpaidSince === null) return accepted({ ...life, unpaidSince: now, reminders: 1 }, "due")
+  if (life.unpaidSuspendedAt !== null)
+    return now >= life.unpaidSuspendedAt + suspendedMs ? accepted(released(life, true, now), "released") : unchanged
+  const since = now - life.unpaidSince
+  if (since >= graceMs) return accepted({ ...life, unpaidSuspendedAt: now }, "suspended")
+  const reminders = reminderMs.filter((ms) => ms <= since).length
+  return reminders > life.reminders ? accepted({ ...life, reminders }, "due") : unchanged
+}
+
+/** Whether a month of it is to be paid. */
+export const isDue = ({ nextRenewalAt, status }: Life, now: number): boolean =>
+  status === "active" && nextRenewalAt !== null && nextRenewalAt <= now
+
+/** When `unpaid` or a renewal has something to do next; null: never. */
+export const checkAt = (life: Life): number | null => {
+  if (life.status !== "active") return null
+  if (life.unpaidSince === null) return life.nextRenewalAt
+  if (life.unpaidSuspendedAt !== null) return life.unpaidSuspendedAt + suspendedMs
+  return life.unpaidSince + (reminderMs[life.reminders] ?? graceMs)
+}
+
+/** Since when it neither rings nor calls; null: it works. */
+export const suspendedAt = ({ operatorSuspendedAt, unpaidSuspendedAt }: Life): number | null =>
+  operatorSuspendedAt === null || unpaidSuspendedAt === null
+    ? (operatorSuspendedAt ?? unpaidSuspendedAt)
+    : Math.min(operatorSuspendedAt, unpaidSuspendedAt)
+
+/** Why its fields cannot be changed; null: they can. */
+export const fixed = (life: Life): ApiError | null => {
+  if (life.status === "active") return null
+  const outcome = notActive(life)
+  return outcome.type === "rejected" ? outcome.error : null
+}

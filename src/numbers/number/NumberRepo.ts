@@ -1,0 +1,312 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { NumberId, OrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import { checkAt, type Life } from "./NumberLife.ts"
+import type {
+  AvailableNumberView,
+  InboundRecording,
+  NumberRow,
+  NumberStatus,
+  NumberType,
+  OrderedNumberView,
+  OrderRow,
+  OrderStatus
+} from "./NumberView.ts"
+import * as NumberView from "./NumberView.ts"
+
+export interface NumberFilters {
+  readonly status?: NumberStatus
+  readonly countryCode?: string
+  readonly numberType?: NumberType
+  readonly phoneNumber?: string
+  readonly routeId?: RouteId
+}
+
+/** Who a dialled number belongs to, and what calls have to know of it. `routeId` null: the tenant's default. */
+export interface Owner {
+  readonly tenantId: TenantId
+  readonly numberId: NumberId
+  readonly routeId: RouteId | null
+  readonly status: NumberStatus
+  /** It is active, and neither takes nor places calls. */
+  readonly isSuspended: boolean
+  readonly callerIdName: string | null
+  readonly inboundRecording: InboundRecording
+}
+
+/** A place among the numbers that are due: a moment as the database writes it, and an id. */
+export interface Due {
+  readonly at: string
+  readonly id: NumberId
+}
+export type DueNumber = NumberRow & { readonly dueAt: string }
+
+const ms = (sql: SqlClient.SqlClient, column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
+
+const recording = `jsonb_build_object('enabled', records_inbound, 'format', recording_format, 'channels', recording_channels)`
+
+/** The columns of a `NumberRow`. */
+export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_number AS "phoneNumber",
+  country_code AS "countryCode", number_type AS "numberType", status, name, route_id AS "routeId", features,
+  caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording",
+  emergency_address_id AS "emergencyAddressId", emergency_enabled AS "emergencyEnabled",
+  customer_reference AS "customerReference", tags, source, order_id AS "orderId", porting_order_id AS "portingOrderId",
+  upfront_cost_cents::float8 AS "upfrontCostCents", monthly_cost_cents::float8 AS "monthlyCostCents", reminders,
+  ${ms(sql, "next_renewal_at")} AS "nextRenewalAt", ${ms(sql, "unpaid_since")} AS "unpaidSince",
+  ${ms(sql, "unpaid_suspended_at")} AS "unpaidSuspendedAt", ${ms(sql, "operator_suspended_at")} AS "operatorSuspendedAt",
+  ${ms(sql, "activated_at")} AS "activatedAt", ${ms(sql, "released_at")} AS "releasedAt",
+  ${ms(sql, "held_until")} AS "heldUntil", ${ms(sql, "aged_until")} AS "agedUntil",
+  ${ms(sql, "created_at")} AS "createdAt", ${ms(sql, "updated_at")} AS "updatedAt"`
+
+/** Rows of `number_order` and `phone_number`. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const orderColumns = sql`id, tenant_id::text AS "tenantId", status, country_code AS "countryCode",
+    number_type AS "numberType", phone_numbers AS "phoneNumbers", upfront_cost_cents::float8 AS "upfrontCostCents",
+    monthly_cost_cents::float8 AS "monthlyCostCents", refunded_cents::float8 AS "refundedCents", route_id AS "routeId",
+    customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
+    (extract(epoch FROM completed_at) * 1000)::float8 AS "completedAt"`
+  const numberColumns = numberColumnsOf(sql)
+
+  return {
+    insertOrder: (order: OrderRow) =>
+      Effect.orDie(sql`
+        INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
+          monthly_cost_cents, route_id, customer_reference, created_at)
+        VALUES (${order.id}, ${order.tenantId}, ${order.status}, ${order.countryCode}, ${order.numberType},
+          ${JSON.stringify(order.phoneNumbers)}::text::jsonb, ${order.upfrontCostCents}, ${order.monthlyCostCents},
+          ${order.routeId}, ${order.customerReference}, to_timestamp(${order.createdAt} / 1000.0))`),
+
+    /**
+     * Claims numbers for an order, as `pending`, and gives those that it claimed. A number that has a living owner by
+     * now is not claimed. Numbers are claimed in the order of their digits, so that two orders of the same ones never
+     * wait for each other.
+     */
+    claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: NumberId }>) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly phone: string }>`
+          INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, route_id, features,
+            customer_reference, order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
+          SELECT r.id, ${order.tenantId}::text::uuid, r.phone_number, r.country_code, r.number_type, 'pending',
+            ${order.routeId}::text, r.features, ${order.customerReference}::text, ${order.id}::text, r.upfront_cost_cents,
+            r.monthly_cost_cents, to_timestamp(${order.createdAt}::float8 / 1000.0),
+            to_timestamp(${order.createdAt}::float8 / 1000.0)
+          FROM jsonb_to_recordset(${JSON.stringify(entries)}::text::jsonb) AS r(id text, phone_number text, country_code text,
+            number_type text, features text[], upfront_cost_cents bigint, monthly_cost_cents bigint)
+          ORDER BY r.phone_number
+          ON CONFLICT DO NOTHING RETURNING phone_number AS phone`),
+        (rows) => new Set(rows.map((row) => row.phone))
+      ),
+
+    /** Locks the tenant's balance for a debit that must be covered; null for an unknown tenant. */
+    lockFunds: (tenantId: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly cents: number }>`
+          SELECT (balance_cents + credit_limit_cents)::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`),
+        (rows) => rows[0]?.cents ?? null
+      ),
+
+    /** A pending order; null when it is finished. */
+    pending: (id: OrderId) =>
+      Effect.map(
+        Effect.orDie(sql<OrderRow>`
+          SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending'`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Locks a pending order; null when it is finished. */
+    lockPending: (id: OrderId) =>
+      Effect.map(
+        Effect.orDie(sql<OrderRow>`
+          SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending' FOR UPDATE`),
+        (rows) => rows[0] ?? null
+      ),
+
+    ofOrder: (orderId: OrderId) =>
+      Effect.orDie(sql<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE order_id = ${orderId} AND status = 'pending' ORDER BY phone_number`),
+
+    /** Locks a number until the transaction ends. */
+    lock: (tenantId: TenantId, id: NumberId) =>
+      Effect.map(
+        Effect.orDie(sql<NumberRow>`
+          SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Locks numbers until the transaction ends, in an order in which nobody waits for ever. */
+    lockAll: (ids: ReadonlyArray<NumberId>) =>
+      Effect.orDie(sql<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`),
+
+    /** A tenant's numbers with a month to pay, the oldest first, behind this place. */
+    due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
+      Effect.orDie(sql<DueNumber>`
+        SELECT ${numberColumns}, next_renewal_at::text AS "dueAt" FROM phone_number
+        WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= to_timestamp(${now}::float8 / 1000)
+          AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
+        ORDER BY next_renewal_at, id LIMIT ${limit}`),
+
+    /** Some active numbers of a tenant that is closed, locked until the transaction ends. */
+    lockClosed: (tenantId: TenantId, limit: number) =>
+      Effect.orDie(sql<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active'
+          AND EXISTS (SELECT FROM tenant WHERE id = ${tenantId} AND status = 'closed')
+        ORDER BY id LIMIT ${limit} FOR UPDATE`),
+
+    /**
+     * Tenants of numbers whose renewal has something to do: by their time, because there is money now, or because the
+     * tenant is closed.
+     */
+    renewable: (now: number, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly tenantId: TenantId }>`
+          SELECT DISTINCT tenant_id::text AS "tenantId" FROM (
+            SELECT tenant_id FROM phone_number
+            WHERE status = 'active' AND check_at <= to_timestamp(${now}::float8 / 1000) ORDER BY check_at LIMIT ${limit}
+          ) due
+          UNION
+          SELECT tenant_id::text FROM (
+            SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
+            WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
+              AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
+          ) payable
+          UNION
+          SELECT id::text FROM tenant t WHERE status = 'closed'
+            AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`),
+        (rows) => rows.map(({ tenantId }) => tenantId)
+      ),
+
+    /** Whether a month of one of its numbers was refused. */
+    owes: (tenantId: TenantId) =>
+      Effect.map(
+        sql`SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL
+          LIMIT 1`,
+        (rows) => rows.length === 1
+      ),
+
+    /** Writes where these numbers are in their lives. */
+    live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>
+      Effect.orDie(sql`
+        UPDATE phone_number n SET status = r.status, activated_at = to_timestamp(r."activatedAt" / 1000),
+          next_renewal_at = to_timestamp(r."nextRenewalAt" / 1000), unpaid_since = to_timestamp(r."unpaidSince" / 1000),
+          reminders = r.reminders, unpaid_suspended_at = to_timestamp(r."unpaidSuspendedAt" / 1000),
+          operator_suspended_at = to_timestamp(r."operatorSuspendedAt" / 1000),
+          emergency_address_id = r."emergencyAddressId", emergency_enabled = r."emergencyEnabled",
+          released_at = to_timestamp(r."releasedAt" / 1000), held_until = to_timestamp(r."heldUntil" / 1000),
+          aged_until = to_timestamp(r."agedUntil" / 1000), check_at = to_timestamp(r."checkAt" / 1000),
+          updated_at = to_timestamp(${at}::float8 / 1000)
+        FROM jsonb_to_recordset(${JSON.stringify(rows.map(lifeOf))}::text::jsonb) AS r(id text, status text,
+          "activatedAt" float8, "nextRenewalAt" float8, "unpaidSince" float8, reminders int, "unpaidSuspendedAt" float8,
+          "operatorSuspendedAt" float8, "emergencyAddressId" text, "emergencyEnabled" boolean, "releasedAt" float8,
+          "heldUntil" float8, "agedUntil" float8, "checkAt" float8)
+        WHERE n.id = r.id`),
+
+    /** Writes what its tenant configures of a number. */
+    configure: (row: NumberRow, at: number) =>
+      Effect.orDie(sql`
+        UPDATE phone_number SET route_id = ${row.routeId}, name = ${row.name}, tags = ${row.tags}::text[],
+          customer_reference = ${row.customerReference}, caller_id_name = ${row.callerIdName},
+          records_inbound = ${row.inboundRecording.enabled}, recording_format = ${row.inboundRecording.format},
+          recording_channels = ${row.inboundRecording.channels}, emergency_address_id = ${row.emergencyAddressId},
+          emergency_enabled = ${row.emergencyEnabled}, monthly_cost_cents = ${row.monthlyCostCents},
+          updated_at = to_timestamp(${at}::float8 / 1000)
+        WHERE id = ${row.id}`),
+
+    finishOrder: (
+      id: OrderId,
+      fields: {
+        readonly status: OrderStatus
+        readonly phoneNumbers: ReadonlyArray<OrderedNumberView>
+        readonly refundedCents: number
+        readonly at: number
+      }
+    ) =>
+      Effect.orDie(sql`
+        UPDATE number_order SET status = ${fields.status}, phone_numbers = ${JSON.stringify(fields.phoneNumbers)}::text::jsonb,
+          refunded_cents = ${fields.refundedCents}, completed_at = to_timestamp(${fields.at} / 1000.0)
+        WHERE id = ${id}`),
+
+    findOrder: (tenantId: TenantId, id: OrderId) =>
+      Effect.map(
+        Effect.orDie(sql<OrderRow>`
+          SELECT ${orderColumns} FROM number_order WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    listOrders: (tenantId: TenantId, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: orderColumns,
+          from: sql`number_order`,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: filters.status === undefined ? [] : [sql`status = ${filters.status}`],
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: NumberView.order
+        })
+      ),
+
+    find: (tenantId: TenantId, id: NumberId) =>
+      Effect.map(
+        Effect.orDie(sql<NumberRow>`
+          SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    list: (tenantId: TenantId, filters: NumberFilters, window: Listing.Window) => {
+      const { countryCode, numberType, phoneNumber, routeId, status } = filters
+      const matching = [
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(countryCode === undefined ? [] : [sql`country_code = ${countryCode}`]),
+        ...(numberType === undefined ? [] : [sql`number_type = ${numberType}`]),
+        ...(phoneNumber === undefined ? [] : [sql`phone_number = ${phoneNumber}`]),
+        ...(routeId === undefined ? [] : [sql`route_id = ${routeId}`])
+      ]
+      return Effect.orDie(
+        read({
+          tenantId,
+          columns: numberColumns,
+          from: sql`phone_number`,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: matching,
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: NumberView.number
+        })
+      )
+    },
+
+    owner: (phoneNumber: string) =>
+      Effect.map(
+        Effect.orDie(sql<Owner>`
+          SELECT tenant_id::text AS "tenantId", id AS "numberId", route_id AS "routeId", status,
+            coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS "isSuspended",
+            caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording" FROM phone_number
+          WHERE phone_number = ${phoneNumber} AND status IN ('pending', 'active', 'port_pending')`),
+        (rows): Owner | null => rows[0] ?? null
+      )
+  }
+})
+
+const lifeOf = (row: Life & { readonly id: NumberId }) => ({
+  id: row.id,
+  status: row.status,
+  activatedAt: row.activatedAt,
+  nextRenewalAt: row.nextRenewalAt,
+  unpaidSince: row.unpaidSince,
+  reminders: row.reminders,
+  unpaidSuspendedAt: row.unpaidSuspendedAt,
+  operatorSuspendedAt: row.operatorSuspendedAt,
+  emergencyAddressId: row.emergencyAddressId,
+  emergencyEnabled: row.emergencyEnabled,
+  releasedAt: row.releasedAt,
+  heldUntil: row.heldUntil,
+  agedUntil: row.agedUntil,
+  checkAt: checkAt(row)
+})
+
+export type NumberRepo = Effect.Success<typeof make>

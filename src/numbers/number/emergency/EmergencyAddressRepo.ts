@@ -1,0 +1,79 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AddressId, TenantId } from "../../../domain/Id.ts"
+import * as Listing from "../../../runtime/store/list/Listing.ts"
+import * as EmergencyAddressView from "./EmergencyAddressView.ts"
+
+/** Rows of `emergency_address`. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const columns = sql`id, name, street_address AS "streetAddress", extended_address AS "extendedAddress", locality,
+    administrative_area AS "administrativeArea", postal_code AS "postalCode", country_code AS "countryCode",
+    customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+  return {
+    /** How many the tenant has, up to `limit`; nobody adds one until the transaction ends. */
+    countForInsert: (tenantId: TenantId, limit: number) =>
+      Effect.andThen(
+        sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+        Effect.map(
+          sql<{ readonly count: number }>`
+            SELECT count(*)::int AS count FROM
+              (SELECT FROM emergency_address WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
+          ([row]) => row?.count ?? 0
+        )
+      ).pipe(Effect.orDie),
+
+    insert: (tenantId: TenantId, row: EmergencyAddressView.AddressRow) =>
+      Effect.orDie(sql`
+        INSERT INTO emergency_address (id, tenant_id, name, street_address, extended_address, locality,
+          administrative_area, postal_code, country_code, customer_reference, created_at)
+        VALUES (${row.id}, ${tenantId}, ${row.name}, ${row.streetAddress}, ${row.extendedAddress}, ${row.locality},
+          ${row.administrativeArea}, ${row.postalCode}, ${row.countryCode}, ${row.customerReference},
+          to_timestamp(${row.createdAt}::float8 / 1000))`),
+
+    find: (tenantId: TenantId, id: AddressId) =>
+      Effect.map(
+        Effect.orDie(sql<EmergencyAddressView.AddressRow>`
+          SELECT ${columns} FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    list: (tenantId: TenantId, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns,
+          from: sql`emergency_address`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: EmergencyAddressView.address
+        })
+      ),
+
+    /** Whether the tenant has it; it stays until the transaction ends. */
+    hold: (tenantId: TenantId, id: AddressId) =>
+      Effect.map(
+        Effect.orDie(sql`
+          SELECT FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id} FOR KEY SHARE`),
+        (rows) => rows.length === 1
+      ),
+
+    /** Locks it until the transaction ends. Null: there is none; else a number that it is the address of, if any. */
+    lock: (tenantId: TenantId, id: AddressId) =>
+      Effect.gen(function* () {
+        const rows = yield* sql`
+          SELECT FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`
+        if (rows.length === 0) return null
+        const [used] = yield* sql<{ readonly phone: string }>`
+          SELECT phone_number AS phone FROM phone_number WHERE emergency_address_id = ${id} LIMIT 1`
+        return { usedBy: used?.phone ?? null }
+      }).pipe(Effect.orDie),
+
+    remove: (id: AddressId) => Effect.orDie(sql`DELETE FROM emergency_address WHERE id = ${id}`)
+  }
+})
+
+export type EmergencyAddressRepo = Effect.Success<typeof make>

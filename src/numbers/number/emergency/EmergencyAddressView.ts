@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+import * as Field from "../../../domain/schema/Field.ts"
+import type { AddressId } from "../../../domain/Id.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+
+/** Where help is sent to for a number, guide/numbers.md#emergency-addresses. */
+export const EmergencyAddress = Wire.struct({
+  id: Field.id("addr", "The address."),
+  name: Field.text("Whom help asks for there.", "Acme Inc, reception"),
+  streetAddress: Field.text("House number and street.", "1600 Pennsylvania Avenue NW"),
+  extendedAddress: Field.textOrNull("Floor, suite, room.", "Suite 4"),
+  locality: Field.text("Town.", "Washington"),
+  administrativeArea: Field.textOrNull("State or province.", "DC"),
+  postalCode: Field.text("Postal code.", "20500"),
+  countryCode: Field.text("ISO 3166-1 alpha-2.", "US"),
+  customerReference: Field.textOrNull("As given.", "office 7"),
+  createdAt: Field.time("When it was added.")
+}).pipe(Schema.annotateEncoded({ identifier: "EmergencyAddress" }))
+export type EmergencyAddressView = typeof EmergencyAddress.Encoded
+
+export interface AddressRow {
+  readonly id: AddressId
+  readonly name: string
+  readonly streetAddress: string
+  readonly extendedAddress: string | null
+  readonly locality: string
+  readonly administrativeArea: string | null
+  readonly postalCode: string
+  readonly countryCode: string
+  readonly customerReference: string | null
+  readonly createdAt: number
+}
+
+export const address = Wire.encoder(EmergencyAddress)

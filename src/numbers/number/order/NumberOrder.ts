@@ -1,0 +1,160 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../../money/account/Account.ts"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import { Connections } from "../../connection/Connection.ts"
+import * as Id from "../../../domain/Id.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
+import { Jobs } from "../../../runtime/job/Jobs.ts"
+import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
+import * as Inventory from "./Inventory.ts"
+import * as NumberRepo from "../NumberRepo.ts"
+import * as NumberView from "../NumberView.ts"
+import * as OrderActivation from "./OrderActivation.ts"
+
+export interface OrderRequest {
+  /** E.164, 1 to 50. */
+  readonly phoneNumbers: ReadonlyArray<string>
+  readonly countryCode: string
+  readonly numberType: NumberView.NumberType
+  readonly routeId: Id.RouteId | null
+  readonly customerReference: string | null
+}
+
+/** Where no price is configured, nothing can be searched or ordered. */
+export const noTier = (countryCode: string, numberType: string) =>
+  ApiError.of(
+    "no_pricing_tier_configured",
+    `no price is configured for ${numberType} numbers in ${countryCode}`,
+    "number_type"
+  )
+
+const notReservable = (phoneNumber: string) =>
+  ApiError.of(
+    "order_invalid",
+    `${phoneNumber} cannot be ordered: it is not among the available numbers`,
+    "phone_numbers"
+  )
+
+/**
+ * Orders numbers, guide/numbers.md#ordering: one transaction claims numbers and money, under the lock of the tenant's
+ * balance. What was claimed is activated after it (`OrderActivation`).
+ *
+ * Before it the account reserves the price, so that the order cannot spend what live calls reserve, nor they what it
+ * takes. After it the account reads its money again.
+ *
+ * When two tenants want the same number, its unique index lets one have it, and only that one pays.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const jobs = yield* Jobs
+  const accounts = yield* Accounts
+  const entropy = yield* Entropy
+  const connections = yield* Connections
+  const inventory = yield* Inventory.make
+  const repo = yield* NumberRepo.make
+
+  return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
+    const { countryCode, numberType, phoneNumbers } = request
+    if (new Set(phoneNumbers).size !== phoneNumbers.length)
+      return yield* ApiError.of("unprocessable", "phone_numbers holds a number twice", "phone_numbers")
+    if (request.routeId !== null) yield* connections.resolve(caller.tenantId, request.routeId)
+    if (!(yield* inventory.hasTier(countryCode, numberType))) return yield* noTier(countryCode, numberType)
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+    const orderId = Id.derive(seed, "order")
+
+    const quote = Effect.gen(function* () {
+      const available = yield* inventory.available(
+        { tenantId: caller.tenantId, at },
+        phoneNumbers,
+        countryCode,
+        numberType
+      )
+      const missing = phoneNumbers.find((phone) => !available.some((entry) => entry.phone_number === phone))
+      if (missing !== undefined) return yield* notReservable(missing)
+      return { available, upfront: available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0) }
+    })
+
+    const quoted = yield* quote
+    yield* accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quoted.upfront] })
+
+    return yield* Effect.gen(function* () {
+      const funds = yield* repo.lockFunds(caller.tenantId)
+      const { available, upfront } = yield* quote
+      if (upfront > quoted.upfront)
+        return yield* ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")
+      if (funds === null || funds < upfront)
+        return yield* ApiError.of(
+          "insufficient_balance",
+          `the order costs ${upfront} cents, more than balance and credit limit allow; top up and use a new Idempotency-Key`
+        )
+
+      const entries = available.map((entry, index) => ({ ...entry, id: Id.derive(seed, "did", index) }))
+      const idOf = new Map(entries.map((entry) => [entry.phone_number, entry.id]))
+      const order: NumberView.OrderRow = {
+        id: orderId,
+        tenantId: caller.tenantId,
+        status: "pending",
+        countryCode,
+        numberType,
+        phoneNumbers: phoneNumbers.map((phone) => ({
+          id: idOf.get(phone) ?? null,
+          phone_number: phone,
+          status: "pending",
+          failure_reason: null
+        })),
+        upfrontCostCents: upfront,
+        monthlyCostCents: available.reduce((sum, entry) => sum + entry.monthly_cost_cents, 0),
+        refundedCents: 0,
+        routeId: request.routeId,
+        customerReference: request.customerReference,
+        createdAt: at,
+        completedAt: null
+      }
+      yield* repo.insertOrder(order)
+      const claimed = yield* repo.claim(order, entries)
+      yield* jobs.put({ kind: OrderActivation.kind, key: order.id, tenantId: caller.tenantId })
+      const lost = phoneNumbers.find((phone) => !claimed.has(phone))
+      if (lost !== undefined) return yield* notReservable(lost)
+
+      const rendered: Rendered = { status: 201, body: JSON.stringify(NumberView.order(order)) }
+      const debit: MoneyRow = {
+        id: Id.derive(seed, "ledger"),
+        tenantId: caller.tenantId,
+        cause: `number_order:${order.id}`,
+        type: "number_order",
+        amountCents: -upfront,
+        description: phoneNumbers.length === 1 ? `Number ${phoneNumbers.join()}` : `${phoneNumbers.length} numbers`,
+        referenceType: "number_order",
+        referenceId: order.id,
+        at
+      }
+      const line = Audit.line({
+        tenantId: caller.tenantId,
+        at,
+        seed,
+        actor: Audit.keyOf(caller),
+        ip: caller.ip,
+        action: "number_order.created",
+        resourceType: "number_order",
+        resourceId: order.id,
+        changes: [{ field: "phone_numbers", from: null, to: phoneNumbers }]
+      })
+      yield* journal.commitWithin({
+        ...empty,
+        money: upfront === 0 ? [] : [debit],
+        audit: [line],
+        receipt: receipt(slot, rendered, at)
+      })
+      return { orderId: order.id, rendered }
+    }).pipe(
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die),
+      Effect.ensuring(accounts.released(caller.tenantId, orderId))
+    )
+  })
+})

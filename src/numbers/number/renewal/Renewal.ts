@@ -1,0 +1,194 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../../money/account/Account.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import type { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import { Letters } from "../../../ports/letter/Letter.ts"
+import { type AuditRow, empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
+import { changesOf } from "../NumberChange.ts"
+import * as NumberLife from "../NumberLife.ts"
+import * as NumberRepo from "../NumberRepo.ts"
+import type { NumberRow } from "../NumberView.ts"
+import * as RenewalLetter from "./RenewalLetter.ts"
+
+type Owned = NumberRow & { readonly tenantId: Id.TenantId }
+
+/**
+ * The months of numbers, guide/numbers.md#renewals: each is debited once, on its due date, in order, and never below the
+ * credit limit. Its money is reserved first, so that live calls and it cannot spend the same; the row of the number is
+ * locked, so that whoever comes second finds the month paid.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  /** Called behind a transaction that changes what calls see of these numbers. */
+  readonly forget: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const accounts = yield* Accounts
+  const journal = yield* Journal
+  const letters = yield* Letters
+  const repo = yield* NumberRepo.make
+
+  /** Debits the month that is due now at this price; what was changed meanwhile stays as it is, and is looked at again. */
+  const debit = Effect.fnUntraced(function* (number: Owned, due: number, at: number) {
+    const funds = yield* repo.lockFunds(number.tenantId)
+    const row = yield* repo.lock(number.tenantId, number.id)
+    const cents = number.monthlyCostCents
+    if (row?.nextRenewalAt !== due || row.monthlyCostCents !== cents) return row
+    const outcome = NumberLife.step(row, { type: "renewed" }, at)
+    if (outcome.type !== "accepted") return row
+    if (cents > 0 && (funds === null || funds < cents)) return null
+    const after = { ...row, ...outcome.life }
+    const cause = causeOf(number.id, due)
+    yield* repo.live([after], at)
+    yield* journal.commitWithin({
+      ...empty,
+      money: cents === 0 ? [] : [moneyOf(number, cause, due, at)],
+      audit: row.unpaidSuspendedAt === null ? [] : [line(number, "resumed", row, after, cause, at)]
+    })
+    return after
+  }, sql.withTransaction)
+
+  /** True: the oldest month that is due is paid, or is not due any more. False: there is no money for it. */
+  const pay = Effect.fnUntraced(function* (number: Owned, due: number) {
+    const at = yield* Clock.currentTimeMillis
+    // What is reserved is known by an id of its own; no order has it.
+    const id = Id.derive(causeOf(number.id, due), "order")
+    const cents = number.monthlyCostCents
+    if (cents > 0) {
+      const reserved = yield* accounts.reserve(number.tenantId, id, { purpose: "order", offers: [cents] }).pipe(
+        Effect.as(true),
+        Effect.catchIf(
+          (error: ApiError) => error.code === "insufficient_balance",
+          () => Effect.succeed(false)
+        )
+      )
+      if (!reserved) return { isPaid: false, number }
+    }
+    const row = yield* debit(number, due, at).pipe(
+      Effect.ensuring(cents > 0 ? accounts.released(number.tenantId, id) : Effect.void),
+      // A number that rested works again; also when the answer of the commit was lost.
+      Effect.ensuring(number.unpaidSuspendedAt === null ? Effect.void : options.forget([number.phoneNumber]))
+    )
+    return row === null ? { isPaid: false, number } : { isPaid: true, number: { ...number, ...row } }
+  })
+
+  /** Pays what is due of the number, the oldest month first, as far as there is money. False: a month is not paid. */
+  const settle = Effect.fnUntraced(function* (number: Owned) {
+    let now = yield* Clock.currentTimeMillis
+    let current = number
+    while (current.nextRenewalAt !== null && NumberLife.isDue(current, now)) {
+      const paid = yield* pay(current, current.nextRenewalAt)
+      if (!paid.isPaid) return false
+      current = paid.number
+      now = yield* Clock.currentTimeMillis
+    }
+    return true
+  })
+
+  /** What follows from a month without money, for several numbers of a tenant: one letter of each kind. */
+  const remind = Effect.fnUntraced(function* (tenantId: Id.TenantId, numbers: ReadonlyArray<Owned>) {
+    const at = yield* Clock.currentTimeMillis
+    yield* Effect.gen(function* () {
+      const rows = yield* repo.lockAll(numbers.map(({ id }) => id))
+      const steps = rows.flatMap((row) => {
+        const outcome = NumberLife.step(row, { type: "unpaid" }, at)
+        return outcome.type === "accepted" ? [{ row, after: { ...row, ...outcome.life }, letter: outcome.letter }] : []
+      })
+      if (steps.length === 0) return
+      yield* repo.live(
+        steps.map(({ after }) => after),
+        at
+      )
+      yield* journal.commitWithin({
+        ...empty,
+        audit: steps.flatMap(({ after, letter, row }) =>
+          letter === "suspended" || letter === "released"
+            ? [
+                line(
+                  { ...row, tenantId },
+                  letter,
+                  row,
+                  after,
+                  `${causeOf(row.id, row.nextRenewalAt ?? at)} ${letter}`,
+                  at
+                )
+              ]
+            : []
+        )
+      })
+      for (const [letter, of] of Map.groupBy(steps, (step) => step.letter)) {
+        const [first] = of
+        if (letter === null || first === undefined) continue
+        yield* letters.postToWithin({
+          cause: `${causeOf(first.row.id, first.row.nextRenewalAt ?? at)} ${letter} ${first.after.reminders}`,
+          tenantId,
+          audience: "billing",
+          letter: RenewalLetter.of(
+            letter,
+            of.map(({ row }) => row)
+          )
+        })
+      }
+    }).pipe(sql.withTransaction, Effect.ensuring(options.forget(numbers.map(({ phoneNumber }) => phoneNumber))))
+  })
+
+  /** Releases numbers of a tenant that is closed, for good; false: it has no more, or is not closed. */
+  const releaseClosed = Effect.fnUntraced(function* (tenantId: Id.TenantId, limit: number) {
+    const at = yield* Clock.currentTimeMillis
+    const released = yield* Effect.gen(function* () {
+      const steps = (yield* repo.lockClosed(tenantId, limit)).flatMap((row) => {
+        const outcome = NumberLife.step(row, { type: "released", by: "operator", isHeld: false }, at)
+        return outcome.type === "accepted" ? [{ row, after: { ...row, ...outcome.life } }] : []
+      })
+      if (steps.length === 0) return []
+      yield* repo.live(
+        steps.map(({ after }) => after),
+        at
+      )
+      const audit = steps.map(({ after, row }) =>
+        line({ ...row, tenantId }, "released", row, after, `closed ${row.id}`, at, "tenant_closed")
+      )
+      yield* journal.commitWithin({ ...empty, audit })
+      return steps.map(({ row }) => row.phoneNumber)
+    }).pipe(sql.withTransaction)
+    yield* options.forget(released)
+    return released.length > 0
+  }, Effect.uninterruptible)
+
+  return { settle, remind, releaseClosed }
+})
+
+const causeOf = (id: Id.NumberId, due: number): string => `renewal:${id}:${new Date(due).toISOString()}`
+
+const moneyOf = (number: Owned, cause: string, due: number, at: number): MoneyRow => ({
+  id: Id.derive(cause, "ledger"),
+  tenantId: number.tenantId,
+  cause,
+  type: "number_renewal",
+  amountCents: -number.monthlyCostCents,
+  description: `Number ${number.phoneNumber}, month from ${new Date(due).toISOString().slice(0, 10)}`,
+  referenceType: "number",
+  referenceId: number.id,
+  at
+})
+
+const line = (
+  number: Owned,
+  past: "resumed" | "suspended" | "released",
+  before: NumberRow,
+  after: NumberRow,
+  seed: string,
+  at: number,
+  reason = past === "resumed" ? "paid" : "unpaid"
+): AuditRow =>
+  Audit.line({
+    tenantId: number.tenantId,
+    at,
+    seed,
+    actor: Audit.system,
+    action: `number.${past}`,
+    resourceType: "number",
+    resourceId: number.id,
+    changes: [...changesOf(before, after), { field: "reason", from: null, to: reason }]
+  })

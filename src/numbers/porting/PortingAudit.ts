@@ -1,0 +1,72 @@
+import * as Audit from "../../runtime/audit/Audit.ts"
+import type * as Id from "../../domain/Id.ts"
+import * as Timestamp from "../../domain/time/Timestamp.ts"
+import type { Stored } from "./PortingRepo.ts"
+
+export const line = (of: {
+  readonly by: Audit.By
+  readonly tenantId: Id.TenantId
+  readonly orderId: Id.PortingOrderId
+  readonly at: number
+  readonly seed: string
+  readonly action: string
+  readonly changes?: Parameters<typeof Audit.line>[0]["changes"]
+}) =>
+  Audit.line({
+    tenantId: of.tenantId,
+    at: of.at,
+    seed: of.seed,
+    actor: of.by.actor,
+    ip: of.by.ip,
+    action: of.action,
+    resourceType: "porting_order",
+    resourceId: of.orderId,
+    changes: of.changes ?? []
+  })
+
+type Value = string | null | ReadonlyArray<string>
+
+/** What an order is made of, by its name on the wire. */
+const shown: Readonly<Record<string, (of: Omit<Stored, "state">) => Value>> = {
+  status: ({ row }) => row.status,
+  phone_numbers: ({ row }) => row.numbers.map(({ phoneNumber }) => phoneNumber),
+  foc_at: ({ row }) => Timestamp.formatOrNull(row.focAt),
+  losing_carrier: ({ row }) => row.losingCarrier,
+  requested_foc_at: ({ row }) => Timestamp.formatOrNull(row.requestedFocAt),
+  route_id: ({ row }) => row.routeId,
+  customer_reference: ({ row }) => row.customerReference,
+  "end_user.entity_name": ({ endUser }) => endUser.entityName,
+  "end_user.authorized_person_name": ({ endUser }) => endUser.authorizedPersonName,
+  "end_user.billing_phone_number": ({ endUser }) => endUser.billingPhoneNumber,
+  "end_user.address": ({ endUser: { address } }) =>
+    address === null
+      ? null
+      : [
+          address.streetAddress,
+          address.extendedAddress,
+          address.locality,
+          address.administrativeArea,
+          address.postalCode,
+          address.countryCode
+        ].filter((part) => part !== null)
+}
+
+/** What nobody is shown: that it changed is said, and not how. */
+const sealed: Readonly<Record<string, (of: Omit<Stored, "state">) => string | null>> = {
+  "end_user.account_number": ({ endUser }) => endUser.accountNumber,
+  "end_user.pin_passcode": ({ endUser }) => endUser.pinPasscode
+}
+
+/** What has become of an order, field by field. */
+export const changesOf = (
+  before: Omit<Stored, "state">,
+  after: Omit<Stored, "state">
+): NonNullable<Parameters<typeof Audit.line>[0]["changes"]> => [
+  ...Object.entries(shown).flatMap(([field, read]) => {
+    const [from, to] = [read(before), read(after)]
+    return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field, from, to }]
+  }),
+  ...Object.entries(sealed).flatMap(([field, read]) =>
+    read(before) === read(after) ? [] : [{ field, from: null, to: null }]
+  )
+]

@@ -1,0 +1,215 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PortingDocumentId, PortingOrderId, TenantId } from "../../domain/Id.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import type * as PortingMachine from "./PortingMachine.ts"
+import type { DocumentRow, DocumentStatus, EndUser, OrderRow, PortingStatus } from "./PortingView.ts"
+import * as PortingView from "./PortingView.ts"
+
+export interface OrderFilters {
+  readonly status?: PortingStatus
+}
+
+/** An order with what is never shown of it. */
+export interface Stored {
+  readonly row: OrderRow
+  readonly state: PortingMachine.State
+  readonly endUser: EndUser
+}
+
+interface Columns extends OrderRow {
+  readonly contested: PortingMachine.State["contested"]
+  readonly beforeCancel: PortingMachine.State["beforeCancel"]
+  readonly exceptionAt: number | null
+  readonly accountSecret: string | null
+}
+
+interface Secrets {
+  readonly accountNumber: string | null
+  readonly pinPasscode: string | null
+}
+
+/** How much of a document is in memory at once, in bytes. */
+const partBytes = 65_536
+
+/** Rows of `porting_order` and its documents. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const read = yield* Listing.reader
+
+  const at = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
+  const time = (ms: number | null) => sql`to_timestamp(${ms}::float8 / 1000.0)`
+  const shown = sql`id, tenant_id::text AS "tenantId", status, details, numbers, end_user AS "endUser",
+    ${at("requested_foc_at")} AS "requestedFocAt", ${at("foc_at")} AS "focAt", losing_carrier AS "losingCarrier",
+    route_id AS "routeId", customer_reference AS "customerReference", parent_id AS "parentId",
+    ${at("submitted_at")} AS "submittedAt", ${at("ported_at")} AS "portedAt", ${at("cancelled_at")} AS "cancelledAt",
+    ${at("created_at")} AS "createdAt", ${at("updated_at")} AS "updatedAt"`
+  const whole = sql`${shown}, contested, before_cancel AS "beforeCancel", ${at("exception_at")} AS "exceptionAt",
+    account_secret AS "accountSecret"`
+  const documentColumns = sql`id, porting_order_id AS "portingOrderId", document_type AS "documentType", filename,
+    content_type AS "contentType", size_bytes::float8 AS "sizeBytes", sha256, status, ${at("created_at")} AS "createdAt"`
+
+  const sealed = ({ accountNumber, pinPasscode }: EndUser): string | null =>
+    accountNumber === null && pinPasscode === null
+      ? null
+      : vault.seal(JSON.stringify({ accountNumber, pinPasscode } satisfies Secrets))
+
+  const visible = ({ accountNumber: _account, pinPasscode: _pin, ...rest }: EndUser) => JSON.stringify(rest)
+
+  const storedOf = ({ accountSecret, beforeCancel, contested, exceptionAt, ...row }: Columns): Stored => {
+    const secrets: Secrets =
+      accountSecret === null
+        ? { accountNumber: null, pinPasscode: null }
+        : (JSON.parse(vault.open(accountSecret)) as Secrets)
+    const { cancelledAt, details, focAt, losingCarrier, portedAt, status, submittedAt } = row
+    return {
+      row,
+      endUser: { ...row.endUser, ...secrets },
+      state: {
+        status,
+        details,
+        contested,
+        focAt,
+        losingCarrier,
+        submittedAt,
+        exceptionAt,
+        portedAt,
+        cancelledAt,
+        beforeCancel
+      }
+    }
+  }
+
+  return {
+    insert: (row: OrderRow, endUser: EndUser) =>
+      Effect.orDie(sql`
+        INSERT INTO porting_order (id, tenant_id, status, details, contested, end_user, account_secret, numbers,
+          requested_foc_at, route_id, customer_reference, parent_id, created_at, updated_at)
+        VALUES (${row.id}, ${row.tenantId}, ${row.status}, '[]', '[]', ${visible(endUser)}::text::jsonb, ${sealed(endUser)},
+          ${JSON.stringify(row.numbers)}::text::jsonb, ${time(row.requestedFocAt)}, ${row.routeId},
+          ${row.customerReference}, ${row.parentId}, ${time(row.createdAt)}, ${time(row.updatedAt)})`),
+
+    /** Orders of the tenant that go on. */
+    countOpen: (tenantId: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly open: number }>`
+          SELECT count(*)::int AS open FROM porting_order
+          WHERE tenant_id = ${tenantId} AND status NOT IN ('ported', 'cancelled')`),
+        (rows) => rows[0]?.open ?? 0
+      ),
+
+    /** Locks an order until the transaction ends; `tenantId` null: of anybody, for the operator. */
+    lock: (tenantId: TenantId | null, id: PortingOrderId) =>
+      Effect.map(
+        Effect.orDie(sql<Columns>`
+          SELECT ${whole} FROM porting_order
+          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`} FOR UPDATE`),
+        ([found]) => (found === undefined ? null : storedOf(found))
+      ),
+
+    save: (row: OrderRow, state: PortingMachine.State, endUser: EndUser) =>
+      Effect.orDie(sql`
+        UPDATE porting_order SET status = ${state.status}, details = ${JSON.stringify(state.details)}::text::jsonb,
+          contested = ${JSON.stringify(state.contested)}::text::jsonb, end_user = ${visible(endUser)}::text::jsonb,
+          account_secret = ${sealed(endUser)}, numbers = ${JSON.stringify(row.numbers)}::text::jsonb,
+          requested_foc_at = ${time(row.requestedFocAt)}, foc_at = ${time(state.focAt)},
+          losing_carrier = ${state.losingCarrier}, route_id = ${row.routeId},
+          customer_reference = ${row.customerReference}, before_cancel = ${state.beforeCancel},
+          submitted_at = ${time(state.submittedAt)}, exception_at = ${time(state.exceptionAt)},
+          ported_at = ${time(state.portedAt)}, cancelled_at = ${time(state.cancelledAt)},
+          updated_at = ${time(row.updatedAt)}
+        WHERE id = ${row.id}`),
+
+    remove: (id: PortingOrderId) => Effect.orDie(sql`DELETE FROM porting_order WHERE id = ${id}`),
+
+    find: (tenantId: TenantId | null, id: PortingOrderId) =>
+      Effect.map(
+        Effect.orDie(sql<OrderRow>`
+          SELECT ${shown} FROM porting_order
+          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    list: (tenantId: TenantId, { status }: OrderFilters, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: shown,
+          from: sql`porting_order`,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: status === undefined ? [] : [sql`status = ${status}`],
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: (row: OrderRow) => PortingView.order(row, [])
+        })
+      ),
+
+    /** What the operator has to work at, the one that has waited longest first. */
+    queue: (status: PortingStatus | null, limit: number) =>
+      Effect.orDie(sql<OrderRow>`
+        SELECT ${shown} FROM porting_order
+        WHERE ${status === null ? sql`status IN ('submitted', 'foc_confirmed', 'cancel_pending')` : sql`status = ${status}`}
+        ORDER BY updated_at, id LIMIT ${limit}`),
+
+    /** Orders whose exception came before `at`. */
+    unanswered: (before: number, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: PortingOrderId }>`
+          SELECT id FROM porting_order WHERE status = 'exception' AND exception_at <= ${time(before)}
+          ORDER BY exception_at LIMIT ${limit}`),
+        (rows) => rows.map(({ id }) => id)
+      ),
+
+    documents: (orderId: PortingOrderId) =>
+      Effect.orDie(sql<DocumentRow>`
+        SELECT ${documentColumns} FROM porting_document WHERE porting_order_id = ${orderId} ORDER BY created_at, id`),
+
+    /** Of all documents of a tenant. */
+    documentBytes: (tenantId: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly bytes: number }>`
+          SELECT coalesce(sum(document.size_bytes), 0)::float8 AS bytes
+          FROM porting_order JOIN porting_document document ON document.porting_order_id = porting_order.id
+          WHERE porting_order.tenant_id = ${tenantId}`),
+        ([row]) => row?.bytes ?? 0
+      ),
+
+    findDocument: (tenantId: TenantId | null, id: PortingDocumentId) =>
+      Effect.map(
+        Effect.orDie(sql<DocumentRow>`
+          SELECT ${documentColumns} FROM porting_document
+          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    insertDocument: (tenantId: TenantId, row: DocumentRow, bytes: Uint8Array) =>
+      Effect.gen(function* () {
+        yield* Effect.orDie(sql`
+          INSERT INTO porting_document (id, porting_order_id, tenant_id, document_type, filename, content_type, size_bytes,
+            sha256, status, created_at)
+          VALUES (${row.id}, ${row.portingOrderId}, ${tenantId}, ${row.documentType}, ${row.filename},
+            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${time(row.createdAt)})`)
+        for (let from = 0; from < bytes.length; from += partBytes) {
+          const part = bytes.subarray(from, from + partBytes)
+          yield* Effect.orDie(sql`
+            INSERT INTO porting_document_part (document_id, part, bytes)
+            VALUES (${row.id}, ${from / partBytes}, ${part})`)
+        }
+      }),
+
+    /** One part of a document's bytes, from 0 on; null: there is none behind the last. */
+    part: (id: PortingDocumentId, part: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly bytes: Uint8Array }>`
+          SELECT bytes FROM porting_document_part WHERE document_id = ${id} AND part = ${part}`),
+        ([row]) => row?.bytes ?? null
+      ),
+
+    judge: (id: PortingDocumentId, status: DocumentStatus) =>
+      Effect.orDie(sql`UPDATE porting_document SET status = ${status} WHERE id = ${id}`)
+  }
+})
+
+export type PortingRepo = Effect.Success<typeof make>

@@ -1,0 +1,116 @@
+import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { hash } from "node:crypto"
+import type { TenantId } from "../../domain/Id.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import { Mail, type Mailbox } from "../mail/Mail.ts"
+import * as LetterRepo from "./LetterRepo.ts"
+import * as Rendering from "./Rendering.ts"
+
+export type { Letter } from "./Rendering.ts"
+export { greeting, nameOf } from "./Rendering.ts"
+
+interface Posted {
+  /** What it is about, such as `renewal:<number>:<day>`: the same cause is posted once. */
+  readonly cause: string
+  readonly letter: Rendering.Letter
+  /** From this moment on it is of no use any more, in epoch milliseconds; absent: it always is. */
+  readonly untilMs?: number
+}
+
+/** `billing`: who pays (owner, admin, billing). `owners`: who answers for everything (owner, admin). */
+export type Audience = "billing" | "owners"
+
+const roles: Readonly<Record<Audience, ReadonlyArray<string>>> = {
+  billing: ["owner", "admin", "billing"],
+  owners: ["owner", "admin"]
+}
+
+const kind = "letter.sending"
+/** Letters that are handed over at once; tenants take turns. */
+const places = 4
+const timeoutMs = 90_000
+/** Over two days: a mail server that is away for a weekend's night takes them when it is back. */
+const retry = { attempts: 24, firstMs: 10_000, maxMs: 4 * 3_600_000 }
+
+const ended = Metric.counter("letters_total", { description: "Letters that are done with, by outcome" })
+
+/**
+ * Letters to people. A letter is a row of the outbox, written in the transaction of its cause and sent after it.
+ *
+ * What it says may hold a link with a token. It is sealed while it waits, and erased when it is done with.
+ *
+ * A letter whose fate is unknown (the connection broke behind the message, or the process died) is sent again under the
+ * same Message-ID, by which mailboxes know it. A letter that the transport refuses for good is given up.
+ */
+export class Letters extends Context.Service<
+  Letters,
+  {
+    /** Inside the caller's transaction: a row of the outbox, sent after the commit. The same cause is posted once. */
+    readonly postWithin: (
+      letter: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
+    ) => Effect.Effect<void>
+    /**
+     * The same to each active member of the tenant with a verified address who has to do with it; `alsoUnverified`:
+     * whether or not the address is verified.
+     */
+    readonly postToWithin: (
+      letter: Posted & { readonly tenantId: TenantId; readonly audience: Audience; readonly alsoUnverified?: boolean }
+    ) => Effect.Effect<void>
+  }
+>()("trunkline/letter/Letters") {
+  /** `baseUrl`: its host names the installation in Message-IDs. */
+  static readonly layer = (options: { readonly baseUrl: string }) =>
+    Layer.effect(
+      Letters,
+      Effect.gen(function* () {
+        const mail = yield* Mail
+        const jobs = yield* Jobs
+        const repo = yield* LetterRepo.make
+        const { hostname } = new URL(options.baseUrl)
+
+        const postWithin = Effect.fn("Letters.postWithin")(function* (
+          posted: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
+        ) {
+          const { cause, letter, tenantId, to, untilMs = null } = posted
+          if (yield* repo.insert({ cause, tenantId, to, letter, untilMs }))
+            yield* jobs.put({ kind, key: cause, tenantId })
+        })
+
+        const end = (cause: string, outcome: LetterRepo.Outcome, detail: string | null) =>
+          Effect.andThen(repo.end(cause, outcome, detail), Metric.update(Metric.withAttributes(ended, { outcome }), 1))
+
+        const send = Effect.fn("Letters.send")(function* (cause: string) {
+          const waiting = yield* repo.waiting(cause)
+          if (waiting === null) return
+          const { letter, to, untilMs } = waiting
+          if (untilMs !== null && untilMs <= (yield* Clock.currentTimeMillis)) return yield* end(cause, "expired", null)
+          const messageId = `${hash("sha256", cause, "hex").slice(0, 32)}@${hostname}`
+          const refusal = yield* mail.send({ ...Rendering.render(letter), messageId, to }).pipe(
+            Effect.as(null),
+            Effect.catchIf(
+              (error) => !error.retryable,
+              ({ detail }) => Effect.succeed(detail)
+            )
+          )
+          if (refusal !== null) yield* Effect.logWarning("a letter was refused for good", { cause, detail: refusal })
+          yield* end(cause, refusal === null ? "sent" : "refused", refusal)
+        })
+        jobs.declare({ kind, concurrency: places, timeoutMs, retry, run: ({ key }) => send(key) })
+
+        return Letters.of({
+          postWithin,
+          postToWithin: Effect.fn("Letters.postToWithin")(function* ({
+            alsoUnverified = false,
+            audience,
+            cause,
+            ...posted
+          }) {
+            const readers = yield* repo.readers(posted.tenantId, roles[audience], alsoUnverified)
+            yield* Effect.forEach(readers, ({ id, ...to }) => postWithin({ ...posted, cause: `${cause} ${id}`, to }), {
+              discard: true
+            })
+          })
+        })
+      })
+    )
+}

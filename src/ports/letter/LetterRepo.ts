@@ -1,0 +1,71 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TenantId, UserId } from "../../domain/Id.ts"
+import type { Mailbox } from "../mail/Mail.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import type { Letter } from "./Rendering.ts"
+
+/** How a letter that waits no more has ended. */
+export type Outcome = "sent" | "refused" | "expired"
+
+interface Waiting {
+  readonly to: Mailbox
+  readonly letter: Letter
+  /** Epoch milliseconds; null: always of use. */
+  readonly untilMs: number | null
+}
+
+/** Rows of `letter`, the outbox. What a letter says is sealed. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+
+  return {
+    /** False: this cause was posted before. */
+    insert: (row: Waiting & { readonly cause: string; readonly tenantId: TenantId | null }) =>
+      Effect.map(
+        Effect.orDie(sql`
+          INSERT INTO letter (cause, tenant_id, to_name, to_address, content, status, until, created_at)
+          VALUES (${row.cause}, ${row.tenantId}, ${row.to.name}, ${row.to.address}, ${vault.seal(JSON.stringify(row.letter))},
+            'waiting', to_timestamp(${row.untilMs}::float8 / 1000), now())
+          ON CONFLICT (cause) DO NOTHING RETURNING 1`),
+        (rows) => rows.length === 1
+      ),
+
+    /** Null: it is done with. */
+    waiting: (cause: string) =>
+      Effect.map(
+        Effect.orDie(sql<{
+          readonly name: string
+          readonly address: string
+          readonly content: string
+          readonly untilMs: number | null
+        }>`
+          SELECT to_name AS name, to_address AS address, content, (extract(epoch FROM until) * 1000)::float8 AS "untilMs"
+          FROM letter WHERE cause = ${cause} AND status = 'waiting'`),
+        ([row]): Waiting | null =>
+          row === undefined
+            ? null
+            : {
+                to: { name: row.name, address: row.address },
+                // What is sealed here was written above.
+                letter: JSON.parse(vault.open(row.content)) as Letter,
+                untilMs: row.untilMs
+              }
+      ),
+
+    /** What it said is erased. */
+    end: (cause: string, outcome: Outcome, detail: string | null) =>
+      Effect.orDie(sql`
+        UPDATE letter SET status = ${outcome}, detail = ${detail}, content = NULL, ended_at = now()
+        WHERE cause = ${cause} AND status = 'waiting'`),
+
+    /** Active members with these roles whose addresses are verified, or all of them. */
+    readers: (tenantId: TenantId, roles: ReadonlyArray<string>, alsoUnverified: boolean) =>
+      Effect.orDie(sql<Mailbox & { readonly id: UserId }>`
+        SELECT id::text AS id, first_name || ' ' || last_name AS name, email AS address FROM member
+        WHERE tenant_id = ${tenantId} AND role = ANY (${roles}::text[]) AND status = 'active'
+          AND (${alsoUnverified} OR email_verified_at IS NOT NULL)
+        ORDER BY created_at, id`)
+  } as const
+})

@@ -1,0 +1,80 @@
+import * as Printable from "../../domain/schema/Printable.ts"
+
+/** What a letter says. Words of others in it stay words: nothing of them acts in a header, in the text or in the HTML. */
+export interface Letter {
+  /** One line. */
+  readonly subject: string
+  readonly paragraphs: ReadonlyArray<string>
+  /** Null: nothing is to be done. */
+  readonly link: { readonly label: string; readonly url: string } | null
+}
+
+export interface Rendered {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/**
+ * A letter as text and as HTML that says the same. The HTML loads nothing, needs no style to be read, and shows the URL
+ * of its button too.
+ */
+export const render = (letter: Letter): Rendered => {
+  const subject = Printable.neutral(letter.subject)
+  const paragraphs = letter.paragraphs.map(Printable.neutral)
+  const link =
+    letter.link === null
+      ? null
+      : { label: Printable.neutral(letter.link.label), url: Printable.neutral(letter.link.url) }
+  return { subject, text: textOf(paragraphs, link), html: htmlOf(subject, paragraphs, link) }
+}
+
+const textOf = (paragraphs: ReadonlyArray<string>, link: Letter["link"]): string =>
+  [...paragraphs, ...(link === null ? [] : [`${link.label}:\n${link.url}`])].map((part) => `${part}\n`).join("\n")
+
+const escaped = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;")
+
+const button =
+  "display:inline-block;padding:10px 20px;border-radius:4px;background:#1a4f8b;color:#ffffff;text-decoration:none"
+
+const htmlOf = (subject: string, paragraphs: ReadonlyArray<string>, link: Letter["link"]): string => {
+  const parts = paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`)
+  if (link !== null) {
+    const url = escaped(link.url)
+    parts.push(
+      `<p><a href="${url}" style="${button}">${escaped(link.label)}</a></p>`,
+      `<p style="color:#555555;font-size:13px">Or open this address:<br>${url}</p>`
+    )
+  }
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(subject)}</title></head>
+<body style="margin:24px;font:16px/1.5 sans-serif;color:#222222;max-width:36em">
+${parts.join("\n")}
+</body>
+</html>
+`
+}
+
+/** Letters of any script, with what stands between the parts of a name; a full stop ends an initial only. */
+const nameForm = /^\p{L}[\p{L}\p{M}'’ &,-]*(\.(?= |$)[\p{L}\p{M}'’ &,-]*)*$/u
+const nameLength = 40
+
+/**
+ * The name of a person or a company where a letter goes to somebody who has not asked for it: what looks like anything but a name (an
+ * address, a URL, a sentence of a stranger) is left out.
+ */
+export const nameOf = (name: string): string | null =>
+  name.length <= nameLength && nameForm.test(name) && !/\b(www|http)/i.test(name) ? name : null
+
+/** The first line of a letter. */
+export const greeting = (firstName: string): string => {
+  const name = nameOf(firstName)
+  return name === null ? "Hello," : `Hello ${name},`
+}

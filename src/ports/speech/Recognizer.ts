@@ -1,0 +1,94 @@
+import { Context, Effect, Layer } from "effect"
+import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
+import * as FairShare from "../../domain/fair/FairShare.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { type Engine, type Give, RecognitionFailed, type Sound } from "./Recognition.ts"
+import * as RecognitionMetrics from "./RecognitionMetrics.ts"
+import * as RecognitionWatch from "./RecognitionWatch.ts"
+
+/** What the API offers; each is an engine of the operator's choice. */
+export const qualities = ["fast", "accurate"] as const
+export type Quality = (typeof qualities)[number]
+
+/** The field that is at fault, and what is wrong with it. */
+export interface Refusal {
+  readonly field: "engine" | "language"
+  readonly detail: string
+}
+
+type Engines = Readonly<Record<Quality, Engine | null>>
+
+const missing = (quality: Quality): string =>
+  `this service has no engine for ${quality} transcription; its operator can set STT_${quality.toUpperCase()} and what ` +
+  "the engine needs (STT_VOSK_URL, STT_DEEPGRAM_API_KEY or STT_OPENAI_URL), or install pocketsphinx"
+
+/** The places of an engine. A tenant takes at most half of what the others leave, and none that is not free. */
+const placesOf = (engine: Engine) => {
+  const shares = FairShare.make()
+  let used = 0
+  return <A, R>(tenant: TenantId, effect: Effect.Effect<A, RecognitionFailed, R>) =>
+    Effect.suspend(() => {
+      // Where there are so few that half of them is none, the first to come has them.
+      if (used >= engine.places || (engine.places > 2 && !shares.allows(tenant, used, engine.places)))
+        return Effect.fail(new RecognitionFailed({ reason: "overloaded" }))
+      used++
+      shares.take(tenant)
+      return Effect.ensuring(
+        effect,
+        Effect.sync(() => {
+          used--
+          shares.giveBack(tenant)
+        })
+      )
+    })
+}
+
+/** Speech recognition by the engines that this service has, guide/transcription.md. */
+export class Recognizer extends Context.Service<
+  Recognizer,
+  {
+    /** What is wrong with a request, and which of its fields; null: it can be recognized. */
+    readonly refuse: (wanted: { readonly engine: Quality; readonly language: string }) => Refusal | null
+    /** Sound of a higher rate gains nothing. */
+    readonly mostRate: (quality: Quality) => SampleRate
+    /**
+     * Recognizes the sound of a track until its end; phrases are given as they come, with times in order. Nobody waits for
+     * a place: without one it fails as `overloaded`.
+     */
+    readonly recognize: (
+      tenant: TenantId,
+      quality: Quality,
+      sound: Sound,
+      give: Give
+    ) => Effect.Effect<void, RecognitionFailed>
+  }
+>()("trunkline/speech/Recognizer") {
+  static readonly layerOf = (engines: Engines) =>
+    Layer.sync(Recognizer, () => {
+      const places = new Map(
+        [engines.fast, engines.accurate].flatMap((engine) => (engine === null ? [] : [[engine, placesOf(engine)]]))
+      )
+      return {
+        refuse: ({ engine: quality, language }) => {
+          const engine = engines[quality]
+          if (engine === null) return { field: "engine", detail: missing(quality) }
+          return engine.speaks(language)
+            ? null
+            : { field: "language", detail: `the engine for ${quality} transcription does not know ${language}` }
+        },
+        mostRate: (quality) => engines[quality]?.mostRate ?? 8000,
+        recognize: (tenant, quality, sound, give) => {
+          const engine = engines[quality]
+          const within = engine === null ? undefined : places.get(engine)
+          return engine === null || within === undefined
+            ? Effect.fail(new RecognitionFailed({ reason: "unavailable" }))
+            : within(tenant, RecognitionWatch.recognize(engine, sound, give)).pipe(
+                RecognitionMetrics.counted(engine.name)
+              )
+        }
+      }
+    })
+
+  /** A service that cannot recognize. */
+  static readonly none = Recognizer.layerOf({ fast: null, accurate: null })
+}

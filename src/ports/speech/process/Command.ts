@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { availableParallelism, setPriority } from "node:os"
+import { Effect, Result } from "effect"
+import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
+import { type Give, SpeechFailed } from "../Engine.ts"
+
+/** Programs that speak at once: a tenant that wants all of these places leaves one for the others. */
+export const places = Math.max(3, availableParallelism())
+
+/** Behind the media thread, and behind this one. */
+export const niceness = 5
+
+/** Called for a process that may have ended already, or on a system that does not let us. */
+export const nice = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness)
+  } catch {
+    // It speaks all the same.
+  }
+}
+
+/**
+ * Runs a program that writes a WAVE file of speech to its standard output, and gives its sound as it comes.
+ *
+ * There is no shell: `args` reach the program as they are, and `input` by its standard input. An interruption kills it.
+ * Fails with `speech_failed` when it cannot be started, ends with an error, or writes something else.
+ */
+export const speak = (
+  file: string,
+  args: ReadonlyArray<string>,
+  input: string,
+  give: Give
+): Effect.Effect<void, SpeechFailed> =>
+  Effect.callback<void, SpeechFailed>((resume) => {
+    const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
+    const stream = PcmStream.make({ type: "wav" })
+    const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"], env: environment })
+    nice(child)
+    const kill = (): void => void child.kill("SIGKILL")
+    const fail = (): void => {
+      kill()
+      resume(failed)
+    }
+    child.on("error", fail)
+    // It may have ended before it read all.
+    child.stdin.on("error", () => undefined)
+    child.stdout.on("error", fail)
+    child.stdout.on("data", (bytes: Buffer) => {
+      const read = stream.push(bytes)
+      if (Result.isFailure(read)) return fail()
+      give(read.success)
+    })
+    child.on("close", (code) => resume(code === 0 ? Effect.void : failed))
+    child.stdin.end(input)
+    return Effect.sync(kill)
+  })
+
+/** What a program says on its standard output, within `timeoutMs`; null: it cannot be run, or failed. */
+export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: number): Effect.Effect<string | null> =>
+  Effect.callback<string | null>((resume) => {
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env: environment, timeout: timeoutMs })
+    let text = ""
+    child.on("error", () => resume(Effect.succeed(null)))
+    child.stdout.on("data", (bytes: Buffer) => {
+      text += bytes.toString("utf8")
+      if (text.length > mostOutput) child.kill("SIGKILL")
+    })
+    child.on("close", (code) => resume(Effect.succeed(code === 0 ? text : null)))
+    return Effect.sync(() => void child.kill("SIGKILL"))
+  })
+
+const mostOutput = 1024 * 1024
+
+/** No secret of the service's environment is handed to them. */
+const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }

@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Result } from "effect"
+import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
+import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
+import * as Command from "./Command.ts"
+
+/** What its own voices are; `kal` is the fastest, `slt` and `rms` sound best. */
+const known: ReadonlyArray<Voice> = [
+  { name: "slt", language: "en-US", gender: "female" },
+  { name: "rms", language: "en-US", gender: "male" },
+  { name: "awb", language: "en-GB", gender: "male" },
+  { name: "kal", language: "en-US", gender: "male" },
+  { name: "kal16", language: "en-US", gender: "male" }
+]
+
+/** CMU Flite; null where it is not installed. It reads SSML in part only, so it gets none. */
+export const find = (file = "flite"): Effect.Effect<Engine | null> =>
+  Effect.map(Command.output(file, ["-lv"], 5_000), (list) => {
+    const listed = new Set(list?.replace(/^.*:/, "").trim().split(/\s+/))
+    const voices = known.filter(({ name }) => listed.has(name))
+    if (voices.length === 0) return null
+    return {
+      name: "flite",
+      voices,
+      takesSsml: false,
+      places: Command.places,
+      ahead: 0,
+      speak: ({ text, voice }, give) =>
+        Effect.acquireUseRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "speech-"))),
+          (folder) => {
+            // It writes to a file only: its output is a socket, which cannot be opened by a name.
+            const wav = join(folder, "speech.wav")
+            return Effect.gen(function* () {
+              const said = yield* Command.output(file, ["-voice", voice, "-t", ` ${text}`, "-o", wav], longestMs)
+              if (said === null) return yield* new SpeechFailed({ reason: "speech_failed" })
+              const bytes = yield* Effect.tryPromise({
+                try: () => readFile(wav),
+                catch: () => new SpeechFailed({ reason: "speech_failed" })
+              })
+              const read = PcmStream.make({ type: "wav" }).push(bytes)
+              if (Result.isFailure(read)) return yield* new SpeechFailed({ reason: "speech_failed" })
+              give(read.success)
+            })
+          },
+          (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+        )
+    }
+  })
+
+/** It is watched besides, and killed sooner. */
+const longestMs = 30_000

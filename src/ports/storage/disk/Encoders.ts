@@ -1,0 +1,123 @@
+import { Worker } from "node:worker_threads"
+import { Context, Effect, Layer, Metric } from "effect"
+import * as FairPlaces from "../../../runtime/fair/FairPlaces.ts"
+import type { TenantId } from "../../../domain/Id.ts"
+import { SpoolError } from "../Spool.ts"
+import type { Encoded, Encoding } from "./EncodeThread.ts"
+
+/** Files that are encoded at once. The scheduler shares the cores between them, behind everything else. */
+const places = 4
+/** Files that may wait; each lies on the disk meanwhile. */
+const room = 100_000
+/** An encoder makes at least so many seconds of sound in one of its own, or it hangs. */
+const slowestFactor = 4
+
+const encoded = Metric.counter("recording_encoded_seconds_total", {
+  description: "Seconds of sound that were encoded as MP3"
+})
+const deaths = Metric.counter("recording_encoder_deaths_total", {
+  description: "Encoding threads that died or hung; the file of one that died is tried once more",
+  incremental: true
+})
+
+const encoderDied = new SpoolError({ reason: "internal_error", detail: "the encoder died" })
+
+interface Asked extends Encoding {
+  readonly tenantId: TenantId
+  readonly durationMs: number
+}
+
+/** Makes MP3 files in threads of their own, in which tenants have their turns. */
+export class Encoders extends Context.Service<
+  Encoders,
+  {
+    /** Gives the size of the file. Asking again makes the same file. */
+    readonly encode: (asked: Asked) => Effect.Effect<number, SpoolError>
+  }
+>()("trunkline/storage/disk/Encoders") {
+  /** With this program in the threads. `leastMs`: what every file has, however short it is. */
+  static readonly layerOf = (program: URL, leastMs = 60_000) =>
+    Layer.effect(
+      Encoders,
+      Effect.gen(function* () {
+        const line = FairPlaces.make({ places, room })
+        const context = yield* Effect.context()
+        /** Threads without work. */
+        const idle: Array<Worker> = []
+        const all = new Set<Worker>()
+        yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...all].map((each) => each.terminate()))))
+
+        const start = (): Worker => {
+          const thread = new Worker(program)
+          thread.unref()
+          all.add(thread)
+          thread.on("error", () => undefined)
+          thread.once("exit", () => {
+            all.delete(thread)
+            const at = idle.indexOf(thread)
+            if (at >= 0) idle.splice(at, 1)
+          })
+          return thread
+        }
+
+        const run = (encoding: Encoding) =>
+          Effect.callback<number, SpoolError>((resume) => {
+            const thread = idle.pop() ?? start()
+            const quiet = () => {
+              thread.off("message", heard)
+              thread.off("exit", died)
+            }
+            const heard = (message: Encoded) => {
+              quiet()
+              idle.push(thread)
+              resume(
+                message.type === "encoded"
+                  ? Effect.succeed(message.sizeBytes)
+                  : Effect.fail(
+                      new SpoolError({
+                        reason: message.code === null ? "internal_error" : "storage_error",
+                        detail: message.code ?? message.detail
+                      })
+                    )
+              )
+            }
+            const died = () => {
+              quiet()
+              deaths.updateUnsafe(1, context)
+              resume(Effect.fail(encoderDied))
+            }
+            thread.on("message", heard)
+            thread.on("exit", died)
+            thread.postMessage(encoding, [])
+            return Effect.sync(() => {
+              quiet()
+              // Nobody waits for a thread that hangs.
+              void thread.terminate()
+            })
+          })
+
+        return Encoders.of({
+          encode: ({ durationMs, tenantId, ...encoding }) =>
+            run(encoding).pipe(
+              // Of what it died need not be the file: memory may have run out.
+              Effect.retry({ times: 1, while: (error) => error === encoderDied }),
+              Effect.timeoutOrElse({
+                duration: leastMs + durationMs / slowestFactor,
+                orElse: () =>
+                  Effect.suspend(() => {
+                    deaths.updateUnsafe(1, context)
+                    return Effect.fail(new SpoolError({ reason: "internal_error", detail: "the encoder hung" }))
+                  })
+              }),
+              line.within(tenantId),
+              Effect.catchTag("NoRoom", () =>
+                Effect.fail(new SpoolError({ reason: "internal_error", detail: "too many recordings wait" }))
+              ),
+              Effect.tap(() => Metric.update(encoded, durationMs / 1000))
+            )
+        })
+      })
+    )
+
+  static readonly layer = Encoders.layerOf(new URL("./EncodeWorker.ts", import.meta.url))
+}

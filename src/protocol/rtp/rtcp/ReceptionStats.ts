@@ -1,0 +1,122 @@
+import { extend, next } from "../SequenceNumber.ts"
+
+/** A jump forward by this many packets, or back by more than `maxMisorder`, may be a restarted sender: appendix A.1. */
+const maxDropout = 3000
+const maxMisorder = 100
+
+/** Counters of one report period, for a report block; RFC 3550 appendix A.3. */
+export interface Report {
+  /** Share lost since the last report in units of 1/256; 0 to 255. */
+  readonly fractionLost: number
+  readonly cumulativeLost: number
+  readonly extendedHighestSequence: number
+  /** In media clock units. */
+  readonly jitter: number
+}
+
+/** What was received so far. `packetsLost` is never negative: a duplicate does not make up for a lost packet. */
+export interface Totals {
+  readonly packetsReceived: number
+  readonly packetsLost: number
+  readonly jitterMs: number
+}
+
+/**
+ * Reception statistics of one synchronization source, RFC 3550 appendices A.1, A.3 and A.8.
+ *
+ * The probation of A.1 is left out, because signalling tells who sends here.
+ */
+export type ReceptionStats = ReturnType<typeof make>
+
+/** Statistics that have seen nothing. `clockRate` in Hz. */
+export const make = (clockRate: number) => {
+  let started = false
+  /** Extended, as is `highest`. */
+  let base = 0
+  let highest = 0
+  let received = 0
+  let badSequence = -1
+  let expectedPrior = 0
+  let receivedPrior = 0
+  let transit = Number.NaN
+  let jitter = 0
+  /** Totals of the runs before a restart of the sender. */
+  let receivedBefore = 0
+  let lostBefore = 0
+
+  const expected = () => (started ? highest - base + 1 : 0)
+
+  const restart = (sequenceNumber: number) => {
+    receivedBefore += received
+    lostBefore += Math.max(0, expected() - received)
+    started = true
+    base = sequenceNumber
+    highest = sequenceNumber
+    received = 0
+    badSequence = -1
+    expectedPrior = 0
+    receivedPrior = 0
+    transit = Number.NaN
+  }
+
+  /** Sequence part, A.1 `update_seq`. */
+  const count = (sequenceNumber: number): boolean => {
+    if (!started) restart(sequenceNumber)
+    const extended = extend(highest, sequenceNumber)
+    const step = extended - highest
+    if (step >= maxDropout || step <= -maxMisorder) {
+      if (sequenceNumber !== badSequence) {
+        badSequence = next(sequenceNumber)
+        return false
+      }
+      // Two in a row behind the jump: the sender started over without telling.
+      restart(sequenceNumber)
+    } else if (step > 0) highest = extended
+    received++
+    return true
+  }
+
+  return {
+    /** Counts an audio packet. False: first packet behind a doubtful jump, not counted. */
+    receive(packet: { readonly sequenceNumber: number; readonly timestamp: number }, arrivedAtMs: number): boolean {
+      if (!count(packet.sequenceNumber)) return false
+      const now = (arrivedAtMs * clockRate) / 1000 - packet.timestamp
+      if (!Number.isNaN(transit)) {
+        const difference = now - transit
+        const whole = Math.floor(difference)
+        // The short way round, as timestamps wrap.
+        const d = Math.abs((whole | 0) + difference - whole)
+        // A jump of the timestamp is no jitter of the network.
+        if (d < clockRate * 10) jitter += (d - jitter) / 16
+      }
+      transit = now
+      return true
+    },
+    /** Counts a packet whose timestamp says nothing of its departure (telephone-event, RFC 4733 section 2.5.1.2). */
+    receiveEvent: count,
+    /** Figures for a report block; ends the report period. */
+    report(): Report {
+      const expectedNow = expected()
+      const expectedInterval = expectedNow - expectedPrior
+      const lostInterval = expectedInterval - (received - receivedPrior)
+      expectedPrior = expectedNow
+      receivedPrior = received
+      return {
+        fractionLost:
+          expectedInterval <= 0 || lostInterval <= 0
+            ? 0
+            : Math.min(255, Math.floor((lostInterval * 256) / expectedInterval)),
+        cumulativeLost: Math.max(-0x80_0000, Math.min(0x7f_ffff, expectedNow - received)),
+        extendedHighestSequence: highest >>> 0,
+        jitter: Math.floor(jitter)
+      }
+    },
+    totals(): Totals {
+      return {
+        packetsReceived: receivedBefore + received,
+        packetsLost: lostBefore + Math.max(0, expected() - received),
+        jitterMs: (jitter * 1000) / clockRate
+      }
+    }
+  }
+}

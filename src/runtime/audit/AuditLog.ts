@@ -1,0 +1,142 @@
+import { Context, Effect, Layer, Struct } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import type { AuditId, TenantId } from "../../domain/Id.ts"
+import type { AuditRow } from "../store/journal/Journal.ts"
+import * as Listing from "../store/list/Listing.ts"
+import { type AuditLineView, view } from "./AuditView.ts"
+
+/** All that are given must hold; the moments themselves are left out. */
+export interface Filters {
+  readonly action?: string
+  readonly resourceType?: string
+  readonly resourceId?: string
+  readonly actorType?: string
+  readonly actorId?: string
+  readonly createdAfterMs?: number
+  readonly createdBeforeMs?: number
+}
+
+/** A line as it is read; `occurredAt` in epoch milliseconds. */
+export interface Line {
+  readonly id: AuditId
+  readonly occurredAt: number
+  readonly actorType: AuditRow["actor"]["type"]
+  readonly actorId: string | null
+  readonly actorName: string | null
+  readonly action: string
+  readonly resourceType: string
+  readonly resourceId: string
+  readonly changes: AuditRow["changes"]
+  readonly ip: string | null
+}
+
+export interface Page {
+  readonly results: ReadonlyArray<Line>
+  /** Where the page ends, if there may be more behind it; null: there is none. */
+  readonly next: string | null
+}
+
+/**
+ * Reads the audit log, guide/tenants.md#audit, the newest lines first. One answer looks at `Listing.looked` lines at
+ * most; a filter that finds little in them goes on behind them with the next page. The lines of one resource have an
+ * index of their own.
+ */
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    /** The lines of a tenant, in its turn among those that read lists. */
+    readonly ofTenant: (
+      tenantId: TenantId,
+      filters: Filters,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<AuditLineView>>
+    /**
+     * For the operator: the lines of a tenant, or those of none (null), which tell what was changed for all. `after`: the
+     * `next` of the page before. Null: the text is none.
+     */
+    readonly list: (
+      tenantId: TenantId | null,
+      filters: Filters,
+      window: { readonly limit: number; readonly after?: string }
+    ) => Effect.Effect<Page | null>
+  }
+>()("trunkline/audit/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const readList = yield* Listing.reader
+      const order = Listing.byOrdinal(sql)
+      const columns = sql`id::text AS id, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt",
+        actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action,
+        resource_type AS "resourceType", resource_id AS "resourceId", changes, ip`
+
+      /** What an index finds, and what is looked for there. */
+      const conditions = (tenantId: TenantId | null, filters: Filters) => {
+        const equal = (column: string, value: string | undefined): ReadonlyArray<Fragment> =>
+          value === undefined ? [] : [sql`${sql(column)} = ${value}`]
+        return {
+          where: sql.and([
+            tenantId === null ? sql`tenant_id IS NULL` : sql`tenant_id = ${tenantId}`,
+            ...equal("resource_id", filters.resourceId)
+          ]),
+          filters: [
+            ...equal("action", filters.action),
+            ...equal("resource_type", filters.resourceType),
+            ...equal("actor_type", filters.actorType),
+            ...equal("actor_id", filters.actorId),
+            ...(filters.createdAfterMs === undefined
+              ? []
+              : [sql`occurred_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000)`]),
+            ...(filters.createdBeforeMs === undefined
+              ? []
+              : [sql`occurred_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000)`])
+          ]
+        }
+      }
+
+      return AuditLog.of({
+        ofTenant: (tenantId, filters, window) =>
+          Effect.orDie(
+            readList({
+              tenantId,
+              columns,
+              from: sql`audit`,
+              ...conditions(tenantId, filters),
+              order,
+              window,
+              item: ({ actorId, actorName, actorType, ...line }: Line) =>
+                view({ ...line, actor: { type: actorType, id: actorId, name: actorName } })
+            })
+          ),
+        list: Effect.fn("AuditLog.list")(function* (
+          tenantId: TenantId | null,
+          asked: Filters,
+          window: { readonly limit: number; readonly after?: string }
+        ): Effect.fn.Return<Page | null> {
+          const behind = window.after === undefined ? sql`true` : order.behind(window.after)
+          if (behind === null) return null
+          const { filters, where } = conditions(tenantId, asked)
+          const rows = yield* Effect.orDie(sql<Line & { readonly place: string; readonly end: string | null }>`
+            WITH looked AS MATERIALIZED (
+              SELECT * FROM audit WHERE ${where} AND ${behind} ORDER BY ordinal DESC LIMIT ${Listing.looked}
+            ), found AS (
+              SELECT * FROM looked WHERE ${sql.and([sql`true`, ...filters])} ORDER BY ordinal DESC LIMIT ${window.limit}
+            )
+            SELECT f.*, total.end FROM (
+              SELECT CASE WHEN count(*) = ${Listing.looked} THEN min(ordinal)::text END AS end FROM looked
+            ) AS total LEFT JOIN (SELECT ${columns}, ordinal::text AS place, ordinal FROM found) f ON true
+            ORDER BY f.ordinal DESC`)
+          // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id where nothing is found
+          const results = rows.filter(({ id }) => id !== null)
+          const last = results.length === window.limit ? results.at(-1)?.place : undefined
+          return {
+            results: results.map((row) => Struct.omit(row, ["end", "place"])),
+            next: last ?? rows[0]?.end ?? null
+          }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,121 @@
+import { Data, Effect } from "effect"
+import * as FairQueue from "../../domain/fair/FairQueue.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import * as EventLoop from "../process/EventLoop.ts"
+
+/** The line is full, for everybody or for this holder, or its turn did not come in time; nothing was begun. */
+export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
+
+/**
+ * Places for work that many holders (tenants, addresses) share fairly, `domain/fair/FairQueue.ts`: a semaphore that no
+ * holder can keep from the others. What an effect uses is the time for which it held its place.
+ */
+export interface FairPlaces {
+  /**
+   * Runs the effect when the holder's turn has come. Work whose fiber is interrupted while it waits is not begun, and
+   * leaves the line at once. Fails with `NoRoom` when the line is full, or the turn has not come within `patienceMs`.
+   */
+  readonly within: (holder: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoRoom, R>
+  readonly waiting: () => number
+  readonly running: () => number
+}
+
+interface Ticket {
+  begin: (() => void) | null
+  /** When it got its place, on the monotonic clock. */
+  since: number | null
+}
+
+export interface Options extends FairQueue.Options {
+  /** How long an effect waits for its turn; absent: for ever. */
+  readonly patienceMs?: number
+  /**
+   * A holder begins nothing for so many times as long as its last effect took: for work that other things wait for too
+   * (the event loop, the processor), so that one who asks for it without end leaves time for them.
+   */
+  readonly rests?: number
+  /**
+   * Places of each holder while another one than the last has come within so long: for work that many at once make
+   * slower for all, though it gains by it. A holder alone takes every place. While the thread is busy, one of whose work
+   * more waits than it has places rests for as long as its last effect took.
+   */
+  readonly shared?: { readonly each: number; readonly withinMs: number; readonly thread?: EventLoop.EventLoop }
+}
+
+/** `places`: effects that run at once; `room`: effects that may wait. */
+export const make = (options: Options): FairPlaces => {
+  const { patienceMs, rests = 0, shared } = options
+  const thread = shared?.thread ?? EventLoop.make()
+  const queue = FairQueue.make<Ticket>(options)
+  let last = { holder: "", at: -Infinity }
+  /** The newest that came from another holder than `last`. */
+  let other = last
+
+  const came = (holder: string, at: number): void => {
+    if (holder !== last.holder) other = last
+    last = { holder, at }
+  }
+  const isShared = (now: number): boolean => shared !== undefined && now - other.at <= shared.withinMs
+  const eachAt = (now: number): number => (shared !== undefined && isShared(now) ? shared.each : Infinity)
+  const restsAt = (holder: string, now: number): number =>
+    rests === 0 && queue.waitingOf(holder) > eachAt(now) && thread.isBusy(now) ? 1 : rests
+
+  const fill = (now: number) => {
+    const each = eachAt(now)
+    for (let ticket = queue.next(each); ticket !== null; ticket = queue.next(each)) {
+      ticket.since = now
+      ticket.begin?.()
+    }
+  }
+  const enter = (holder: string) =>
+    Effect.flatMap(Monotonic.now, (now) => {
+      const ticket: Ticket = { begin: null, since: null }
+      if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
+      came(holder, now)
+      fill(now)
+      return Effect.succeed(ticket)
+    })
+  const turnOf = (holder: string, ticket: Ticket): Effect.Effect<void, NoRoom> => {
+    if (ticket.since !== null) return Effect.void
+    const turn = Effect.callback<void>((resume) => {
+      if (ticket.since === null) ticket.begin = () => resume(Effect.void)
+      else resume(Effect.void)
+    })
+    return patienceMs === undefined
+      ? turn
+      : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
+  }
+  const exit = (holder: string, ticket: Ticket) =>
+    Effect.flatMap(Monotonic.now, (now) => {
+      if (ticket.since === null) {
+        queue.leave(holder, ticket)
+        fill(now)
+        return Effect.void
+      }
+      const took = now - ticket.since
+      const times = restsAt(holder, now)
+      if (times > 0) queue.rest(holder)
+      queue.end(holder, took)
+      fill(now)
+      return times > 0 ? Effect.asVoid(Effect.forkDetach(wake(holder, took * times))) : Effect.void
+    })
+  const wake = (holder: string, afterMs: number) =>
+    Effect.andThen(
+      Effect.sleep(afterMs),
+      Effect.map(Monotonic.now, (now) => {
+        queue.wake(holder)
+        fill(now)
+      })
+    )
+
+  return {
+    within: (holder) => (effect) =>
+      Effect.acquireUseRelease(
+        enter(holder),
+        (ticket) => Effect.andThen(turnOf(holder, ticket), effect),
+        (ticket) => exit(holder, ticket)
+      ),
+    waiting: queue.waiting,
+    running: queue.running
+  }
+}

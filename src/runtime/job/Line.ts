@@ -1,0 +1,67 @@
+import { Clock, Effect, Latch } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import * as Attempt from "./Attempt.ts"
+import type { Job } from "./Job.ts"
+import * as JobRows from "./JobRows.ts"
+import * as Runner from "./Runner.ts"
+
+/** The jobs of one partition: its rows, their runner, and when it looks again. */
+export const make = Effect.fnUntraced(function* (needs: {
+  readonly partition: number
+  readonly jobs: ReadonlyMap<string, Job>
+  readonly now?: () => Fragment
+}) {
+  const { partition } = needs
+  const journal = yield* Journal
+  const rows = yield* JobRows.make(needs)
+  // Whoever puts a row may go by another clock, as the kit for tests does.
+  const clock = yield* Clock.Clock
+  const now = () => Monotonic.read(clock)
+  let expectedUntil = 0
+  const changed = Latch.makeUnsafe(false)
+  const wake = () => void Latch.openUnsafe(changed)
+  const runner = yield* Runner.make({ ...needs, rows, onFree: wake })
+  const isHeld = () => journal.partitions().includes(partition)
+
+  /** Repeats the effect until it succeeds, or until the partition is lost and there is nothing more to do here. */
+  const patiently = (what: string) => (effect: Effect.Effect<unknown, unknown>) => {
+    let said = false
+    return effect.pipe(
+      Effect.tapCause((cause) => {
+        if (said) return Effect.void
+        said = true
+        return Effect.logWarning(`${what}; it is tried again until it succeeds`, cause)
+      }),
+      Effect.tap(() => Effect.sync(() => (said = false))),
+      Effect.catchCause(() => Effect.as(Effect.sleep(Attempt.nearMs), "again" as const)),
+      Effect.repeat({ while: (outcome) => outcome === "again" && isHeld() })
+    )
+  }
+
+  const pass = Effect.gen(function* () {
+    Latch.closeUnsafe(changed)
+    const nextMs = yield* runner.look
+    const expecting = now() < expectedUntil
+    yield* Effect.raceFirst(Effect.sleep(Attempt.lookInMs(nextMs, expecting)), Latch.await(changed))
+  })
+
+  return {
+    rows,
+    runner,
+    wake,
+    /** Somebody has put a row into a transaction that has not ended yet. */
+    expect: Effect.sync(() => {
+      expectedUntil = now() + Attempt.expectedMs
+      wake()
+    }),
+    /** Looks when something is due, until the partition is lost or the scope closes; then gives back what is under way. */
+    run: patiently("jobs could not begin")(runner.prepare).pipe(
+      Effect.andThen(Effect.repeat(patiently("what is due could not be looked for")(pass), { while: isHeld })),
+      Effect.ensuring(runner.stop)
+    )
+  } as const
+})
+
+export type Line = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { EntityId } from "../../../domain/Id.ts"
+import type { Kind, StoredEntity, StoredInput, StoredOf } from "./Journal.ts"
+
+/** Reads what the journal holds, as it is. A failed read dies. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const entity = sql`id, kind, tenant_id AS "tenantId", partition, seq::int AS seq, settled, state_version AS "stateVersion",
+    state`
+
+  return {
+    find: Effect.fn("Journal.find")(function* (entityId: EntityId) {
+      const rows = yield* Effect.orDie(sql<StoredEntity>`SELECT ${entity} FROM entity WHERE id = ${entityId}`)
+      return rows[0] ?? null
+    }),
+
+    unsettled: Effect.fn("Journal.unsettled")(<K extends Kind>(kind: K, partition: number) =>
+      Effect.orDie(sql<StoredOf<K>>`
+        SELECT ${entity} FROM entity WHERE partition = ${partition} AND kind = ${kind} AND NOT settled`)
+    ),
+
+    inputs: Effect.fn("Journal.inputs")((entityId: EntityId) =>
+      Effect.orDie(sql<StoredInput>`
+        SELECT seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed, machine_version AS "machineVersion", input
+        FROM journal WHERE entity_id = ${entityId} ORDER BY seq`)
+    )
+  }
+}

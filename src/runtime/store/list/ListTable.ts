@@ -1,0 +1,110 @@
+import * as Wire from "../../../domain/schema/Wire.ts"
+
+/**
+ * The table behind a list: columns that the list filters and shows of an entity, written in the commit that changes them.
+ *
+ * The feature that owns a list names each column once, with its SQL type and where its value stands in the state. The
+ * commit's statement, the columns of a read and the type of a row follow from that. `fromNumber` is `from_number` in
+ * SQL; the key is `id`.
+ */
+export interface ListTable<State, Row> {
+  readonly rowOf: (state: State) => Row
+  /** What a commit from `before` to `after` writes: nothing where the list shows the same. */
+  readonly writes: (before: State | null, after: State) => ReadonlyArray<ListWrite>
+  /** The columns of a SELECT that gives rows. */
+  readonly columns: string
+}
+
+export type RowOf<Table> = Table extends ListTable<never, infer Row> ? Row : never
+
+/** A row on its way to its table. */
+export interface ListWrite {
+  readonly table: Target
+  readonly row: Readonly<Record<string, Value>>
+}
+
+/** A table as the commit's statement writes it. Two of one name are one table. */
+export interface Target {
+  readonly name: string
+  readonly columns: ReadonlyArray<TargetColumn>
+}
+
+interface TargetColumn {
+  /** In SQL. */
+  readonly name: string
+  /** In the row. */
+  readonly field: string
+  readonly type: Type
+}
+
+type Value = string | number | null
+
+interface Column<State, V extends Value> {
+  readonly type: Type
+  readonly of: (state: State) => V
+}
+
+/** How a value travels: its type in JSON, from there into the column, and back. */
+interface Type {
+  readonly sent: string
+  readonly written: (sent: string) => string
+  readonly read: (column: string) => string
+}
+
+const same = (text: string) => text
+const textType: Type = { sent: "text", written: same, read: same }
+const uuidType: Type = { sent: "uuid", written: same, read: (column) => `${column}::text` }
+const intType: Type = { sent: "int", written: same, read: same }
+const bigintType: Type = { sent: "bigint", written: same, read: (column) => `${column}::float8` }
+const timeType: Type = {
+  sent: "float8",
+  written: (sent) => `to_timestamp(${sent} / 1000.0)`,
+  read: (column) => `(extract(epoch FROM ${column}) * 1000)::float8`
+}
+
+export const text = <State, V extends string | null>(of: (state: State) => V): Column<State, V> => ({
+  type: textType,
+  of
+})
+export const uuid = <State, V extends string | null>(of: (state: State) => V): Column<State, V> => ({
+  type: uuidType,
+  of
+})
+export const int = <State, V extends number | null>(of: (state: State) => V): Column<State, V> => ({
+  type: intType,
+  of
+})
+/** Whole numbers up to 2^53. */
+export const bigint = <State, V extends number | null>(of: (state: State) => V): Column<State, V> => ({
+  type: bigintType,
+  of
+})
+/** Epoch milliseconds here, `timestamptz` there. */
+export const time = <State, V extends number | null>(of: (state: State) => V): Column<State, V> => ({
+  type: timeType,
+  of
+})
+
+type Columns<State> = { readonly id: Column<State, string> } & Readonly<Record<string, Column<State, Value>>>
+
+type Shown<C> = { readonly [Field in keyof C]: C[Field] extends Column<never, infer V> ? V : never }
+
+/** The list table `name` of states; its columns must exist there. */
+export const of =
+  <State>() =>
+  <const C extends Columns<State>>(name: string, columns: C): ListTable<State, Shown<C>> => {
+    const fields: ReadonlyArray<readonly [string, Column<State, Value>]> = Object.entries(columns)
+    const table: Target = {
+      name,
+      columns: fields.map(([field, { type }]) => ({ name: Wire.snake(field), field, type }))
+    }
+    const rowOf = (state: State) => Object.fromEntries(fields.map(([field, column]) => [field, column.of(state)]))
+    return {
+      rowOf: (state) => rowOf(state) as Shown<C>,
+      writes: (before, after) =>
+        before !== null && fields.every(([, column]) => column.of(before) === column.of(after))
+          ? []
+          : [{ table, row: rowOf(after) }],
+      columns: table.columns.map(({ field, name, type }) => `${type.read(name)} AS "${field}"`).join(", ")
+    }
+  }

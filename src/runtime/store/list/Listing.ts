@@ -1,0 +1,197 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { ApiError } from "../../../domain/ApiError.ts"
+import type { TenantId } from "../../../domain/Id.ts"
+import * as ListClient from "./ListClient.ts"
+
+/** Rows `offset` … `offset + limit - 1` of a list, or of what follows `after`. */
+export interface Window {
+  readonly limit: number
+  readonly offset: number
+  /** Where a page ended (`Page.next`). */
+  readonly after?: string
+}
+
+/** A page: some of the rows, and how many there are in all. */
+export interface Page<Item> {
+  /** Counted among the first `looked` rows. */
+  readonly count: number
+  readonly results: ReadonlyArray<Item>
+  /** Where the page ends, if there may be more behind it; null: there is none. */
+  readonly next: string | null
+}
+
+/**
+ * Rows that one answer looks at, so that a list of a million costs no more than one of ten thousand. It counts up to
+ * here, and a filter that finds little in them goes on behind them with the next page.
+ */
+export const looked = 10_000
+
+/** A total order, and a place in it as text, from which a page goes on without counting what is before. */
+export interface Order {
+  readonly by: Fragment
+  /** The place of a row. */
+  readonly place: Fragment
+  /** What stands behind a place; null: the text is none. */
+  readonly behind: (place: string) => Fragment | null
+}
+
+/** By a growing number, the newest first. */
+export const byOrdinal = (sql: SqlClient.SqlClient): Order => ({
+  by: sql`ordinal DESC`,
+  place: sql`ordinal::text`,
+  behind: (place) => (/^[0-9]{1,18}$/.test(place) ? sql`ordinal < ${place}::text::bigint` : null)
+})
+
+const moment = /^([0-9]{1,16})~([0-9a-z_-]{1,64})$/
+
+/** By the microsecond in `time`, the newest first, then by `id`, downwards or upwards. */
+export const byTime = (
+  sql: SqlClient.SqlClient,
+  time: "created_at" | "initiated_at",
+  then: "upwards" | "downwards" = "upwards"
+): Order => {
+  const at = sql.literal(time)
+  return {
+    by: then === "upwards" ? sql`${at} DESC, id` : sql`${at} DESC, id DESC`,
+    place: sql`(extract(epoch FROM ${at}) * 1000000)::bigint || '~' || id`,
+    behind: (place) => {
+      const [, micros, id] = moment.exec(place) ?? []
+      if (micros === undefined || id === undefined) return null
+      const then_ = sql`(timestamptz 'epoch' + ${micros}::text::float8 * interval '1 microsecond')`
+      return then === "upwards"
+        ? sql`(${at} < ${then_} OR (${at} = ${then_} AND id::text > ${id}))`
+        : sql`(${at}, id) < (${then_}, ${id})`
+    }
+  }
+}
+
+/** The source of a list. `columns` name an `id` that is never null. */
+export interface List<Row, Item> {
+  readonly tenantId: TenantId
+  readonly columns: Fragment
+  readonly from: Fragment
+  /** What an index finds in the list's order; it should hold for every row from there on. */
+  readonly where: Fragment
+  /** What is looked for among those. */
+  readonly filters?: ReadonlyArray<Fragment>
+  /** Holds for a row behind which no filter can find any more. */
+  readonly past?: Fragment
+  readonly order: Order
+  readonly window: Window
+  readonly item: (row: Row) => Item
+}
+
+const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
+
+/** The row of the totals stands before each row of the page, or alone. */
+interface Totals {
+  readonly count: number
+  readonly next: string | null
+  readonly id: string | null
+}
+
+/**
+ * What reads lists (`ListClient.reading`): one page, and how many rows there are, both of one moment (one statement,
+ * hence one snapshot). For an `after` that is no place it dies with an `ApiError`, 400.
+ */
+export const reader = Effect.gen(function* () {
+  const { sql, within } = yield* ListClient.reading
+
+  return <Row extends { readonly id: string }, Item>(list: List<Row, Item>): Effect.Effect<Page<Item>, SqlError> => {
+    const { columns, filters = [], from, item, order, past, tenantId, where, window } = list
+    const behind = window.after === undefined ? sql`true` : order.behind(window.after)
+    if (behind === null) return Effect.die(noPlace)
+    const last = window.offset + window.limit
+    const ordered = sql`FROM ${from} WHERE ${where} AND ${behind} ORDER BY ${order.by}`
+    const { counted, found } =
+      filters.length === 0 && past === undefined
+        ? everything({ sql, ordered, list, last })
+        : filtered({ sql, ordered, list, last })
+    // The count has a row of its own, so that it is there when the page is empty.
+    const page = sql<Row & Totals>`
+      WITH ${found}
+      SELECT total.*, rows.* FROM (
+        SELECT (${counted})::int AS count,
+          (SELECT ${order.place} FROM ${from} WHERE id = (SELECT listed FROM ending)) AS next
+      ) AS total LEFT JOIN (
+        SELECT found.position, row.* FROM found CROSS JOIN LATERAL
+          (SELECT ${columns} FROM ${from} WHERE id = found.listed) AS row
+        WHERE found.position > ${window.offset} AND found.position <= ${last}
+      ) AS rows ON true ORDER BY rows.position`
+    const answered = Effect.map(page, (rows) => ({
+      count: rows[0]?.count ?? 0,
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id on an empty page
+      results: rows.filter((row) => row.id !== null).map((row) => item(row)),
+      next: rows[0]?.next ?? null
+    }))
+    return within(tenantId, answered)
+  }
+})
+
+interface Search {
+  readonly sql: SqlClient.SqlClient
+  /** The list's rows from the place on in which it goes on. */
+  readonly ordered: Fragment
+  readonly list: Pick<List<never, never>, "filters" | "from" | "where" | "order" | "past" | "window">
+  /** The last position of the page. */
+  readonly last: number
+}
+
+/**
+ * What finds a page: the positions `found`, of which those of the page are shown, and where the page is `ending`; and
+ * the number of rows.
+ */
+interface Found {
+  readonly found: Fragment
+  readonly counted: Fragment
+}
+
+/** The rows that a list counts begin with its first one, wherever the page begins. */
+const firstRows = ({ list: { from, order, where }, sql }: Search, columns: Fragment): Fragment =>
+  sql`(SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
+
+/** Of a list without filters, where a position is an offset: nothing is read but the page, and the index to count. */
+const everything = (search: Search): Found => {
+  const { last, list, ordered, sql } = search
+  const upTo = Math.min(last, looked)
+  const skipped = Math.min(list.window.offset, looked - 1)
+  return {
+    found: sql`found AS MATERIALIZED (
+        SELECT id AS listed, ${skipped}::int + row_number() OVER () AS position
+        FROM (SELECT id ${ordered} LIMIT ${upTo + 1 - skipped} OFFSET ${skipped}) AS row
+        LIMIT ${looked - skipped}
+      ), ending AS (
+        SELECT listed FROM found
+        WHERE position = ${upTo} AND (position = ${looked} OR EXISTS (SELECT FROM found WHERE position > ${upTo}))
+      )`,
+    counted: sql`SELECT count(*) FROM ${firstRows(search, sql``)}`
+  }
+}
+
+const filtered = (search: Search): Found => {
+  const { last, list, ordered, sql } = search
+  const wanted = list.filters === undefined || list.filters.length === 0 ? sql`true` : sql.and(list.filters)
+  return {
+    // Rows are numbered as the index gives them; an order of its own would have them sorted.
+    found: sql`looked AS MATERIALIZED (
+        SELECT id AS listed, wanted, past, row_number() OVER () AS at,
+          count(*) FILTER (WHERE wanted) OVER (ROWS UNBOUNDED PRECEDING) AS position
+        FROM (SELECT id, ${wanted} AS wanted, ${list.past ?? sql`false`} AS past ${ordered} LIMIT ${looked}) AS row
+      ), found AS (
+        SELECT listed, position FROM looked WHERE wanted
+      ), ending AS (
+        SELECT coalesce(
+          (SELECT listed FROM found WHERE position = ${last} AND EXISTS (SELECT FROM found WHERE position > ${last})),
+          (SELECT listed FROM looked WHERE at = ${looked} AND NOT past)) AS listed
+      )`,
+    counted:
+      list.window.after === undefined
+        ? sql`SELECT count(*) FILTER (WHERE wanted) FROM looked`
+        : sql`SELECT count(*) FILTER (WHERE wanted) FROM ${firstRows(search, sql`${wanted} AS wanted`)}`
+  }
+}
+
+export type Reader = Effect.Success<typeof reader>

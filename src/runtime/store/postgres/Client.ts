@@ -1,0 +1,253 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import { Context, Effect, Fiber, Layer, Metric, type Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { SqlClient } from "effect/sql"
+import type { Borrower, Connection } from "effect/sql/SqlConnection"
+import { SqlError } from "effect/sql/SqlError"
+import { randomUUID } from "node:crypto"
+import * as Outage from "../Outage.ts"
+import { serverMs, StatementLimit } from "../StatementLimit.ts"
+import * as Unanswered from "../journal/Unanswered.ts"
+import * as Backend from "./Backend.ts"
+import * as Committing from "./Committing.ts"
+import { Session, unanswered } from "./Session.ts"
+import * as StatementWatch from "./StatementWatch.ts"
+
+export interface Options {
+  readonly url: Redacted.Redacted
+  /** Which pool it is, for metrics. */
+  readonly name: string
+  readonly maxConnections: number
+  /**
+   * `fenced`: a statement outside of a transaction reads, and one that writes gets a transaction of its own, so that a
+   * process which lost the journal writes nothing. `own`: for whoever fences its statements itself, at no cost. `none`:
+   * it only reads.
+   */
+  readonly writes: "fenced" | "own" | "none"
+  /** Settings of its sessions, beside those of all. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** How long a statement waits for a free connection, connecting included. */
+  readonly acquireMs?: number
+  /** Is told of each statement or transaction that begins to wait for the database (1), and of its end (-1). */
+  readonly onWork?: (by: 1 | -1) => void
+}
+
+const acquireMsOtherwise = 2_000
+
+/** Settings of every session: it must not block others for ever, whatever becomes of this process. */
+export const sessionSettings = {
+  statement_timeout: `${serverMs}`,
+  idle_in_transaction_session_timeout: "15000",
+  tcp_keepalives_idle: "15",
+  tcp_keepalives_interval: "5",
+  tcp_keepalives_count: "3"
+} as const
+
+/** Raising an epoch may wait for a dead process's statement; no request waits so long for a lock. */
+const fencedSettings = { default_transaction_read_only: "on", lock_timeout: "30000" } as const
+
+const inUse = Metric.gauge("database_connections_in_use", {
+  description: "Connections with a statement or a transaction"
+})
+const waiting = Metric.gauge("database_connections_waited_for", {
+  description: "Statements that wait for a connection"
+})
+const givenUp = Metric.counter("database_statements_given_up_total", {
+  description: "Statements without an answer at their deadline, and those that found no connection",
+  incremental: true
+})
+
+/**
+ * A pool of Postgres sessions as an `SqlClient` whose answers are true and come in time.
+ *
+ * - Each statement has a deadline (`StatementLimit`), and so has the wait for a connection. A connection that is silent
+ *   at the deadline is given up and replaced. Whoever asked gets an error that `Outage.is` knows, with `Unanswered` as
+ *   its cause.
+ * - A transaction succeeds if and only if it is in the database (`Committing`), and commits only under an epoch that
+ *   this process holds (`WriteFence`).
+ */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const { acquireMs = acquireMsOtherwise, maxConnections, name, url, writes } = options
+  const config: PgPool.Config = {
+    url,
+    maxConnections,
+    connectTimeout: "5 seconds",
+    // Detects a peer that vanished without a word while nothing is asked of it.
+    keepAlive: "15 seconds",
+    applicationName: "trunkline",
+    startupParameters: { ...sessionSettings, ...(writes === "own" ? {} : fencedSettings), ...options.settings }
+  }
+  const pool = yield* PgPool.make(config)
+  const watch = yield* StatementWatch.make
+  const context = yield* Effect.context()
+  const counted = { inUse: 0, waiting: 0 }
+  const count = (which: "inUse" | "waiting", by: 1 | -1): void => {
+    counted[which] += by
+    options.onWork?.(by)
+    Metric.withAttributes(which === "inUse" ? inUse : waiting, { pool: name }).updateUnsafe(counted[which], context)
+  }
+  const late = (message: string, of: { readonly wasSent: boolean; readonly ended: Effect.Effect<void, SqlError> }) => {
+    Metric.withAttributes(givenUp, { pool: name }).updateUnsafe(1, context)
+    return unanswered(message, { ...of, wasSlow: of.wasSent })
+  }
+  const noConnection = () =>
+    late(`no connection to the database within ${acquireMs} ms`, { wasSent: false, ended: Effect.void })
+  const noAnswer = (limitMs: number, ended: Effect.Effect<void, SqlError>) =>
+    late(`no answer of the database within ${limitMs} ms`, { wasSent: true, ended })
+
+  const life = randomUUID()
+  let transactions = 0
+  const commitOf = (yield* Committing.make)(config, () => `${life}/${++transactions}`)
+
+  const transaction = <A>(session: Session, statement: (session: Session) => Effect.Effect<A, SqlError>) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        yield* session.query(begin)
+        const answer = yield* Effect.onError(restore(statement(session)), () =>
+          Effect.ignore(session.query("ROLLBACK"))
+        )
+        yield* commitOf(session)
+        return answer
+      })
+    )
+
+  /** A session that is nobody else's. After a statement that got no answer it takes no other one. */
+  const exclusive = (pg: PgConnection.PgConnection): Session => {
+    let lost: SqlError | null = null
+    const ask = <A>(work: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+      Effect.contextWith((services: Context.Context<never>) =>
+        Effect.callback<A, SqlError>((resume) => {
+          if (lost !== null) return resume(Effect.fail(lost))
+          const limitMs = Context.get(services, StatementLimit)
+          let running: Fiber.Fiber<A, SqlError> | null = null
+          const patience = watch.begin(limitMs, () => {
+            lost = noAnswer(limitMs, Effect.void)
+            resume(Effect.fail(lost))
+            running?.interruptUnsafe()
+          })
+          running = Effect.runForkWith(services)(work)
+          running.addObserver((exit) => {
+            patience.end()
+            resume(exit)
+          })
+          return Effect.suspend(() => {
+            patience.end()
+            return Fiber.interrupt(running)
+          })
+        })
+      )
+    return new Session(pg, { ask, ended: Effect.void, writing: null })
+  }
+
+  /** How sessions of this pool are ended, whose statements may take effect after their answer was lost. */
+  const ends = new WeakMap<PgConnection.PgConnection, Effect.Effect<void, SqlError>>()
+  const endOf = Effect.fnUntraced(function* (pg: PgConnection.PgConnection) {
+    const known = ends.get(pg)
+    if (known !== undefined) return known
+    const { rows } = yield* pg.query(`SELECT ${Backend.columns}`)
+    const end = Backend.end(config, rows[0] as unknown as Backend.Backend)
+    ends.set(pg, end)
+    return end
+  })
+
+  /** One statement. Whoever waits is answered at the deadline; the connection comes back when it has been drained. */
+  const borrower: Borrower = <A, E, R>(use: (connection: Connection) => Effect.Effect<A, E, R>) =>
+    Effect.contextWith((services: Context.Context<R>) =>
+      Effect.callback<A, E | SqlError>((resume) => {
+        const limitMs = Context.get(services, StatementLimit)
+        let ended: Effect.Effect<void, SqlError> = Effect.void
+        let isSent = false
+        let limit = acquireMs
+        let running: Fiber.Fiber<A, E | SqlError> | null = null
+        count("waiting", 1)
+        const patience = watch.begin(acquireMs, () => {
+          resume(Effect.fail(isSent ? noAnswer(limit, ended) : noConnection()))
+          running?.interruptUnsafe()
+        })
+        const lend = (pg: PgConnection.PgConnection) =>
+          Effect.gen(function* () {
+            count("waiting", -1)
+            count("inUse", 1)
+            isLent = true
+            patience.restart(limitMs)
+            limit = limitMs
+            if (writes === "own") ended = yield* endOf(pg)
+            return yield* use(
+              new Session(pg, {
+                ask: (work) =>
+                  Effect.suspend(() => {
+                    isSent = true
+                    patience.restart(limitMs)
+                    return work
+                  }),
+                ended,
+                writing:
+                  writes !== "fenced"
+                    ? null
+                    : (statement) => {
+                        // Each of its statements has its limit, and the outcome is waited for.
+                        patience.restart(Infinity)
+                        // A pin that is given back with work outstanding closes the connection.
+                        return Effect.scoped(
+                          Effect.flatMap(pg.pin, (pinned) => transaction(exclusive(pinned), statement))
+                        )
+                      }
+              })
+            )
+          })
+        let isLent = false
+        // The connection was refused, or it broke before the statement went over it.
+        const unsent = (error: E | SqlError) =>
+          !isSent && error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
+            ? asUnsent(error)
+            : error
+        running = Effect.runForkWith(services)(Effect.mapError(pool.use(lend), unsent))
+        running.addObserver((exit) => {
+          count(isLent ? "inUse" : "waiting", -1)
+          patience.end()
+          resume(exit)
+        })
+        return Effect.suspend(() => {
+          patience.end()
+          return Fiber.interrupt(running)
+        })
+      })
+    )
+
+  /** A session until the scope closes. */
+  const lease = Effect.gen(function* () {
+    count("waiting", 1)
+    const pg = yield* pool.reserve.pipe(
+      Effect.timeoutOrElse({ duration: acquireMs, orElse: () => Effect.suspend(() => Effect.fail(noConnection())) }),
+      Effect.mapError((error) => (error.reason._tag === "ConnectionError" ? asUnsent(error) : error)),
+      Effect.ensuring(Effect.sync(() => count("waiting", -1)))
+    )
+    count("inUse", 1)
+    yield* Effect.addFinalizer(() => Effect.sync(() => count("inUse", -1)))
+    return exclusive(pg)
+  })
+
+  return yield* SqlClient.make({
+    acquirer: lease,
+    borrower,
+    transactionAcquirer: lease,
+    compiler: PgClient.makeCompiler(),
+    driver: "pg",
+    prepareTransactionControls: true,
+    beginTransaction: begin,
+    commit: (connection) =>
+      connection instanceof Session ? commitOf(connection) : Effect.die(new Error("a session of another client")),
+    releaseSavepoint: (savepoint) => `RELEASE SAVEPOINT ${savepoint}`,
+    spanAttributes: [["db.system.name", "postgresql"]]
+  })
+})
+
+const begin = "BEGIN READ WRITE"
+
+const asUnsent = (error: SqlError): SqlError =>
+  unanswered(error.message, { wasSent: false, wasSlow: false, ended: Effect.void, cause: error.reason.cause })
+
+export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError> =>
+  Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,32 @@
+import type { RouteId } from "../../../domain/Id.ts"
+
+/** A leg that was answered, as its trunk counts it. */
+export interface CarriedLeg {
+  readonly direction: "inbound" | "outbound"
+  /** Those that the called number begins with, as far as a deck tells numbers apart; null: it is not known. */
+  readonly digits: string | null
+  /** When it was answered, in epoch milliseconds. */
+  readonly started_at: number | null
+  /** Those that were started; null: it is not known. */
+  readonly minutes: number | null
+}
+
+/** What a trunk carried of a call that has ended, and what its minutes were charged. */
+export interface Carried {
+  readonly route_id: RouteId
+  readonly debited_cents: number
+  readonly legs: ReadonlyArray<CarriedLeg>
+}
+
+/**
+ * SQL that writes the rows of `trunk_leg` from rows `(tenant_id, id, at, destination, carried)`: one for each leg, once.
+ * Each has what the call was charged.
+ */
+export const insert = (from: string): string => `
+  INSERT INTO trunk_leg (call_id, ordinal, tenant_id, route_id, destination, ended_at, direction, digits, started_at, minutes,
+    debited_cents)
+  SELECT c.id, l.ordinal, c.tenant_id, c.carried->>'route_id', c.destination, to_timestamp(c.at / 1000.0), l.leg->>'direction',
+    l.leg->>'digits', to_timestamp((l.leg->>'started_at')::float8 / 1000.0), (l.leg->>'minutes')::int,
+    (c.carried->>'debited_cents')::bigint
+  FROM (SELECT * FROM ${from}) AS c CROSS JOIN LATERAL jsonb_array_elements(c.carried->'legs') WITH ORDINALITY AS l(leg, ordinal)
+  ON CONFLICT (call_id, ordinal) DO NOTHING`

@@ -1,0 +1,336 @@
+import { Context, Effect, Layer, Result, type Stream } from "effect"
+import { Accounts } from "../../money/account/Account.ts"
+import * as Machine from "../../runtime/actor/Machine.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import { CarrierSink } from "../../carrier/Carrier.ts"
+import type { CallId, LegId, TenantId, WorkId } from "../../domain/Id.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
+import { Recordings } from "../recording/Recording.ts"
+import { Journal } from "../../runtime/store/journal/Journal.ts"
+import type * as Listing from "../../runtime/store/list/Listing.ts"
+import * as CallMachine from "./machine/CallMachine.ts"
+import * as CallMoney from "./shell/CallMoney.ts"
+import * as CallMetrics from "./shell/CallMetrics.ts"
+import * as CallRegistry from "./shell/CallRegistry.ts"
+import * as CallRepo from "./stored/CallRepo.ts"
+import { type CallState, isTerminal } from "./machine/CallState.ts"
+import * as CallView from "./CallView.ts"
+import * as ConnectCall from "./shell/ConnectCall.ts"
+import * as EndCalls from "./shell/EndCalls.ts"
+import * as Inbound from "./shell/Inbound.ts"
+import * as MachineDetectionView from "./MachineDetectionView.ts"
+import * as PlaceCall from "./shell/PlaceCall.ts"
+import * as Candidate from "./machine/room/Candidate.ts"
+import type { RoomListener } from "./shell/CallRooms.ts"
+import type { DialSeat } from "./machine/room/DialSeat.ts"
+import type { ToCall } from "./machine/room/RoomTell.ts"
+import * as StreamView from "./StreamView.ts"
+import * as UnreadableCall from "./stored/UnreadableCall.ts"
+import * as UsageBackfill from "./stored/UsageBackfill.ts"
+import * as Upgrade from "./stored/Upgrade.ts"
+import type { Item } from "./verb/Family.ts"
+import type { CallAction } from "./verb/Verbs.ts"
+
+export type { CallFilters } from "./stored/CallRepo.ts"
+export type { Caller, PlaceRequest } from "./shell/PlaceCall.ts"
+export { ToCall, ToConference } from "./machine/room/RoomTell.ts"
+export { nothing as nothingPlanned } from "./machine/Plan.ts"
+export * as BodyField from "./verb/Field.ts"
+export * as AccountAnswer from "./shell/AccountAnswer.ts"
+export * as Meter from "./machine/Meter.ts"
+export * as Reservation from "./machine/Reservation.ts"
+export * as SpeakBody from "./verb/Speak.ts"
+export { reservationErrors, type Speaking } from "./verb/Verb.ts"
+export type { Candidate } from "./machine/room/Candidate.ts"
+export type { RoomListener } from "./shell/CallRooms.ts"
+export type { Dialled, DialSeat } from "./machine/room/DialSeat.ts"
+
+/**
+ * Calls, guide/calls.md: placing, controlling, finding and listing them, and what the carriers report of them.
+ */
+export class Calls extends Context.Service<
+  Calls,
+  {
+    /** 201 with the Call. Fails with the errors of guide/calls.md#order-of-checks, in that order. */
+    readonly place: (
+      caller: PlaceCall.Caller,
+      request: PlaceCall.PlaceRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /**
+     * Dials a call for a seat in a conference: 201 with what the seat renders. Fails as `place` does, where a number that
+     * is not the tenant's is 422, and as the claim of the seat does.
+     */
+    readonly dialIn: (
+      caller: PlaceCall.Caller,
+      request: PlaceCall.PlaceRequest,
+      slot: Slot | null,
+      seat: DialSeat
+    ) => Effect.Effect<Rendered, ApiError>
+    /**
+     * A call that can come into a conference now. Fails with `not_found`, `call_already_ended`,
+     * `call_not_in_required_state`, `conflict` (it is in one, or just being connected), and what an account refuses a
+     * minute there with.
+     */
+    readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
+    /**
+     * A conference tells a call (src/README.md#rooms-of-conferences). It waits for nothing, and never fails: what is lost
+     * has no answer, and may be told again. A call that is not there is answered for.
+     */
+    readonly tellRoom: (callId: CallId, tell: ToCall) => Effect.Effect<void>
+    /** There is one listener: the conferences. What is told before anybody listens is lost. */
+    readonly onRoomAnswer: (listener: RoomListener) => Effect.Effect<void>
+    /**
+     * Fails where the state of the call would have `act` refuse the action, and does nothing: for what is wrong besides,
+     * which is said behind it.
+     */
+    readonly allows: (tenantId: TenantId, callId: CallId, action: CallAction) => Effect.Effect<void, ApiError>
+    /**
+     * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
+     * has of its own.
+     */
+    readonly act: (
+      caller: PlaceCall.Caller,
+      callId: CallId,
+      action: CallAction,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** With legs. */
+    readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<CallView.Call, ApiError>
+    /** The media streams that go on. */
+    readonly streams: (
+      tenantId: TenantId,
+      callId: CallId
+    ) => Effect.Effect<ReadonlyArray<StreamView.MediaStream>, ApiError>
+    /** `not_found` also for a call that was not placed with it. */
+    readonly machineDetection: (
+      tenantId: TenantId,
+      callId: CallId
+    ) => Effect.Effect<MachineDetectionView.MachineDetection, ApiError>
+    /** Without legs, newest first. */
+    readonly list: (
+      tenantId: TenantId,
+      filters: CallRepo.CallFilters,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<CallView.Call>>
+    /** All that the filters leave, newest first, in portions; without legs. */
+    readonly whole: (
+      tenantId: TenantId,
+      filters: CallRepo.CallFilters
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallView.Call>>>
+    /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
+    readonly recover: Effect.Effect<number>
+    /** Work of a family that has not told its end, of all calls that live. `hasLeft`: it has outlived its part on the leg. */
+    readonly awaiting: (family: "recording" | "transcription") => Effect.Effect<
+      ReadonlyArray<{
+        readonly id: WorkId
+        readonly legId: LegId
+        readonly callId: CallId
+        readonly wasAnswered: boolean
+        readonly hasLeft: boolean
+      }>
+    >
+    readonly liveCount: Effect.Effect<number>
+    /**
+     * Takes no new calls from now on. Completes when every call has ended; after `drainMs` those that are left get
+     * their BYE.
+     */
+    readonly drain: (drainMs: number) => Effect.Effect<void>
+    /** The operator hangs up: `not_found`, `call_already_ended`; `service_unavailable`: the call goes on. */
+    readonly hangUp: (callId: CallId) => Effect.Effect<CallView.Call, ApiError>
+    /** The operator ends the live calls of a tenant: as hung up, or as of one that is suspended. */
+    readonly endAll: (tenantId: TenantId, reason: "hung_up" | "tenant_suspended") => Effect.Effect<EndCalls.Ended>
+  }
+>()("trunkline/call/Calls") {
+  static readonly layer = (options: { readonly maxCallSecs: number }) =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const registry = yield* CallRegistry.make
+        const repo = yield* CallRepo.make
+        yield* UsageBackfill.make
+        const recordings = yield* Recordings
+        let accepting = true
+        /** Calls between the first check and their first commit: a drain waits for these too. */
+        let beginning = 0
+        const begins = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+          Effect.suspend(() => {
+            beginning++
+            return Effect.ensuring(
+              call,
+              Effect.sync(() => beginning--)
+            )
+          })
+        const accounts = yield* Accounts
+        const ending = EndCalls.make({ accounts, registry })
+        const place = yield* PlaceCall.make({ ...options, registry })
+        const connect = yield* ConnectCall.make({ ...options, registry })
+        const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
+
+        /** `tenantId` null: of any tenant, for the operator. */
+        const stored = Effect.fnUntraced(function* (tenantId: TenantId | null, callId: CallId) {
+          const row = yield* journal.find(callId)
+          if (row === null || row.kind !== "call" || (tenantId !== null && row.tenantId !== tenantId))
+            return yield* ApiError.of("not_found", "no such call")
+          const state = Upgrade.state(row)
+          return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
+        })
+
+        /** A call without an actor. */
+        const absent = (state: CallState): ApiError =>
+          isTerminal(state)
+            ? ApiError.of("call_already_ended", "the call has already ended")
+            : ApiError.of("service_unavailable", "the call is being recovered; try again")
+
+        /** A call that has recorded nothing asks nobody. */
+        const recordingsOf = (state: CallState) =>
+          state.meters.some(({ kind }) => kind === "recording")
+            ? recordings.ofCall(state.tenantId, state.id)
+            : Effect.succeed([])
+        const viewOf = (state: CallState) =>
+          Effect.map(recordingsOf(state), (recorded) => CallView.ofState(state, recorded))
+
+        const owned = (tenantId: TenantId, callId: CallId) => {
+          const actor = registry.live.get(callId)
+          const state = actor?.state() ?? null
+          return actor !== undefined && state !== null && state.tenantId === tenantId ? { actor, state } : null
+        }
+
+        const endEverything = Effect.suspend(() =>
+          Effect.forEach(
+            [...registry.live.values()],
+            (actor) => actor.tell({ type: "ended_by_system", reason: "carrier_error", rejectCause: "error" }),
+            { concurrency: 256, discard: true }
+          )
+        )
+
+        const until = Effect.fnUntraced(function* (reached: () => boolean, limitMs: number) {
+          const last = (yield* Monotonic.now) + limitMs
+          while (!reached() && (yield* Monotonic.now) < last) yield* Effect.sleep("20 millis")
+        })
+        const dialled = (call: Effect.Effect<Rendered, ApiError>): Effect.Effect<Rendered, ApiError> =>
+          Effect.tapError(
+            Effect.suspend(() => (accepting ? begins(call) : Effect.fail(stopping))),
+            ({ code }) => CallMetrics.outboundRefused(code)
+          )
+        const none = () => registry.live.size + beginning === 0
+
+        const calls = Calls.of({
+          place: (caller, request, slot) => dialled(place(caller, request, slot)),
+          dialIn: (caller, request, slot, seat) =>
+            Effect.mapError(dialled(place(caller, request, slot, seat)), (error) =>
+              error.code === "from_number_not_owned" ? ApiError.at(422, error) : error
+            ),
+          candidate: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            if (live === null) return yield* absent(yield* stored(tenantId, callId))
+            const { state } = live
+            const refused = Candidate.refusal(state)
+            if (refused !== null) return yield* refused
+            // The call asks for it once more when it comes in.
+            const stay = CallMoney.staying(state, registry.nowOf(state))
+            const unpaid = stay === null ? null : yield* accounts.refusal(tenantId, callId, stay)
+            return unpaid === null ? Candidate.of(state) : yield* unpaid
+          }),
+          tellRoom: registry.rooms.tell,
+          onRoomAnswer: registry.rooms.listen,
+          allows: Effect.fnUntraced(function* (tenantId, callId, action) {
+            const live = owned(tenantId, callId)
+            if (live === null) return yield* absent(yield* stored(tenantId, callId))
+            const asked = { type: "action", action } as const
+            const refused = Machine.refusal(CallMachine.machine, live.state, asked, registry.nowOf(live.state))
+            if (refused !== null) return yield* refused
+          }),
+          act: Effect.fnUntraced(function* (caller, callId, action, slot) {
+            const live = owned(caller.tenantId, callId)
+            if (live !== null) {
+              const asked = {
+                by: Audit.byCaller(caller),
+                slot,
+                status: 200,
+                recordings: yield* recordingsOf(live.state)
+              }
+              return yield* connect(live.actor, live.state, action, asked)
+            }
+            return yield* absent(yield* stored(caller.tenantId, callId))
+          }),
+          find: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            return yield* viewOf(live === null ? yield* stored(tenantId, callId) : live.state)
+          }),
+          streams: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            return StreamView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
+          }),
+          machineDetection: Effect.fnUntraced(function* (tenantId, callId) {
+            // The row first: a state that was read behind it is no older.
+            const row = yield* repo.machineDetection(tenantId, callId)
+            const live = owned(tenantId, callId)
+            const shown = MachineDetectionView.of(live === null ? yield* stored(tenantId, callId) : live.state, row)
+            return shown ?? (yield* ApiError.of("not_found", "the call was not placed with machine detection"))
+          }),
+          list: repo.list,
+          whole: repo.whole,
+          recover: registry.recover,
+          awaiting: (family) =>
+            Effect.sync(() =>
+              [...registry.live.values()].flatMap((actor) => {
+                const state = actor.state()
+                if (state === null) return []
+                const of = (hasLeft: boolean) => (item: Item) => ({
+                  id: item.id,
+                  legId: item.legId,
+                  callId: state.id,
+                  wasAnswered: state.legs.some(({ answeredAt, id }) => id === item.legId && answeredAt !== null),
+                  hasLeft
+                })
+                const left = state.outliving.map(({ item }) => item)
+                const ofFamily = ({ type }: Item) => type === family
+                return [...state.work.filter(ofFamily).map(of(false)), ...left.filter(ofFamily).map(of(true))]
+              })
+            ),
+          liveCount: Effect.sync(() => registry.live.size),
+          drain: Effect.fn("Calls.drain")(function* (drainMs) {
+            accepting = false
+            if (!none() && drainMs > 0)
+              yield* Effect.logInfo("live calls go on for a while; a second request to stop ends them", {
+                calls: registry.live.size,
+                forSecs: drainMs / 1000
+              })
+            yield* until(none, drainMs)
+            if (none()) return
+            yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
+            const over = until(() => beginning === 0, hangupGraceMs).pipe(
+              Effect.andThen(endEverything),
+              Effect.andThen(until(none, hangupGraceMs))
+            )
+            // Without a database nothing ends; the next start finds these calls.
+            yield* Effect.timeoutOption(over, hangupGraceMs)
+          }),
+          hangUp: Effect.fn("Calls.hangUp")(function* (callId) {
+            const actor = registry.live.get(callId)
+            if (actor === undefined) return yield* absent(yield* stored(null, callId))
+            yield* ending.one(actor)
+            return yield* viewOf(actor.state() ?? (yield* stored(null, callId)))
+          }),
+          endAll: ending.ofTenant
+        })
+
+        const offer = yield* Inbound.make({ ...options, registry, accepting: () => accepting })
+        const sink = CarrierSink.of({
+          offer: (offered) =>
+            Effect.tap(begins(offer(offered)), (admission) =>
+              admission.admitted ? Effect.void : CallMetrics.inboundRefused(admission.cause)
+            ),
+          tell: registry.tell
+        })
+
+        return Context.make(Calls, calls).pipe(Context.add(CarrierSink, sink))
+      })
+    )
+}
+
+/** How long the BYEs of a drain may take to be answered. */
+const hangupGraceMs = 5_000

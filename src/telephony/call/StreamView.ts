@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import * as Field from "../../domain/schema/Field.ts"
+import * as Wire from "../../domain/schema/Wire.ts"
+import * as Message from "../../ports/media/Stream.ts"
+import type { CallState } from "./machine/CallState.ts"
+import { isStream } from "./verb/Streaming.ts"
+
+/** A media stream as the API shows it, guide/streams.md#starting-a-stream. */
+export const MediaStream = Wire.struct({
+  id: Field.streamId,
+  callId: Field.callId(),
+  legId: Field.legId(),
+  streamUrl: Field.text("Where it leads, without its query, which may hold a token.", "wss://media.example/stream"),
+  streamTrack: Message.Track.annotate({
+    description: "What the leg says, what it hears, or both.",
+    examples: ["inbound_track"]
+  }),
+  streamCodec: Schema.NullOr(Message.Codec).annotate({
+    description: "Null: the codec of the call.",
+    examples: ["PCMU"]
+  }),
+  status: Field.oneOf("A list has only those that are `starting` or `active`.", [
+    "active",
+    "starting",
+    "stopped",
+    "failed"
+  ]),
+  failureReason: Field.textOrNull("Why it failed; null: it has not.", null),
+  startedAt: Field.timeOrNull("When it was connected; null until then."),
+  stoppedAt: Field.timeOrNull("When it ended; null until then."),
+  createdAt: Field.time("When it was asked for.")
+}).pipe(Schema.annotateEncoded({ identifier: "MediaStream" }))
+export type MediaStream = typeof MediaStream.Encoded
+
+const encode = Wire.encoder(MediaStream)
+
+/** The streams that go on. */
+export const ofState = ({ id, work }: CallState): ReadonlyArray<MediaStream> =>
+  work.filter(isStream).map((item) =>
+    encode({
+      id: item.streamId,
+      callId: id,
+      legId: item.legId,
+      streamUrl: item.streamUrl,
+      streamTrack: item.streamTrack,
+      streamCodec: item.streamCodec,
+      status: item.startedAt === null ? "starting" : "active",
+      failureReason: null,
+      startedAt: item.startedAt,
+      stoppedAt: null,
+      createdAt: item.createdAt
+    })
+  )

@@ -1,0 +1,264 @@
+import { accepted, type Machine, type Outcome, rejected, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { CarrierEvent } from "../../../carrier/Carrier.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as ActionRows from "./ActionRows.ts"
+import type { CallInput } from "./CallInput.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
+import * as CarrierRows from "./CarrierRows.ts"
+import * as Draft from "./Draft.ts"
+import * as DueRows from "./DueRows.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
+import * as Leg from "./leg/Leg.ts"
+import * as Meter from "./Meter.ts"
+import * as Plan from "./Plan.ts"
+import * as RecoveryRows from "./RecoveryRows.ts"
+import * as Reservation from "./Reservation.ts"
+import * as RoomRows from "./room/RoomRows.ts"
+import type { StepContext } from "./StepContext.ts"
+import { built, type Rows } from "../verb/Verbs.ts"
+import * as Work from "./Work.ts"
+
+/**
+ * The life of a call: a pure table from state and input to the next state, its public events, the commands to the
+ * carrier and the charge.
+ *
+ * Terminal states absorb: a late input only settles what was pending, or what outlived the call. The rows of the API,
+ * the carrier and recovery stand in files of their own.
+ */
+export type { Effects } from "./Draft.ts"
+
+export const machineVersion = 5
+
+type Result = Draft.Draft | Outcome<never, never>
+
+const decide = (state: CallState | null, input: CallInput, context: StepContext): Result => {
+  if (state === null) {
+    switch (input.type) {
+      case "place":
+        return place(input, context)
+      case "offered":
+        return offered(input, context)
+      case "action":
+        return rejected(ApiError.of("not_found", "no such call"))
+      case "carrier":
+      case "deadline":
+      case "told":
+      case "renewal":
+      case "recovered":
+      case "faulted":
+      case "ended_by_system":
+        return unchanged
+    }
+  }
+  switch (input.type) {
+    case "place":
+    case "offered":
+      return unchanged
+    case "action":
+      return ActionRows.step(state, input, context)
+    case "carrier":
+      return heard(state, input.event, context)
+    case "deadline":
+      return DueRows.step(state, input, context)
+    case "told":
+      return RoomRows.step(state, input, context)
+    case "renewal":
+      return Reservation.renewed(state, input.reservedMinutes, context.now)
+    case "recovered":
+      return RecoveryRows.step(state, input, context)
+    case "faulted":
+      return isTerminal(state)
+        ? unchanged
+        : end(Draft.from(state), EndReason.failing(state, "carrier_error"), context.now, context, {
+            rejectCause: "error"
+          })
+    case "ended_by_system":
+      if (isTerminal(state))
+        // The operator asks, and is told.
+        return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
+      return end(
+        Draft.from(state),
+        input.reason === "hung_up" ? EndReason.hungUp(state, "system") : EndReason.failing(state, input.reason),
+        context.now,
+        context,
+        { rejectCause: input.rejectCause }
+      )
+  }
+}
+
+/**
+ * An event finds its leg as it was when the event happened: what was due before takes effect first, in the same commit.
+ * An event that ends the call comes behind all that was due before it on any leg.
+ */
+const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
+  const at = CarrierRows.timeOf(state, event, context)
+  if (at === null) return CarrierRows.step(state, event, context)
+  const result = behind(DueRows.before(state, event.legId, at, context, false), state, event, context)
+  return "type" in result || isTerminal(state) || !isTerminal(result.state)
+    ? result
+    : behind(DueRows.before(state, event.legId, at, context, true), state, event, context)
+}
+
+const behind = (before: Draft.Draft | null, state: CallState, event: CarrierEvent, context: StepContext): Result => {
+  if (before === null) return CarrierRows.step(state, event, context)
+  // What follows is a step of its own, whose commands must not have the identities of those before.
+  const result = CarrierRows.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })
+  return "type" in result ? before : Draft.after(before, result)
+}
+
+const started = (
+  input: Extract<CallInput, { readonly type: "place" | "offered" }>,
+  context: StepContext,
+  legId: Id.LegId,
+  dialId: Id.CommandId | null
+): Draft.Draft => {
+  const direction = input.type === "place" ? "outbound" : "inbound"
+  const { terms } = input
+  const seat = input.type === "place" ? (input.seat ?? null) : null
+  const leg = Leg.begun(
+    {
+      id: legId,
+      role: "primary",
+      direction,
+      from: input.from,
+      to: input.to,
+      ringSecs: input.type === "place" ? input.timeoutSecs : null,
+      limit: terms.limit,
+      resume: input.type === "offered" ? input.resume : null,
+      dialId,
+      incarnation: terms.incarnation
+    },
+    context.now
+  )
+  const state: CallState = {
+    id: terms.callId,
+    timeOffsetMs: terms.timeOffsetMs,
+    tenantId: terms.tenantId,
+    direction,
+    status: "initiated",
+    from: input.from,
+    to: input.to,
+    routeId: terms.routeId,
+    adapter: terms.adapter,
+    customerReference: input.type === "place" ? input.customerReference : null,
+    initiatedAt: context.now,
+    answeredAt: null,
+    endedAt: null,
+    endReason: null,
+    endInitiator: null,
+    meters: [
+      Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
+      // What an inbound call begins by itself is reserved for by its answer.
+      ...(input.type === "offered" ? [] : Plan.kinds(terms.plan)).map((kind) =>
+        Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
+      ),
+      ...(seat === null ? [] : [Meter.ofStay(seat.memberId, leg, terms.prices.conference, seat.reservedMinutes)])
+    ],
+    prices: terms.prices,
+    plan: terms.plan,
+    renewalRefusedAt: null,
+    ratingStatus: "pending",
+    costCents: null,
+    legs: [leg],
+    pending: [],
+    work: [],
+    outliving: [],
+    room:
+      seat === null
+        ? null
+        : {
+            conferenceId: seat.conferenceId,
+            memberId: seat.memberId,
+            phase: "dialled",
+            since: context.now,
+            wasDialled: true,
+            isHost: false,
+            isMuted: false,
+            isHeld: false
+          },
+    letGo: null,
+    sequence: 0,
+    told: 0,
+    seq: 0,
+    at: context.now
+  }
+  return Draft.emit(Draft.from(state), {
+    type: "call.started",
+    data: {
+      ...Draft.ids(state, legId),
+      from: input.from,
+      to: input.to,
+      direction,
+      routeId: terms.routeId,
+      customHeaders: input.type === "offered" ? (input.headers ?? []) : []
+    }
+  })
+}
+
+const place = (input: Extract<CallInput, { readonly type: "place" }>, context: StepContext): Draft.Draft => {
+  const commandId = Draft.commandId(context)
+  const { options = {} } = input
+  const draft = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
+  const { state } = draft
+  const legId = primary(state).id
+  return Draft.sendPending(
+    draft,
+    { type: "dial", commandId, legId, options },
+    {
+      type: "dial",
+      commandId,
+      callId: state.id,
+      legId,
+      tenantId: state.tenantId,
+      routeId: state.routeId,
+      from: input.from,
+      to: input.to,
+      ...options
+    }
+  )
+}
+
+const offered = (input: Extract<CallInput, { readonly type: "offered" }>, context: StepContext): Draft.Draft => {
+  const draft = started(input, context, input.legId, null)
+  return Draft.send(draft, {
+    type: "ring",
+    commandId: Draft.commandId(context),
+    callId: draft.state.id,
+    legId: input.legId
+  })
+}
+
+export const isSettled = (state: CallState): boolean =>
+  isTerminal(state) &&
+  state.ratingStatus !== "pending" &&
+  state.pending.length === 0 &&
+  state.work.length === 0 &&
+  state.outliving.length === 0
+
+/** The machine over a table of verbs. */
+export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> => {
+  const work = Work.make(verbs)
+  return {
+    step: (state, input, moment) => {
+      const result = decide(state, input, { ...moment, work })
+      if ("type" in result) return result
+      const { state: _, ...effects } = result
+      return accepted(
+        {
+          ...result.state,
+          seq: (state?.seq ?? 0) + 1,
+          sequence: (state?.sequence ?? 0) + effects.events.length,
+          at: moment.now
+        },
+        effects
+      )
+    },
+    nextDeadline: (state) => DueRows.next(state, work),
+    isSettled
+  }
+}
+
+export const machine = over(built)
+export const { nextDeadline, step } = machine

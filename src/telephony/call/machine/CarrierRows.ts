@@ -1,0 +1,208 @@
+import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { CarrierEvent, Json } from "../../../carrier/Carrier.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
+import * as Draft from "./Draft.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
+import * as Bridging from "./leg/Bridging.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import { type Leg, lives } from "./leg/Leg.ts"
+import * as LegOver from "./leg/LegOver.ts"
+import type { Pending } from "./leg/Pending.ts"
+import * as Referral from "./leg/Referral.ts"
+import * as Transfer from "./leg/Transfer.ts"
+import * as Meter from "./Meter.ts"
+import * as RoomRows from "./room/RoomRows.ts"
+import type { StepContext } from "./StepContext.ts"
+
+type Result = Draft.Draft | Outcome<never, never>
+
+/**
+ * The carrier's rows. They only lead forward: what comes late changes nothing, except that the end of a leg settles the
+ * command that waits for it.
+ */
+export const step = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
+  const leg = state.legs.find((candidate) => candidate.id === event.legId)
+  if (leg === undefined || isLate(leg, event)) return unchanged
+  const result = told(state, leg, event, context)
+  return "type" in result || event.n === unnumbered
+    ? result
+    : Draft.setLeg(result, leg.id, { incarnation: event.incarnation, heard: event.n, lost: null })
+}
+
+/** The number of events from a version that did not count them. */
+const unnumbered = 0
+
+/** Whether the event was heard before, by its number. Another life of the carrier counts from one again. */
+const isLate = (leg: Leg, event: CarrierEvent): boolean =>
+  event.n !== unnumbered && event.incarnation === leg.incarnation && event.n <= leg.heard
+
+/** When it happened, as the call sees it; null: it is late. */
+export const timeOf = (state: CallState, event: CarrierEvent, context: StepContext): number | null => {
+  const leg = state.legs.find((candidate) => candidate.id === event.legId)
+  if (leg === undefined || isLate(leg, event)) return null
+  return happened(leg, event.type === "media" && event.event.type === "dtmf" ? event.event.at : event.at, context)
+}
+
+const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepContext): Result => {
+  if (event.type === "media") return media(state, leg, event, context)
+  const at = happened(leg, event.at, context)
+  // What outlives its leg may have been asked for when the leg had ended already.
+  if (event.type === "command_failed" && (leg.gone || isTerminal(state) || !lives(leg)))
+    return context.work.refused(Draft.from(state), event.commandId, event.reason, at, context)
+  if (leg.gone) return unchanged
+  if (event.type === "ended") return legEnded(state, leg, event, at, context)
+  if (isTerminal(state) || !lives(leg)) return unchanged
+  const draft = Draft.from(state)
+  switch (event.type) {
+    case "ringing":
+    case "early_media":
+      return ringing(draft, leg, event.resume, at, context)
+    case "answered":
+      return answered(draft, leg, event.resume, at, context)
+    case "bridged":
+      return Bridging.bridged(draft, leg, event, at, context)
+    case "unbridged":
+      return Bridging.unbridged(draft, leg, event, at, context)
+    case "room_joined":
+    case "room_left":
+      return RoomRows.told(draft, leg, event, at, context)
+    case "referred":
+      return Referral.told(draft, leg, event, at)
+    case "command_failed": {
+      const pending = state.pending.find(({ commandId }) => commandId === event.commandId)
+      return pending === undefined
+        ? context.work.refused(draft, event.commandId, event.reason, at, context)
+        : failed(draft, leg, pending, event.reason, at, context)
+    }
+  }
+}
+
+/** The carrier could not carry out a command of call control. */
+const failed = (
+  draft: Draft.Draft,
+  leg: Leg,
+  pending: Pending,
+  reason: string,
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  switch (pending.type) {
+    case "dial":
+      return leg.role === "primary"
+        ? Draft.settle(draft, (other) => other === pending)
+        : LegOver.ended(
+            draft,
+            leg,
+            { status: "failed", reason: "carrier_error", initiator: "carrier" },
+            null,
+            at,
+            context
+          )
+    case "bridge":
+      return Bridging.failed(draft, pending, reason === "unknown_leg" ? "leg_ended" : "carrier_error", at, context)
+    case "refer":
+      return Connecting.referFailed(draft, pending, { reason: "carrier_error", sipStatus: null }, at)
+    case "join_room":
+    case "leave_room":
+      return RoomRows.failed(draft, pending, reason, at, context)
+    case "answer":
+    case "hangup":
+    case "unbridge":
+      return Draft.settle(draft, (other) => other === pending)
+  }
+}
+
+const media = (
+  state: CallState,
+  leg: Leg,
+  { at, event }: Extract<CarrierEvent, { readonly type: "media" }>,
+  context: StepContext
+): Result => {
+  const draft = Draft.from(state)
+  switch (event.type) {
+    case "dtmf":
+      return leg.gone || !lives(leg) || isTerminal(state)
+        ? unchanged
+        : dtmf(draft, leg, event.digit, happened(leg, event.at, context), context)
+    // Of work that outlived its leg too, when that is gone and the call is over.
+    case "ended":
+      return context.work.told(draft, event, happened(leg, at, context), context)
+    default:
+      return context.work.heard(draft, event, happened(leg, at, context), context)
+  }
+}
+
+/** A carrier's clock may run ahead or behind. An event happened neither in the future nor before its call. */
+const happened = (leg: Leg, at: number, context: StepContext): number =>
+  Math.min(context.now, Math.max(at, leg.answeredAt ?? leg.initiatedAt))
+
+const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
+  resume === null ? draft : Draft.setLeg(draft, leg.id, { resume })
+
+const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, context: StepContext): Result => {
+  if (leg.status !== "initiated") {
+    // A later provisional answer may come from another branch of the far end; a CANCEL will meet the newest.
+    return leg.status === "ringing" && resume !== null ? remember(draft, leg, resume) : unchanged
+  }
+  const next = remember(Draft.setLeg(draft, leg.id, { status: "ringing" }), leg, resume)
+  if (leg.role !== "primary" || draft.state.status !== "initiated") return next
+  const told = Draft.emit(Draft.set(next, { status: "ringing" }), {
+    type: "call.ringing",
+    data: { ...Draft.ids(draft.state, leg.id), ringingAt: at }
+  })
+  return context.work.begins(told, leg, "ringing", at, context)
+}
+
+const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, context: StepContext): Result => {
+  if (leg.answeredAt !== null) return resume === null ? unchanged : remember(draft, leg, resume)
+  const next = Draft.settle(
+    remember(
+      Draft.set(Draft.setLeg(draft, leg.id, { status: "answered", answeredAt: at }), {
+        meters: Meter.answered(draft.state.meters, leg.id, at)
+      }),
+      leg,
+      resume
+    ),
+    (pending) => pending.legId === leg.id && (pending.type === "dial" || pending.type === "answer")
+  )
+  if (leg.role !== "primary") return Transfer.answered(next, leg, context)
+  const told = Draft.emit(Draft.set(next, { status: "answered", answeredAt: at }), {
+    type: "call.answered",
+    data: { ...Draft.ids(draft.state, leg.id), answeredAt: at }
+  })
+  return RoomRows.answered(context.work.begins(told, leg, "answered", at, context), context)
+}
+
+const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Result => {
+  const { state } = draft
+  if (leg.answeredAt === null) return unchanged
+  const heard = Draft.emit(draft, {
+    type: "call.dtmf",
+    data: { ...Draft.ids(state, leg.id), digit, receivedAt: at }
+  })
+  return context.work.digit(heard, leg, digit, at, context)
+}
+
+const legEnded = (
+  state: CallState,
+  leg: Leg,
+  event: Extract<CarrierEvent, { readonly type: "ended" }>,
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  const gone = Draft.settle(
+    Draft.setLeg(Draft.from(state), leg.id, {
+      gone: true,
+      sipStatus: event.sipStatus,
+      peerReason: event.peerReason ?? null,
+      quality: event.quality ?? null
+    }),
+    (pending) => pending.legId === leg.id && pending.type === "hangup"
+  )
+  if (isTerminal(state) || !lives(leg)) return gone
+  const ending = EndReason.ofLeg(event, { direction: leg.direction, answered: leg.answeredAt !== null })
+  return leg.id === primary(state).id
+    ? end(gone, ending, at, context, { byFar: event.by === "far" && event.cause === "hangup" })
+    : LegOver.ended(gone, leg, ending, event.sipStatus, at, context)
+}

@@ -1,0 +1,80 @@
+import type { LegEnd } from "../../../carrier/Carrier.ts"
+import * as SipStatus from "../../../carrier/SipStatus.ts"
+import type { EndInitiator, EndReason } from "../../../domain/event/CallEvent.ts"
+
+/**
+ * Why and by whom a call ended, guide/calls.md#why-a-call-ended.
+ */
+export interface Ending {
+  readonly status: "ended" | "failed"
+  readonly reason: EndReason
+  readonly initiator: EndInitiator
+}
+
+/** The ending of a call, or of a leg, that somebody on our side hung up. */
+export const hungUp = ({ answeredAt }: { readonly answeredAt: number | null }, initiator: EndInitiator): Ending => ({
+  status: "ended",
+  reason: answeredAt === null ? "cancelled" : "normal_clearing",
+  initiator
+})
+
+/** The ending of a call, or of a leg, that cannot go on through no fault of its parties. */
+export const failing = (
+  { answeredAt }: { readonly answeredAt: number | null },
+  reason: "carrier_error" | "tenant_suspended"
+): Ending => ({ status: answeredAt === null ? "failed" : "ended", reason, initiator: "system" })
+
+/**
+ * What the end of the leg that a call was bridged with makes of the call. Whoever was there stood on the other side of
+ * the call: where the caller was, or the callee.
+ */
+export const ofPeer = ({ initiator, reason }: Ending, direction: "inbound" | "outbound"): Ending => ({
+  status: "ended",
+  reason,
+  initiator: initiator === "callee" ? (direction === "outbound" ? "caller" : "callee") : initiator
+})
+
+/** What the end of a leg makes of it; of the call's own leg, what it makes of the call. */
+export const ofLeg = (
+  end: LegEnd,
+  call: { readonly direction: "inbound" | "outbound"; readonly answered: boolean }
+): Ending => {
+  const far: EndInitiator = call.direction === "outbound" ? "callee" : "caller"
+  const near: EndInitiator = call.direction === "outbound" ? "caller" : "callee"
+  if (call.answered) {
+    switch (end.cause) {
+      case "hangup":
+      case "cancelled":
+      case "final_response":
+        return {
+          status: "ended",
+          reason: "normal_clearing",
+          initiator: end.by === "far" ? far : end.by === "near" ? near : "carrier"
+        }
+      case "timer":
+      case "no_route":
+      case "error":
+        return { status: "ended", reason: "carrier_error", initiator: "carrier" }
+      case "lost":
+        return { status: "ended", reason: "carrier_error", initiator: "system" }
+    }
+  }
+  switch (end.cause) {
+    case "cancelled":
+      return { status: "ended", reason: "cancelled", initiator: "caller" }
+    case "hangup":
+      return { status: "ended", reason: "normal_clearing", initiator: end.by === "far" ? far : "unknown" }
+    case "final_response": {
+      const reason = end.sipStatus === null ? "unspecified" : SipStatus.endReason(end.sipStatus)
+      if (reason === "cancelled") return { status: "ended", reason, initiator: "caller" }
+      return { status: "failed", reason, initiator: reason === "user_busy" || reason === "rejected" ? far : "carrier" }
+    }
+    case "no_route":
+      return { status: "failed", reason: "no_route", initiator: "carrier" }
+    case "timer":
+    case "error":
+      return { status: "failed", reason: "carrier_error", initiator: "carrier" }
+    case "lost":
+      return { status: "failed", reason: "carrier_error", initiator: "system" }
+  }
+}

@@ -1,0 +1,209 @@
+import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { LegFacts } from "../../../carrier/Carrier.ts"
+import type { CustomHeader } from "../../../domain/CustomHeader.ts"
+import type { CallInput } from "./CallInput.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
+import * as Draft from "./Draft.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
+import * as Bridging from "./leg/Bridging.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import { type Leg, lives } from "./leg/Leg.ts"
+import * as LegOver from "./leg/LegOver.ts"
+import type { Pending } from "./leg/Pending.ts"
+import { release } from "./leg/Release.ts"
+import * as Presence from "./leg/Presence.ts"
+import * as RoomRows from "./room/RoomRows.ts"
+import type { StepContext } from "./StepContext.ts"
+
+/**
+ * What a call does that was rebuilt, or whose carrier is back. What the carrier says of its legs decides, of each leg
+ * for itself.
+ *
+ * A leg that lives goes on, and what pends is sent again. A carrier that knows nothing of our commands gets only those
+ * that do no harm twice, and each family of verbs says what becomes of its work. The call's own leg ends the call when
+ * it is gone, billed to the last sign of life; another leg ends as if its carrier had said so. A dial among such legs is
+ * found by the identity of its command and taken down. A leg of which nobody can say anything is waited for. What
+ * outlives its leg goes on waiting for its outcome.
+ */
+type Recovered = Extract<CallInput, { readonly type: "recovered" }>
+type Result = Draft.Draft | Outcome<never, never>
+
+export const step = (state: CallState, input: Recovered, context: StepContext): Result => {
+  const over = isTerminal(state)
+  if (over && state.pending.length === 0) return unchanged
+  const { snapshot } = input
+  const asked = state.legs.filter(({ gone }) => !gone)
+  const lostAt = ({ lost }: Leg) => lost?.at ?? Math.min(context.now, input.lostAt)
+  if (snapshot === null) {
+    const fresh = asked.filter(({ lost }) => lost === null)
+    return fresh.length === 0
+      ? unchanged
+      : fresh.reduce(
+          (open, leg) => Draft.setLeg(open, leg.id, { lost: { at: lostAt(leg), since: context.now } }),
+          Draft.from(state)
+        )
+  }
+  // An input of an earlier version names no life of a carrier.
+  const incarnation = snapshot.incarnation === "" ? null : snapshot.incarnation
+  const there = asked.reduce(
+    (open, leg) =>
+      Draft.setLeg(open, leg.id, {
+        lost: null,
+        ...(incarnation === leg.incarnation ? {} : { incarnation, heard: 0 })
+      }),
+    Draft.from(state)
+  )
+  if (over) return again(there, context)
+  const own = primary(state)
+  if (Presence.of(state, own, snapshot) === "gone")
+    return end(there, EndReason.failing(state, "carrier_error"), lostAt(own), context, { rejectCause: "error" })
+  const result = asked.reduce((open, leg) => {
+    if (isTerminal(open.state)) return open
+    const presence = Presence.of(state, leg, snapshot)
+    if (!lives(leg)) return again(open, context, leg)
+    if (presence === "gone")
+      return LegOver.ended(open, leg, EndReason.failing(leg, "carrier_error"), null, lostAt(leg), context)
+    if (presence === "found") return carryOn(open, leg, snapshot.legs[leg.id], context)
+    return leg.lost === null && !isOpen(state, leg) ? open : resend(open, leg, context)
+  }, there)
+  return result === there && asked.every((leg) => leg.lost === null && leg.incarnation === incarnation)
+    ? unchanged
+    : result
+}
+
+/** The leg had ended, or each of a call that had; its carrier may not have heard of it. */
+const again = (draft: Draft.Draft, context: StepContext, only: Leg | null = null): Draft.Draft =>
+  draft.state.pending.reduce<Draft.Draft>((open, pending) => {
+    const leg = draft.state.legs.find(({ id }) => id === pending.legId)
+    if (pending.type !== "hangup" || leg === undefined || (only !== null && only.id !== leg.id)) return open
+    return release(
+      Draft.settle(open, (other) => other === pending),
+      leg,
+      context,
+      pending.rejectCause,
+      pending.commandId
+    )
+  }, draft)
+
+const of = ({ pending }: CallState, leg: Leg): ReadonlyArray<Pending> => pending.filter(({ legId }) => legId === leg.id)
+
+/** Whether something that was asked of the leg may not have reached it. */
+const isOpen = (state: CallState, leg: Leg): boolean =>
+  of(state, leg).length > 0 ||
+  state.work.some(({ legId, media }) => media !== null && legId === leg.id) ||
+  isToRing(state, leg)
+
+/** Alerting has no outcome, so nobody knows whether the caller hears it. */
+const isToRing = (state: CallState, leg: Leg): boolean =>
+  leg.direction === "inbound" && leg.answeredAt === null && !state.pending.some(({ type }) => type === "answer")
+
+const ring = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =>
+  isToRing(draft.state, leg)
+    ? // Behind the identities of what the families send.
+      Draft.send(draft, {
+        type: "ring",
+        commandId: Draft.commandId(context, 99),
+        callId: draft.state.id,
+        legId: leg.id
+      })
+    : draft
+
+/** Sends down again all that has no outcome yet, under its own identity; the carrier drops what it took before. */
+const resend = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
+  const asked = of(draft.state, leg).reduce(
+    (open, pending) => ask(open, leg, pending, context),
+    ring(draft, leg, context)
+  )
+  return context.work.resend(asked, leg)
+}
+
+const ask = (draft: Draft.Draft, leg: Leg, pending: Pending, context: StepContext): Draft.Draft => {
+  const { state } = draft
+  const of = { commandId: pending.commandId, callId: state.id, legId: leg.id }
+  switch (pending.type) {
+    case "dial":
+      return ringback(
+        Draft.send(draft, {
+          ...of,
+          type: "dial",
+          tenantId: state.tenantId,
+          routeId: state.routeId,
+          from: leg.from,
+          to: leg.to,
+          ...pending.options
+        }),
+        leg,
+        context
+      )
+    case "answer":
+      return Draft.send(draft, { ...of, type: "answer", tenantId: state.tenantId, ...headersOf(pending) })
+    case "bridge":
+      return Draft.send(draft, {
+        ...of,
+        type: "bridge",
+        peerLegId: pending.peerLegId,
+        peerCallId: pending.peerCallId
+      })
+    case "unbridge":
+      return Draft.send(draft, { ...of, type: "unbridge" })
+    case "join_room": {
+      const { conferenceId, isHeld, isHost, isMuted, memberId } = pending
+      return Draft.send(draft, { ...of, type: "join_room", conferenceId, memberId, isHost, isMuted, isHeld })
+    }
+    case "leave_room":
+      return Draft.send(draft, { ...of, type: "leave_room" })
+    case "refer":
+      return pending.completedAt === null
+        ? Draft.send(draft, { ...of, type: "refer", to: pending.to, ...headersOf(pending) })
+        : draft
+    case "hangup":
+      return draft
+  }
+}
+
+/** Nobody knows whether the call's own leg hears that another one rings. */
+const ringback = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =>
+  leg.role === "transfer" ? Connecting.ringback(draft, true, context) : draft
+
+const headersOf = ({ headers }: { readonly headers?: ReadonlyArray<CustomHeader> }) =>
+  headers === undefined ? {} : { headers }
+
+/**
+ * Another life of the carrier has the leg. Drops what was asked of it and may not have reached it, and asks again for
+ * what does no harm twice; the call goes on.
+ */
+const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, context: StepContext): Draft.Draft => {
+  const isOwn = leg.id === primary(draft.state).id
+  // Work may have begun with the ringing, or with the request to answer.
+  const hasWork = leg.answeredAt !== null || draft.state.work.length > 0
+  const quiet = isOwn && hasWork ? context.work.restarted(draft, leg, context) : draft
+  const asked = of(quiet.state, leg).reduce(
+    (open, pending) => {
+      switch (pending.type) {
+        // A dial has reached it.
+        case "dial":
+          return ringback(open, leg, context)
+        // An adapter answers a leg once, however often it is asked to.
+        case "answer":
+        case "bridge":
+        case "unbridge":
+        case "join_room":
+        case "leave_room":
+          return ask(open, leg, pending, context)
+        case "refer":
+          return pending.completedAt === null
+            ? Connecting.referFailed(open, pending, { reason: "service_restarted", sipStatus: null }, context.now)
+            : open
+        case "hangup":
+          return open
+      }
+    },
+    ring(quiet, leg, context)
+  )
+  const { bridge } = leg
+  if (isOwn && asked.state.room !== null) return RoomRows.again(asked, context)
+  return isOwn && bridge !== null && facts?.bridge?.peerLegId !== bridge.legId
+    ? Bridging.ask(asked, bridge, "restart", context)
+    : asked
+}

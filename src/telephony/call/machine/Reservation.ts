@@ -1,0 +1,124 @@
+import type { Live } from "../../../money/account/Account.ts"
+import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { CallState } from "./CallState.ts"
+import { isTerminal, primary } from "./CallState.ts"
+import * as Draft from "./Draft.ts"
+import { lives } from "./leg/Leg.ts"
+import * as Meter from "./Meter.ts"
+
+/**
+ * What a call reserves of its account, guide/money.md#reservations: the minutes that each of its meters may run, from
+ * the admission on, renewed while the call talks.
+ *
+ * Each meter has its reserved end. `leadMs` before the first of them the call asks its account for more, through its
+ * shell; the answer is an input of the call, and the one commit of a renewal. Without one the call is over at that end:
+ * a lost or late answer costs the tenant the call and nobody any money.
+ */
+
+/** How long before its reserved end a meter is renewed. A healthy account answers within a millisecond. */
+export const leadMs = 15_000
+
+/** After a refusal the account is asked again, as long as the reserved end has not come. */
+const retryMs = 5_000
+
+/** An account with plenty may reserve so many minutes beyond the next one, so that long calls commit less often. */
+const gladlyMinutes = 4
+
+/** One way to go on: the minutes of each meter from its start, and what they cost altogether. */
+export interface Offer {
+  readonly cents: number
+  /** By the index of the meter. */
+  readonly minutes: ReadonlyArray<number>
+}
+
+const ends = (state: CallState): ReadonlyArray<number> =>
+  state.meters.flatMap((meter) =>
+    meter.startedAt === null || meter.endedAt !== null || meter.pausedAt !== null || !Meter.isPriced(meter)
+      ? []
+      : [meter.startedAt + meter.reservedMinutes * Meter.minuteMs]
+  )
+
+/** When the first meter reaches its reserved end; null: nothing that costs runs. */
+export const endsAt = (state: CallState): number | null => {
+  const all = ends(state)
+  return isTerminal(state) || all.length === 0 ? null : Math.min(...all)
+}
+
+/**
+ * When the account is to be asked for more; null: nothing costs, what is reserved lasts to the limit of the call, or
+ * the account refused and there is no time to ask again.
+ */
+export const renewsAt = (state: CallState): number | null => {
+  const end = endsAt(state)
+  if (end === null || (state.answeredAt !== null && end >= state.answeredAt + primary(state).limit.afterSecs * 1000))
+    return null
+  if (state.renewalRefusedAt === null) return end - leadMs
+  const again = state.renewalRefusedAt + retryMs
+  return again < end ? again : null
+}
+
+/** What the call asks for at `now`: at least what lasts for the lead, and gladly more. The amounts ascend. */
+export const offers = (
+  { meters }: Pick<CallState, "meters">,
+  now: number
+): readonly [Offer, ...ReadonlyArray<Offer>] => {
+  const least = (meter: Meter.Meter): number =>
+    meter.startedAt === null
+      ? Math.max(1, meter.reservedMinutes)
+      : Math.max(
+          meter.reservedMinutes,
+          Math.floor(((meter.pausedAt ?? now) + leadMs - meter.startedAt) / Meter.minuteMs) + 1
+        )
+  const offer = (more: number): Offer => {
+    const minutes = meters.map((meter) =>
+      meter.endedAt === null ? least(meter) + (meter.startedAt === null ? 0 : more) : meter.reservedMinutes
+    )
+    return { cents: Meter.mostCents(meters, (_, index) => minutes[index] ?? 0), minutes }
+  }
+  return [offer(0), ...Array.from({ length: gladlyMinutes }, (_, index) => offer(index + 1))]
+}
+
+/** The meters when the account reserved so many minutes of each. What they had is not taken away. */
+export const held = (state: CallState, minutes: ReadonlyArray<number>): CallState => ({
+  ...state,
+  meters: state.meters.map((meter, index) => ({
+    ...meter,
+    reservedMinutes: Math.max(meter.reservedMinutes, minutes[index] ?? 0)
+  }))
+})
+
+/** The row of a renewal. `minutes` null: the account refused, or did not answer. */
+export const renewed = (
+  state: CallState,
+  minutes: ReadonlyArray<number> | null,
+  now: number
+): Draft.Draft | Outcome<never, never> => {
+  const at = renewsAt(state)
+  if (at === null || at > now) return unchanged
+  return Draft.from(
+    minutes === null ? { ...state, renewalRefusedAt: now } : { ...held(state, minutes), renewalRefusedAt: null }
+  )
+}
+
+/** Places of the concurrent limit that a call takes: one, and another for each leg of a transfer that lives. */
+export const places = ({ legs }: Pick<CallState, "legs">): number =>
+  1 + legs.filter((leg) => leg.role === "transfer" && lives(leg)).length
+
+/**
+ * What the account holds for a call. It counts an outbound call from its beginning, and an inbound one from the request
+ * to answer it; null: nothing.
+ */
+export const live = (state: CallState): Live | null => {
+  if (isTerminal(state)) return null
+  const counts =
+    state.direction === "outbound" ||
+    state.answeredAt !== null ||
+    state.pending.some((pending) => pending.type === "answer")
+  return counts
+    ? {
+        places: places(state),
+        reservedCents: Meter.mostCents(state.meters, (meter) => meter.reservedMinutes),
+        heard: state.told
+      }
+    : null
+}

@@ -1,0 +1,169 @@
+import { type Outcome, unchanged } from "../../../../runtime/actor/Machine.ts"
+import type { CarrierEvent } from "../../../../carrier/Carrier.ts"
+import { type CallState, primary } from "../CallState.ts"
+import * as Draft from "../Draft.ts"
+import { end } from "../Ending.ts"
+import * as EndReason from "../EndReason.ts"
+import * as Stay from "../room/Stay.ts"
+import type { StepContext } from "../StepContext.ts"
+import * as Connecting from "./Connecting.ts"
+import { type Leg, lives } from "./Leg.ts"
+import * as LegOver from "./LegOver.ts"
+
+/**
+ * Bridges, guide/calls.md#bridge. The carrier joins two legs and tells the call of each; neither call waits for the
+ * other. A leg whose peer ends is hung up. One whose peer is taken from it is `answered` again, without an event.
+ */
+type Result = Draft.Draft | Outcome<never, never>
+
+/** The peer is a leg of another call. */
+const isForeign = (state: CallState, callId: string): boolean => callId !== state.id
+
+export const bridged = (
+  draft: Draft.Draft,
+  leg: Leg,
+  { peerCallId, peerLegId }: Extract<CarrierEvent, { readonly type: "bridged" }>,
+  at: number,
+  context: StepContext
+): Result => {
+  const settled = Draft.settle(
+    draft,
+    (pending) => pending.type === "bridge" && pending.legId === leg.id && pending.peerLegId === peerLegId
+  )
+  const same = settled === draft ? unchanged : settled
+  const { state } = draft
+  if (!lives(leg) || leg.answeredAt === null || leg.bridge?.legId === peerLegId) return same
+  // Its own end says what becomes of the call.
+  if (!isForeign(state, peerCallId) && !state.legs.some((peer) => peer.id === peerLegId && lives(peer))) return same
+  // In a room it has left that for the bridge. Before it comes in, it still will, and leaves the bridge.
+  const free = leg.role === "primary" && state.room?.phase === "in" ? Stay.over(settled, at) : settled
+  const joined = Draft.setLeg(free, leg.id, {
+    status: "bridged",
+    bridge: { legId: peerLegId, callId: peerCallId, since: at }
+  })
+  if (leg.role !== "primary") return joined
+  const told = Draft.emit(Draft.set(joined, { status: "bridged", letGo: null }), {
+    type: "call.bridged",
+    data: {
+      ...Draft.ids(state, leg.id),
+      bridgedCallId: isForeign(state, peerCallId) ? peerCallId : null,
+      bridgedLegId: peerLegId,
+      conferenceId: null,
+      bridgedAt: at
+    }
+  })
+  return isForeign(state, peerCallId) ? dropped(told, at, context) : told
+}
+
+/** The leg of a transfer that the call's own leg is bridged with; null: none. */
+export const ownPeer = (state: CallState): Leg | null =>
+  state.legs.find(({ id }) => id === primary(state).bridge?.legId) ?? null
+
+/** Another call has it. What was asked for it before is still to be told by the carrier. */
+const isElsewhere = ({ bridge }: Leg, own: Leg): boolean => bridge !== null && bridge.legId !== own.id
+
+/** Somebody else has the call's own leg now: hangs up the legs that were dialled for it and are with nobody. */
+const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
+  const own = primary(draft.state)
+  const connecting = Connecting.transferred(draft.state)
+  const first =
+    connecting === null || isElsewhere(connecting, own)
+      ? draft
+      : Connecting.transferFailed(
+          Connecting.ringback(draft, false, context),
+          connecting,
+          { reason: "cancelled", sipStatus: null },
+          at
+        )
+  return first.state.legs.reduce(
+    (open, leg) =>
+      leg.role === "transfer" && !isElsewhere(leg, own)
+        ? LegOver.leave(open, leg, EndReason.hungUp(leg, "api"), at, context)
+        : open,
+    first
+  )
+}
+
+export const unbridged = (
+  draft: Draft.Draft,
+  leg: Leg,
+  { peerEnded, peerLegId }: Extract<CarrierEvent, { readonly type: "unbridged" }>,
+  at: number,
+  context: StepContext
+): Result => {
+  const { state } = draft
+  const settled = Draft.settle(draft, ({ legId, type }) => type === "unbridge" && legId === leg.id)
+  if (leg.bridge?.legId !== peerLegId) return settled === draft ? unchanged : settled
+  if (!peerEnded) return parted(settled, leg)
+  // The end of a leg of this call is told by that leg.
+  if (!isForeign(state, leg.bridge.callId)) return settled === draft ? unchanged : settled
+  const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
+  if (leg.role === "primary") return end(settled, ending, at, context)
+  const left = LegOver.leave(settled, leg, ending, at, context)
+  // Another call had taken it before it was connected here.
+  return Connecting.transferred(settled.state)?.id === leg.id
+    ? Connecting.transferFailed(left, leg, { reason: ending.reason, sipStatus: null }, at)
+    : left
+}
+
+/** The leg is by itself again. */
+const parted = (draft: Draft.Draft, leg: Leg): Draft.Draft => {
+  const by = Draft.setLeg(draft, leg.id, { status: "answered", bridge: null })
+  return leg.role === "primary" ? Draft.set(by, { status: "answered" }) : by
+}
+
+/**
+ * The call's own leg leaves its bridge, because it is wanted elsewhere: a leg that was dialled for it is hung up, and a
+ * leg of another call stays.
+ */
+export const leave = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
+  const { state } = draft
+  const own = primary(state)
+  if (own.bridge === null) return draft
+  const alone = parted(draft, own)
+  const peer = ownPeer(state)
+  if (peer !== null) return LegOver.leave(alone, peer, EndReason.hungUp(peer, "api"), at, context)
+  const commandId = Draft.nextCommandId(alone, context)
+  return Draft.sendPending(
+    alone,
+    { type: "unbridge", commandId, legId: own.id, since: context.now },
+    { type: "unbridge", commandId, callId: state.id, legId: own.id }
+  )
+}
+
+/** The call's own leg is wanted elsewhere, and so is with nobody: a transfer that is under way is given up, too. */
+export const alone = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft =>
+  dropped(leave(draft, at, context), at, context)
+
+/** Asks for a bridge of the call's own leg. */
+export const ask = (
+  draft: Draft.Draft,
+  peer: { readonly legId: Leg["id"]; readonly callId: CallState["id"] },
+  by: "transfer" | "bridge" | "restart",
+  context: StepContext
+): Draft.Draft => {
+  const { state } = draft
+  const legId = primary(state).id
+  const commandId = Draft.nextCommandId(draft, context)
+  const to = { peerLegId: peer.legId, peerCallId: peer.callId }
+  return Draft.sendPending(
+    draft,
+    { type: "bridge", commandId, legId, since: context.now, by, ...to },
+    { type: "bridge", commandId, callId: state.id, legId, ...to }
+  )
+}
+
+/** A bridge that cannot be had: a transfer's leg is hung up, unless another call has it, and the call goes on. */
+export const failed = (
+  draft: Draft.Draft,
+  pending: Extract<CallState["pending"][number], { readonly type: "bridge" }>,
+  reason: "leg_ended" | "timeout" | "carrier_error",
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  const leg = pending.by === "transfer" ? draft.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
+  if (leg === undefined) return Connecting.bridgeFailed(draft, pending, reason, at)
+  return isElsewhere(leg, primary(draft.state))
+    ? Connecting.transferFailed(draft, leg, { reason: "cancelled", sipStatus: null }, at)
+    : LegOver.ended(draft, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
+}

@@ -1,0 +1,81 @@
+import { Schema } from "effect"
+import { RejectCause } from "../../../../carrier/CarrierCommand.ts"
+import { CustomHeader } from "../../../../domain/CustomHeader.ts"
+import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../../../domain/Id.ts"
+import * as Secret from "../../../../domain/schema/Secret.ts"
+import { Millis } from "./Leg.ts"
+
+/** What a dial says besides the numbers. The command has the same fields. */
+export const DialOptions = Schema.Struct({
+  near: Schema.optionalKey(LegId),
+  headers: Schema.optionalKey(Schema.Array(CustomHeader)),
+  callerIdName: Schema.optionalKey(Schema.String),
+  audioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+  detectsMachine: Schema.optionalKey(Schema.Boolean)
+})
+export type DialOptions = typeof DialOptions.Type
+
+const ofLeg = { commandId: CommandId, legId: LegId }
+
+/**
+ * A command of call control that went down and whose outcome has not come back
+ * (src/README.md#commands-are-part-of-the-state).
+ */
+export const Pending = Schema.Union([
+  Schema.Struct({ ...ofLeg, type: Schema.Literal("dial"), options: DialOptions }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("answer"),
+    since: Millis,
+    headers: Schema.optionalKey(Schema.Array(CustomHeader))
+  }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("hangup"),
+    since: Millis,
+    /** The reason for which an unanswered inbound leg is refused; null: a plain hang-up. */
+    rejectCause: Schema.NullOr(RejectCause)
+  }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("bridge"),
+    since: Millis,
+    peerLegId: LegId,
+    peerCallId: CallId,
+    /** The verb that asks for it. `restart`: they were bridged, and another life of their carrier has them. */
+    by: Schema.Literals(["transfer", "bridge", "restart"])
+  }),
+  Schema.Struct({ ...ofLeg, type: Schema.Literal("unbridge"), since: Millis }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("join_room"),
+    since: Millis,
+    conferenceId: ConferenceId,
+    memberId: MemberId,
+    isHost: Schema.Boolean,
+    isMuted: Schema.Boolean,
+    isHeld: Schema.Boolean
+  }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("leave_room"),
+    since: Millis,
+    conferenceId: ConferenceId,
+    /** Whose stay it ends. */
+    memberId: MemberId
+  }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.Literal("refer"),
+    since: Millis,
+    to: Schema.String,
+    headers: Schema.optionalKey(Schema.Array(CustomHeader)),
+    /** When the peer took it; null: not yet. */
+    acceptedAt: Schema.NullOr(Millis),
+    /** When it was connected elsewhere: it is about to hang up. Null: not yet. */
+    completedAt: Schema.NullOr(Millis)
+  })
+])
+export type Pending = typeof Pending.Type
+
+export type Of<Type extends Pending["type"]> = Extract<Pending, { readonly type: Type }>

@@ -1,0 +1,30 @@
+import type { RejectCause } from "../../../../carrier/Carrier.ts"
+import type { CommandId } from "../../../../domain/Id.ts"
+import * as Draft from "../Draft.ts"
+import type { StepContext } from "../StepContext.ts"
+import type { Leg } from "./Leg.ts"
+
+/** Takes a leg down at the carrier: refuses an inbound one that nobody answered, and hangs up any other. */
+export const release = (
+  draft: Draft.Draft,
+  leg: Leg,
+  context: StepContext,
+  rejectCause: RejectCause | null,
+  commandId: CommandId
+): Draft.Draft => {
+  const { state } = draft
+  const of = { commandId, callId: state.id, legId: leg.id }
+  return Draft.sendPending(
+    draft,
+    { type: "hangup", commandId, legId: leg.id, since: context.now, rejectCause },
+    rejectCause !== null && leg.direction === "inbound" && leg.answeredAt === null
+      ? { ...of, type: "reject", cause: rejectCause, resume: leg.resume }
+      : {
+          ...of,
+          type: "hangup",
+          resume: leg.resume,
+          origin:
+            leg.dialId === null ? null : { dialId: leg.dialId, routeId: state.routeId, from: leg.from, to: leg.to }
+        }
+  )
+}

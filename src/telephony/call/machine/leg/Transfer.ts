@@ -1,0 +1,76 @@
+import type { CallInput } from "../CallInput.ts"
+import { primary } from "../CallState.ts"
+import * as Draft from "../Draft.ts"
+import * as Meter from "../Meter.ts"
+import type { StepContext } from "../StepContext.ts"
+import * as RoomRows from "../room/RoomRows.ts"
+import type { Transfer } from "../../verb/Connect.ts"
+import * as Bridging from "./Bridging.ts"
+import * as Connecting from "./Connecting.ts"
+import * as Leg from "./Leg.ts"
+
+/**
+ * Dials another leg for the call, guide/calls.md#transfer: composed of a dial and a bridge. The call's own leg hears
+ * ring-back until the other one is answered, or fails.
+ */
+export type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
+
+/** `reservedMinutes`: of the new leg. */
+export const begin = (
+  draft: Draft.Draft,
+  body: typeof Transfer.Type,
+  { callerIdName, from, incarnation, legId, limit, microUsdPerMinute }: Terms,
+  reservedMinutes: number,
+  context: StepContext
+): Draft.Draft => {
+  const alone = Bridging.leave(RoomRows.leave(draft, context.now, context), context.now, context)
+  const { state } = alone
+  const commandId = Draft.nextCommandId(alone, context)
+  const leg = Leg.begun(
+    {
+      id: legId,
+      role: "transfer",
+      direction: "outbound",
+      from,
+      to: body.to,
+      ringSecs: body.timeoutSecs,
+      limit,
+      dialId: commandId,
+      incarnation
+    },
+    context.now
+  )
+  const options = {
+    near: primary(state).id,
+    ...(callerIdName === undefined ? {} : { callerIdName }),
+    ...(body.customHeaders.length === 0 ? {} : { headers: body.customHeaders })
+  }
+  const dialled = Draft.sendPending(
+    Draft.set(alone, {
+      legs: [...state.legs, leg],
+      meters: [...state.meters, Meter.ofLeg(leg, microUsdPerMinute, reservedMinutes)]
+    }),
+    { type: "dial", commandId, legId: leg.id, options },
+    {
+      type: "dial",
+      commandId,
+      callId: state.id,
+      legId: leg.id,
+      tenantId: state.tenantId,
+      routeId: state.routeId,
+      from,
+      to: body.to,
+      ...options
+    }
+  )
+  return Connecting.ringback(dialled, true, context)
+}
+
+/** The leg was answered: it is to be bridged. */
+export const answered = (draft: Draft.Draft, leg: Leg.Leg, context: StepContext): Draft.Draft =>
+  Bridging.ask(
+    Connecting.ringback(draft, false, context),
+    { legId: leg.id, callId: draft.state.id },
+    "transfer",
+    context
+  )

@@ -1,0 +1,36 @@
+import { ApiError } from "../../../../domain/ApiError.ts"
+import type { CallId, LegId, RouteId } from "../../../../domain/Id.ts"
+import * as ActionRows from "../ActionRows.ts"
+import { type CallState, isTerminal, primary } from "../CallState.ts"
+
+/** The call's own leg, as a conference needs to know it before it gives it a seat. */
+export interface Candidate {
+  readonly callId: CallId
+  readonly legId: LegId
+  /** The carrier of the leg: the room's must meet it. */
+  readonly adapter: string
+  readonly routeId: RouteId
+  readonly from: string
+  readonly to: string
+  readonly customerReference: string | null
+}
+
+export const of = (state: CallState): Candidate => ({
+  callId: state.id,
+  legId: primary(state).id,
+  adapter: state.adapter,
+  routeId: state.routeId,
+  from: state.from,
+  to: state.to,
+  customerReference: state.customerReference
+})
+
+/** Why the call cannot come into a conference now, before one is asked for a seat; null: it can. */
+export const refusal = (state: CallState): ApiError | null =>
+  isTerminal(state)
+    ? ActionRows.alreadyEnded
+    : state.answeredAt === null
+      ? ApiError.of("call_not_in_required_state", `the call is ${state.status}: only an answered one can come in`)
+      : state.room !== null
+        ? ApiError.of("conflict", "the call is in a conference already")
+        : ActionRows.busy(state)

@@ -1,0 +1,26 @@
+import type { Effect } from "effect"
+import type { ApiError } from "../../../../domain/ApiError.ts"
+import type { CallId, ConferenceId, LegId, MemberId, RouteId } from "../../../../domain/Id.ts"
+
+/** A call that is about to be dialled for a seat. */
+export interface Dialled {
+  readonly callId: CallId
+  readonly legId: LegId
+  readonly routeId: RouteId
+}
+
+/** The seat in a conference that a call is dialled for. */
+export interface DialSeat {
+  readonly conferenceId: ConferenceId
+  readonly memberId: MemberId
+  /** The carrier of the room, and the room's leg in the media plane. */
+  readonly adapter: string
+  readonly near: LegId
+  /**
+   * Has the conference commit the seat, when all that the call needs is reserved. When it fails all is given back, and
+   * nothing is dialled. Behind it the conference hears what becomes of the call: `refused` where it never came to be.
+   */
+  readonly claim: (dialled: Dialled) => Effect.Effect<void, ApiError>
+  /** The body of the answer, JSON, behind the claim. */
+  readonly render: (dialled: Dialled) => string
+}

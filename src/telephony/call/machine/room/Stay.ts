@@ -1,0 +1,27 @@
+import type { MemberId } from "../../../../domain/Id.ts"
+import { type CallState, primary } from "../CallState.ts"
+import * as Draft from "../Draft.ts"
+import * as Meter from "../Meter.ts"
+
+/** A stay of the call's own leg in a room: from its seat to the moment at which it has no part in it any more. */
+
+/** Whether the call has, or had, this seat. Each stay has a meter, and those are never removed. */
+export const isKnown = ({ meters }: CallState, memberId: MemberId): boolean =>
+  meters.some(({ workId }) => workId === memberId)
+
+/**
+ * The call has no part in its seat any more, and its leg is by itself again, unless somebody else has it: `answered`,
+ * without an event.
+ */
+export const over = (draft: Draft.Draft, at: number): Draft.Draft => {
+  const { room } = draft.state
+  if (room === null) return draft
+  const left = Draft.settle(
+    Draft.set(draft, { room: null, meters: Meter.workEnded(draft.state.meters, room.memberId, at) }),
+    (pending) => pending.type === "join_room" && pending.memberId === room.memberId
+  )
+  const leg = primary(left.state)
+  return room.phase === "in" && leg.bridge === null
+    ? Draft.set(Draft.setLeg(left, leg.id, { status: "answered" }), { status: "answered" })
+    : left
+}

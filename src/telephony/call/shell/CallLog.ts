@@ -1,0 +1,97 @@
+import { Effect, Metric } from "effect"
+import type { Step } from "../../../runtime/actor/Behavior.ts"
+import { type LegSound, LegSounds } from "../../../carrier/LegSounds.ts"
+import type { CallInput } from "../machine/CallInput.ts"
+import { type CallState, durationSeconds, isTerminal } from "../machine/CallState.ts"
+
+/**
+ * A line for the beginning and one for the end of each call, which are written once the commit that says so is stored,
+ * and the counter of what calls end with. The last line says how the call sounded; more of it is in a line of each leg,
+ * by the same ids.
+ */
+const ended = Metric.counter("calls_ended_total", {
+  description: "Calls that have ended, by direction and reason",
+  incremental: true
+})
+
+/** Where a number belongs can be seen, and not whose it is: its last four digits are hidden. */
+export const masked = (number: string): string => number.replace(/.{1,4}$/u, "****")
+
+const idsOf = (state: CallState) => ({
+  callId: state.id,
+  tenantId: state.tenantId,
+  routeId: state.routeId,
+  legIds: state.legs.map(({ id }) => id).join(" "),
+  adapter: state.adapter,
+  direction: state.direction,
+  from: masked(state.from),
+  to: masked(state.to)
+})
+
+/** The status of the final answer of SIP that ended the call; null: none did. */
+const sipStatusOf = (input: CallInput): number | null =>
+  input.type === "carrier" && input.event.type === "ended" ? input.event.sipStatus : null
+
+interface Line {
+  readonly message: string
+  readonly of: Readonly<Record<string, unknown>>
+}
+
+export const line = (step: Pick<Step<CallState, CallInput, unknown>, "before" | "input" | "state">): Line | null => {
+  const { before, input, state } = step
+  if (isTerminal(state) && (before === null || !isTerminal(before)))
+    return {
+      message: "call ended",
+      of: {
+        ...idsOf(state),
+        status: state.status,
+        reason: state.endReason,
+        initiator: state.endInitiator,
+        sipStatus: sipStatusOf(input),
+        durationSecs: durationSeconds(state.answeredAt, state.endedAt),
+        costCents: state.costCents
+      }
+    }
+  return before === null ? { message: "call began", of: idsOf(state) } : null
+}
+
+const rounded = (value: number | null, digits: number): number | null =>
+  value === null ? null : Number(value.toFixed(digits))
+
+/** How the leg of a call sounded that sounded worst; one on which nothing came is worse than any that was heard. */
+export const worst = (sounds: ReadonlyArray<LegSound | null>): Readonly<Record<string, unknown>> => {
+  const measured = sounds.filter((sound) => sound !== null)
+  const [sound] = [...measured].sort((one, other) => (one.mos ?? 0) - (other.mos ?? 0))
+  return {
+    codec: sound?.codec ?? null,
+    packetsReceived: sound?.packetsReceived ?? null,
+    loss: rounded(sound?.loss ?? null, 4),
+    jitterMs: rounded(sound?.jitterMs ?? null, 1),
+    mos: rounded(sound?.mos ?? null, 2)
+  }
+}
+
+/** Gives what writes the lines of a step that was committed. It does not wait for the figures of the sound. */
+export const make = Effect.gen(function* () {
+  const sounds = yield* LegSounds
+
+  const writeEnd = (state: CallState, { message, of }: Line): Effect.Effect<void> =>
+    Effect.flatMap(
+      Effect.forEach(state.legs, ({ id }) => sounds.take(id), { concurrency: "unbounded" }),
+      (heard) => Effect.annotateLogs(Effect.logInfo(message), { ...of, ...worst(heard) })
+    )
+
+  return (step: Step<CallState, CallInput, unknown>): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const { state } = step
+      const written = line(step)
+      if (written === null) return Effect.void
+      if (state.endReason === null || !isTerminal(state))
+        return Effect.annotateLogs(Effect.logInfo(written.message), written.of)
+      const attributes = { direction: state.direction, reason: state.endReason }
+      return Effect.andThen(
+        Effect.forkDetach(writeEnd(state, written), { startImmediately: true }),
+        Metric.update(Metric.withAttributes(ended, attributes), 1)
+      )
+    })
+})

@@ -1,0 +1,183 @@
+import { Effect, Option, Result } from "effect"
+import type { Accounts, Request, Reserving } from "../../../money/account/Account.ts"
+import type { Prepared, Step } from "../../../runtime/actor/Behavior.ts"
+import * as Machine from "../../../runtime/actor/Machine.ts"
+import type { ApiError } from "../../../domain/ApiError.ts"
+import * as AccountAnswer from "./AccountAnswer.ts"
+import type { CallInput } from "../machine/CallInput.ts"
+import * as CallMachine from "../machine/CallMachine.ts"
+import { type CallState, isTerminal, primary } from "../machine/CallState.ts"
+import { ownPeer } from "../machine/leg/Bridging.ts"
+import type { Effects } from "../machine/Draft.ts"
+import * as Meter from "../machine/Meter.ts"
+import * as Plan from "../machine/Plan.ts"
+import * as Reservation from "../machine/Reservation.ts"
+import * as RoomAnswer from "../machine/room/RoomAnswer.ts"
+import * as Upgrade from "../stored/Upgrade.ts"
+import { priceOf } from "../verb/Verbs.ts"
+
+/**
+ * What a call and its account say to each other while the call lives (src/README.md#admission). The call asks, and its
+ * account answers out of its memory. No commit of one waits for the other: what the account reserved is in flight until
+ * the call has committed it, and an answer that does not come is a refusal.
+ */
+
+/** What a call asks for when a meter comes to those that it has. */
+const addition = (state: CallState, meter: Meter.Meter, now: number) => {
+  const [{ cents, minutes }] = Reservation.offers({ meters: [...state.meters, meter] }, now)
+  const isLeg = meter.kind === "leg"
+  const request: Request = {
+    purpose: isLeg ? "transfer" : "renewal",
+    offers: [cents],
+    places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0)
+  }
+  return { minutes, request }
+}
+
+/** What a call will ask for when it comes into a conference; null: that is free. */
+export const staying = (state: CallState, now: number): Request | null => {
+  const stay = Meter.ofWork("conference", primary(state), state.prices.conference, 0)
+  return Meter.isPriced(stay) ? addition(state, stay, now).request : null
+}
+
+export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
+  const renewal = (state: CallState, now: number): Effect.Effect<CallInput> =>
+    Effect.map(
+      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), Reservation.places(state)),
+      (reservedMinutes): CallInput => ({ type: "renewal", reservedMinutes })
+    )
+
+  /** Money and a place for an inbound call that is answered now. */
+  const answering = Effect.fnUntraced(function* (
+    state: CallState,
+    input: Action,
+    body: Parameters<typeof Plan.answered>[1],
+    now: number
+  ) {
+    const begins = Plan.kinds(Plan.answered(state.plan, body)).map((kind) =>
+      Meter.ofWork(kind, primary(state), state.prices[kind], 0)
+    )
+    const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
+    const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
+    if (Option.isNone(reserved)) {
+      // It may still come to it; behind that it hears that nobody waits for it.
+      yield* accounts.abandoned(state.tenantId, state.id)
+      return yield* AccountAnswer.busy
+    }
+    return { first: [], input: { ...input, reservedMinutes: least.minutes } }
+  })
+
+  /** What the call holds by its state, in place of what was reserved and is not needed. */
+  const held = (state: CallState): Effect.Effect<void> => {
+    const live = Reservation.live(state)
+    return live === null ? Effect.void : accounts.holds(state.tenantId, state.id, live)
+  }
+
+  /**
+   * Money for another leg, with its place, or for work or a stay that begins now: beside what the call has reserved. Gives
+   * the minutes of each meter.
+   */
+  const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
+    const { minutes, request } = addition(state, meter, now)
+    const reserved = yield* AccountAnswer.reserve(accounts, state, request)
+    if (Option.isNone(reserved)) {
+      // It may still come to it; behind that it hears what the call has.
+      yield* held(state)
+      return yield* AccountAnswer.busy
+    }
+    return minutes
+  })
+
+  /** Money for a stay. A conference is told of a refusal; while the account is busy it asks again. */
+  const entering = (state: CallState, input: Told, meter: Meter.Meter, now: number) =>
+    Effect.matchEffect(adding(state, meter, now), {
+      onSuccess: (reservedMinutes) => Effect.succeed({ first: [], input: { ...input, reservedMinutes } }),
+      onFailure: (refused) =>
+        refused.code === "service_unavailable"
+          ? Effect.fail(refused)
+          : Effect.succeed({ first: [], input: { ...input, reservedMinutes: null } })
+    })
+
+  return {
+    held,
+    /**
+     * A renewal asks in the turn of the call, so that the account hears all that a call asks for in its order. Before an
+     * inbound call is answered, its account is asked. And whatever comes when a call has run beyond what it
+     * reserved (nothing could be committed for a while) finds it renewed, or refused.
+     */
+    prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
+      if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
+        return answering(state, input, input.action.body, now)
+      const meter = input.type === "action" ? meterOf(state, input, now) : null
+      if (input.type === "action" && meter !== null)
+        return Effect.map(adding(state, meter, now), (reservedMinutes) => ({
+          first: [],
+          input: { ...input, reservedMinutes }
+        }))
+      if (input.type === "told" && input.tell.type === "enter" && state.prices.conference > 0) {
+        const stay = RoomAnswer.meterOf(state, input.tell)
+        if (stay !== null) return entering(state, input, stay, now)
+      }
+      if (input.type === "renewal") {
+        const at = Reservation.renewsAt(state)
+        return at === null || at > now
+          ? null
+          : Effect.map(renewal(state, now), (renewed) => ({ first: [], input: renewed }))
+      }
+      if (input.type === "recovered") return null
+      const endsAt = Reservation.endsAt(state)
+      return endsAt === null || endsAt > now || Reservation.renewsAt(state) === null
+        ? null
+        : Effect.map(renewal(state, now), (first) => ({ first: [first], input }))
+    },
+    /** After the commit: what was reserved for it stands in the row of the call. */
+    stored: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
+      if (before === null || input.type === "renewal") return accounts.began(state.tenantId, state.id)
+      // Less than was reserved, where the leg of an earlier transfer made room.
+      return reserves(input) || lessens(before, state) ? held(state) : Effect.void
+    },
+    /** The commit was not written, and will not be. */
+    withdrawn: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
+      if (before === null || input.type === "renewal" || !reserves(input)) return Effect.void
+      return input.type === "action" && input.action.verb === "answer"
+        ? accounts.abandoned(state.tenantId, state.id)
+        : held(before)
+    },
+    reader: ((row, inFlight) => {
+      const state = Upgrade.state(row)
+      if (Result.isFailure(state) || isTerminal(state.success)) return null
+      return AccountAnswer.larger(inFlight, Reservation.live(state.success))
+    }) satisfies Reserving
+  } as const
+}
+
+type Action = Extract<CallInput, { readonly type: "action" }>
+type Told = Extract<CallInput, { readonly type: "told" }>
+
+/**
+ * The meter of the leg that this action dials, or of the work that it begins, before it is paid for; null: it adds
+ * none. The machine says so, in a step that is not taken: what it refuses, stops or changes asks for no money.
+ */
+const meterOf = (state: CallState, input: Action, now: number): Meter.Meter | null => {
+  const { action, transfer } = input
+  const kind = priceOf(action.verb)
+  if (transfer === undefined && (kind === null || state.prices[kind] === 0)) return null
+  const outcome = Machine.dryStep(CallMachine.machine, state, input, now)
+  const meter = outcome.type === "accepted" ? outcome.state.meters[state.meters.length] : undefined
+  return meter === undefined ? null : { ...meter, startedAt: null, endedAt: null }
+}
+
+/** The call holds less of its account than before, and lives. */
+const lessens = (before: CallState, state: CallState): boolean => {
+  if (before.meters === state.meters && Reservation.places(before) === Reservation.places(state)) return false
+  const [was, is] = [Reservation.live(before), Reservation.live(state)]
+  return was !== null && is !== null && (is.places < was.places || is.reservedCents < was.reservedCents)
+}
+
+const mayAnswer = (state: CallState): boolean =>
+  !isTerminal(state) && state.direction === "inbound" && Reservation.live(state) === null
+
+const reserves = (input: CallInput): boolean =>
+  input.type === "renewal" ||
+  (input.type === "action" && input.reservedMinutes !== undefined) ||
+  (input.type === "told" && input.reservedMinutes != null)

@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import type { Actor } from "../../../runtime/actor/Actor.ts"
+import { Carrier } from "../../../carrier/Carrier.ts"
+import { Connections } from "../../../numbers/connection/Connection.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
+import * as ActionRows from "../machine/ActionRows.ts"
+import type { CallInput } from "../machine/CallInput.ts"
+import type { Asked } from "../stored/CallRecord.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+import { type CallState, primary } from "../machine/CallState.ts"
+import * as Dialling from "./Dialling.ts"
+import * as Connecting from "../machine/leg/Connecting.ts"
+import { lives } from "../machine/leg/Leg.ts"
+import type { CallAction } from "../verb/Verbs.ts"
+
+/**
+ * What a call needs to know of others before it is connected: of a transfer, whether it may be dialled
+ * (guide/calls.md#transfer); of a bridge, whose the other leg is (guide/calls.md#bridge). The call then decides by its
+ * own state; the other call is asked nothing, and hears of the bridge from the carrier.
+ */
+type CallActor = Actor<Id.CallId, CallState, CallInput, Asked, Rendered>
+type ActionOf<Verb extends CallAction["verb"]> = Extract<CallAction, { readonly verb: Verb }>
+
+export const make = Effect.fnUntraced(function* (options: {
+  readonly registry: CallRegistry
+  readonly maxCallSecs: number
+}) {
+  const { maxCallSecs, registry } = options
+  const carrier = yield* Carrier
+  const check = yield* Dialling.make
+  const connections = yield* Connections
+  const entropy = yield* Entropy
+
+  const transfer = Effect.fnUntraced(function* (
+    actor: CallActor,
+    state: CallState,
+    action: ActionOf<"transfer">,
+    asked: Asked
+  ) {
+    const { from, to } = action.body
+    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(state.tenantId, {
+      routeId: state.routeId,
+      from: from ?? (state.direction === "outbound" ? state.from : state.to),
+      to,
+      callerId: from === undefined && state.direction === "outbound" ? "admitted" : "owned"
+    })
+    // The legs of a call meet at one carrier.
+    if (route.adapter !== state.adapter)
+      return yield* ApiError.of("unprocessable", "the route of this call leads to another carrier than its leg")
+    const legId = Id.derive(entropy.hex(16), "leg")
+    return yield* actor
+      .ask(
+        {
+          type: "action",
+          action,
+          transfer: {
+            legId,
+            from: from ?? (state.direction === "outbound" ? state.from : state.to),
+            incarnation,
+            microUsdPerMinute,
+            limit: { afterSecs: maxCallSecs, reason: "time_limit" },
+            ...(callerIdName === null ? {} : { callerIdName })
+          }
+        },
+        asked
+      )
+      .pipe(
+        // It took up its trunk when its money was reserved.
+        Effect.tapError(() =>
+          Effect.suspend(() =>
+            actor.state()?.legs.some(({ id }) => id === legId) === true ? Effect.void : connections.leave(legId)
+          )
+        )
+      )
+  }, Effect.uninterruptible)
+
+  const bridge = Effect.fnUntraced(function* (
+    actor: CallActor,
+    state: CallState,
+    action: ActionOf<"bridge">,
+    asked: Asked
+  ) {
+    const { legId } = action.body
+    const other = registry.ofLeg(legId)
+    const leg = other?.legs.find(({ id }) => id === legId)
+    if (other === null || leg === undefined || !lives(leg) || other.tenantId !== state.tenantId)
+      return yield* ActionRows.noLiveLeg
+    if (legId === primary(state).id)
+      return yield* ApiError.of("unprocessable", "a leg cannot be bridged with itself", "leg_id")
+    if (leg.answeredAt === null)
+      return yield* ApiError.of("call_not_in_required_state", "the other leg is not answered", "leg_id")
+    if (!carrier.meet(state.adapter, other.adapter))
+      return yield* ApiError.of("unprocessable", "the other leg is at a carrier whose media are elsewhere", "leg_id")
+    if (other.id !== state.id && Connecting.find(other) !== null)
+      return yield* ApiError.of("conflict", "the other call is just being connected", "leg_id")
+    return yield* actor.ask({ type: "action", action, peerCallId: other.id }, asked)
+  })
+
+  return (actor: CallActor, state: CallState, action: CallAction, asked: Asked): Effect.Effect<Rendered, ApiError> =>
+    Effect.suspend(() => {
+      if (action.verb !== "transfer" && action.verb !== "bridge") return actor.ask({ type: "action", action }, asked)
+      const refused = ActionRows.refusal(state, action)
+      if (refused !== null) return Effect.fail(refused)
+      return action.verb === "transfer" ? transfer(actor, state, action, asked) : bridge(actor, state, action, asked)
+    })
+})

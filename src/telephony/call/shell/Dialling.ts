@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import { Accounts, DialingPermissions } from "../../../money/account/Account.ts"
+import { Billing } from "../../../money/billing/Billing.ts"
+import { Carrier } from "../../../carrier/Carrier.ts"
+import { Connections } from "../../../numbers/connection/Connection.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import type * as Id from "../../../domain/Id.ts"
+import { Numbers } from "../../../numbers/number/Number.ts"
+
+/** What is dialled, before money is asked for it. */
+interface Wanted {
+  /** Null: the default route. */
+  readonly routeId: Id.RouteId | null
+  readonly from: string
+  readonly to: string
+  /**
+   * What allows the calling number: that it is the tenant's; or, with `forwarding`, the tenant's flag; or, with
+   * `admitted`, either of them.
+   */
+  readonly callerId: "owned" | "forwarding" | "admitted"
+}
+
+/**
+ * The checks of an outbound leg, guide/calls.md#order-of-checks, in that order and up to money: route, caller id,
+ * dialing permission, rate; and the carrier must be there.
+ */
+export const make = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const carrier = yield* Carrier
+  const connections = yield* Connections
+  const dialing = yield* DialingPermissions
+  const numbers = yield* Numbers
+
+  const mayForward = (tenantId: Id.TenantId) =>
+    Effect.map(accounts.overview(tenantId), ({ quota }) => quota.allowCallerIdForwarding)
+
+  /** The name that the number shows to the called: only its own tenant has given it one. Null: none. */
+  const checkCallerId = Effect.fnUntraced(function* (tenantId: Id.TenantId, { callerId, from }: Wanted) {
+    const own = yield* numbers.callingFrom(tenantId, from)
+    const name = own?.callerIdName ?? null
+    if (callerId === "forwarding") {
+      if (yield* mayForward(tenantId)) return name
+      return yield* ApiError.of(
+        "caller_id_forwarding_not_allowed",
+        "caller id forwarding is not enabled for this tenant",
+        "caller_id_forwarding"
+      )
+    }
+    if (own !== null) return name
+    if (callerId === "admitted" && (yield* mayForward(tenantId))) return null
+    return yield* ApiError.of("from_number_not_owned", `${from} is not an active number of this tenant`, "from")
+  })
+
+  return Effect.fnUntraced(function* (tenantId: Id.TenantId, wanted: Wanted) {
+    const route = yield* connections.resolve(tenantId, wanted.routeId)
+    const callerIdName = yield* checkCallerId(tenantId, wanted)
+    yield* dialing.check(tenantId, wanted.to)
+    const microUsdPerMinute = yield* billing.rate("outbound", wanted.to)
+    const incarnation = carrier.incarnation(route.adapter)
+    if (incarnation === null)
+      return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
+    return { route, microUsdPerMinute, incarnation, callerIdName }
+  })
+})

@@ -1,0 +1,138 @@
+import { Deferred, Effect } from "effect"
+import { Accounts } from "../../../money/account/Account.ts"
+import { Billing } from "../../../money/billing/Billing.ts"
+import type { Admission, InboundOffer } from "../../../carrier/Carrier.ts"
+import { Connections } from "../../../numbers/connection/Connection.ts"
+import * as Id from "../../../domain/Id.ts"
+import { Numbers } from "../../../numbers/number/Number.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+import * as Plan from "../machine/Plan.ts"
+import * as Outage from "../../../runtime/store/Outage.ts"
+
+/**
+ * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
+ * found, a suspended tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call,
+ * however often it is offered because the answer was lost.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly registry: CallRegistry
+  readonly maxCallSecs: number
+  /** False: no new calls. */
+  readonly accepting: () => boolean
+}) {
+  const { accepting, maxCallSecs, registry } = options
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const connections = yield* Connections
+  const numbers = yield* Numbers
+
+  /** The number's own route, else the tenant's route that it came in by, else the tenant's default. */
+  const routeOf = Effect.fnUntraced(function* (
+    tenantId: Id.TenantId,
+    numberRouteId: Id.RouteId | null,
+    arrivedBy: Id.RouteId | null,
+    offer: InboundOffer
+  ) {
+    if (numberRouteId !== null) {
+      const route = yield* Effect.option(connections.resolve(tenantId, numberRouteId))
+      if (route._tag === "Some" && route.value.adapter === offer.adapter) return route.value.routeId
+    }
+    return arrivedBy ?? (yield* connections.resolve(tenantId, null)).routeId
+  })
+
+  const admit = Effect.fnUntraced(function* (callId: Id.CallId, offer: InboundOffer) {
+    const owner = yield* numbers.byDialled(offer.to)
+    if (owner === null || owner.status !== "active") return refused("not_found")
+    const { inboundRecording, tenantId } = owner
+    if (owner.isSuspended) return refused("user_busy", { tenantId, routeId: null, why: "number_suspended" })
+    const rate = yield* Effect.result(billing.rate("inbound", offer.to))
+    if (rate._tag === "Failure") return refused("unavailable", { tenantId, routeId: null, why: rate.failure.code })
+    const home = yield* Effect.result(accounts.takeIn(tenantId))
+    if (home._tag === "Failure") {
+      const why = home.failure.code
+      return refused(why === "tenant_suspended" ? "user_busy" : "unavailable", { tenantId, routeId: null, why })
+    }
+    const leave = connections.leave(callId)
+    let spawned = false
+    let of: Of = { tenantId, routeId: null, why: "fault" }
+    const take = Effect.gen(function* () {
+      const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
+      const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
+      // The limits are those of the trunk that the call takes up, whatever route its number has.
+      const entering = { tenantId, routeId: arrivedBy ?? routeId, occupant: callId, direction: "inbound" } as const
+      const entered = yield* Effect.result(connections.enter(entering))
+      of = { ...of, routeId: entering.routeId }
+      if (entered._tag === "Failure") {
+        of = { ...of, why: entered.failure.code }
+        return null
+      }
+      const actor = yield* registry.spawn(home.success, callId, leave)
+      spawned = true
+      yield* actor.tell({
+        type: "offered",
+        terms: {
+          callId,
+          timeOffsetMs: actor.time.offsetMs,
+          tenantId,
+          routeId,
+          adapter: offer.adapter,
+          incarnation: offer.incarnation,
+          microUsdPerMinute: rate.success,
+          // Whoever rings reserves nothing; whoever answers does.
+          reservedMinutes: 0,
+          limit: { afterSecs: maxCallSecs, reason: "time_limit" },
+          prices: yield* billing.prices,
+          plan: Plan.ofNumber(inboundRecording)
+        },
+        legId: offer.legId,
+        from: offer.from,
+        to: offer.to,
+        resume: offer.resume,
+        headers: offer.headers ?? []
+      })
+      return actor.state() === null ? null : routeId
+    })
+    const routeId = yield* Effect.catchCause(take, (cause) =>
+      Effect.as(Outage.logged("an inbound call could not be taken in", cause), null)
+    )
+    if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it
+    if (!spawned) yield* leave
+    return refused("unavailable", of)
+  }, Effect.uninterruptible)
+
+  /** Offers whose answer is awaited; a second one waits for the same. */
+  const asked = new Map<Id.CallId, Deferred.Deferred<Admission>>()
+
+  const once = (callId: Id.CallId, offer: InboundOffer): Effect.Effect<Admission> => {
+    const answer = Deferred.makeUnsafe<Admission>()
+    asked.set(callId, answer)
+    return admit(callId, offer).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          asked.delete(callId)
+          Deferred.doneUnsafe(answer, exit)
+        })
+      )
+    )
+  }
+
+  return (offer: InboundOffer): Effect.Effect<Admission> =>
+    Effect.gen(function* () {
+      const callId = Id.derive(`${offer.incarnation} ${offer.legId}`, "call")
+      const known = yield* registry.known(callId, offer.at)
+      if (known !== null) return known ? { admitted: true, callId, routeId: null } : refused("unavailable")
+      if (!accepting()) return refused("unavailable")
+      const waiting = asked.get(callId)
+      return yield* waiting === undefined ? once(callId, offer) : Deferred.await(waiting)
+    })
+})
+
+type Refused = Extract<Admission, { readonly admitted: false }>
+type Of = NonNullable<Refused["of"]>
+
+const refused = (cause: Refused["cause"], of: Of | null = null): Admission => ({
+  admitted: false,
+  cause,
+  ...(of === null ? {} : { of })
+})

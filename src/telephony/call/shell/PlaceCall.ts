@@ -1,0 +1,150 @@
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import { Effect } from "effect"
+import { Accounts } from "../../../money/account/Account.ts"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import { Billing } from "../../../money/billing/Billing.ts"
+import { Carrier } from "../../../carrier/Carrier.ts"
+import { Connections } from "../../../numbers/connection/Connection.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as Money from "../../../domain/Money.ts"
+import type { Slot } from "../../../runtime/idempotency/Slot.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+import * as Dialling from "./Dialling.ts"
+import type { DialOptions } from "../machine/leg/Pending.ts"
+import * as Plan from "../machine/Plan.ts"
+import type { DialSeat } from "../machine/room/DialSeat.ts"
+
+/** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
+const reservedMinutes = 1
+
+/** An outbound call as the API asks for it (guide/calls.md#placing-a-call), defaults applied. */
+export interface PlaceRequest {
+  readonly from: string
+  readonly to: string
+  readonly routeId: Id.RouteId | null
+  readonly customerReference: string | null
+  readonly timeoutSecs: number
+  readonly timeLimitSecs: number | null
+  readonly callerIdForwarding: boolean
+  /** What begins by itself. */
+  readonly plan: Plan.Plan
+  /** What the dial says besides; absent: nothing. */
+  readonly options?: DialOptions
+}
+
+export type Caller = Omit<Audit.Caller, "scopes">
+
+/**
+ * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
+ * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
+ *
+ * One that is dialled for a seat in a conference claims the seat when all the rest is reserved, and before that commit:
+ * a seat whose call never came is given back, at once or when its conference asks for it.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly registry: CallRegistry
+  readonly maxCallSecs: number
+}) {
+  const { maxCallSecs, registry } = options
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const carrier = yield* Carrier
+  const connections = yield* Connections
+  const entropy = yield* Entropy
+  const check = yield* Dialling.make
+
+  return Effect.fnUntraced(function* (
+    caller: Caller,
+    request: PlaceRequest,
+    slot: Slot | null,
+    seat: DialSeat | null = null
+  ) {
+    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
+      ...request,
+      callerId: request.callerIdForwarding ? "forwarding" : "owned"
+    })
+    if (seat !== null && !carrier.meet(route.adapter, seat.adapter)) return yield* elsewhere
+    const { plan } = request
+    const prices = yield* billing.prices
+    const kinds = [...Plan.kinds(plan), ...(seat === null ? [] : (["conference"] as const))]
+    const microUsd = kinds.map((kind) => prices[kind])
+    const callId = Id.derive(entropy.hex(16), "call")
+    const legId = Id.derive(callId, "leg")
+    const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
+      purpose: "outbound",
+      offers: [
+        [microUsdPerMinute, ...microUsd].reduce((sum, each) => sum + Money.centsFromMicro(each * reservedMinutes), 0)
+      ]
+    })
+    const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
+    const entering = {
+      tenantId: caller.tenantId,
+      routeId: route.routeId,
+      occupant: callId,
+      direction: "outbound"
+    } as const
+    yield* Effect.tapError(connections.enter(entering), () => abandoned)
+    const dialled = { callId, legId, routeId: route.routeId }
+    const unclaimed =
+      seat === null
+        ? Effect.void
+        : registry.rooms.say({
+            type: "refused",
+            conferenceId: seat.conferenceId,
+            memberId: seat.memberId,
+            callId,
+            reason: "gone"
+          })
+    const unborn = Effect.andThen(abandoned, unclaimed)
+    if (seat !== null)
+      yield* seat.claim(dialled).pipe(
+        Effect.tapError(() => abandoned),
+        // Nobody knows whether it was claimed.
+        Effect.tapDefect(() => unborn)
+      )
+    const actor = yield* Effect.tapError(registry.spawn(partition, callId, unborn), () => unborn)
+    return yield* actor.ask(
+      {
+        type: "place",
+        terms: {
+          callId,
+          timeOffsetMs: actor.time.offsetMs,
+          tenantId: caller.tenantId,
+          routeId: route.routeId,
+          adapter: route.adapter,
+          incarnation,
+          microUsdPerMinute,
+          reservedMinutes,
+          limit: { afterSecs: Math.min(request.timeLimitSecs ?? maxCallSecs, maxCallSecs), reason: "time_limit" },
+          prices,
+          plan
+        },
+        from: request.from,
+        to: request.to,
+        customerReference: request.customerReference,
+        timeoutSecs: request.timeoutSecs,
+        options: {
+          ...request.options,
+          ...(callerIdName === null ? {} : { callerIdName }),
+          ...(seat === null ? {} : { near: seat.near })
+        },
+        ...(seat === null
+          ? {}
+          : {
+              seat: { conferenceId: seat.conferenceId, memberId: seat.memberId, legId, reservedMinutes }
+            })
+      },
+      {
+        by: Audit.byCaller(caller),
+        slot,
+        status: 201,
+        recordings: [],
+        ...(seat === null ? {} : { body: () => seat.render(dialled) })
+      }
+    )
+  }, Effect.uninterruptible)
+})
+
+/** As of a transfer: legs that cannot meet. */
+const elsewhere = ApiError.of("unprocessable", "the route leads to a carrier whose media are elsewhere", "route_id")

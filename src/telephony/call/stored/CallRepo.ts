@@ -1,0 +1,107 @@
+import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CallId, TenantId } from "../../../domain/Id.ts"
+import * as ListClient from "../../../runtime/store/list/ListClient.ts"
+import * as Listing from "../../../runtime/store/list/Listing.ts"
+import { CallList, type CallRow } from "./CallList.ts"
+import { type Call, ofRow } from "../CallView.ts"
+import * as MachineDetectionList from "../verb/MachineDetectionList.ts"
+
+/** Filters of the call list, AND-combined. */
+export interface CallFilters {
+  readonly status?: string
+  readonly direction?: string
+  readonly fromNumber?: string
+  readonly toNumber?: string
+  readonly initiatedAfterMs?: number
+}
+
+/** Rows at which one read of the whole list looks. */
+const portionRows = 2_000
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const lists = yield* ListClient.reading
+
+  /** An index has one number of a call, or none, with the time; what else is asked for is looked for there. */
+  const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
+    const from = fromNumber === undefined ? [] : [sql`from_number = ${fromNumber}`]
+    const to = toNumber === undefined ? [] : [sql`to_number = ${toNumber}`]
+    return {
+      where: sql.and([
+        sql`tenant_id = ${tenantId}`,
+        ...(to.length === 0 ? from : to),
+        ...(initiatedAfterMs === undefined
+          ? []
+          : // The moment itself is left out, and with it whatever is shown as that millisecond.
+            [sql`initiated_at >= to_timestamp((${initiatedAfterMs}::float8 + 1) / 1000.0)`])
+      ]),
+      filters: [
+        ...(to.length === 0 ? [] : from),
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(direction === undefined ? [] : [sql`direction = ${direction}`])
+      ]
+    }
+  }
+
+  const portion = (tenantId: TenantId, filters: CallFilters, after: string | null) => {
+    const order = Listing.byTime(lists.sql, "initiated_at", "downwards")
+    const { filters: wanted, where } = matching(tenantId, filters)
+    const behind = after === null ? null : order.behind(after)
+    return lists
+      .within(
+        tenantId,
+        lists.sql<CallRow & { readonly place: string; readonly isWanted: boolean }>`
+          SELECT ${sql.literal(CallList.columns)}, ${order.place} AS place,
+            ${sql.and([sql`true`, ...wanted])} AS "isWanted"
+          FROM call WHERE ${where} AND ${behind ?? sql`true`} ORDER BY ${order.by} LIMIT ${portionRows}`
+      )
+      .pipe(
+        Effect.map((rows) => ({
+          calls: rows.filter(({ isWanted }) => isWanted).map((row) => ofRow(row)),
+          next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
+        })),
+        Effect.orDie
+      )
+  }
+
+  return {
+    /** Every call that the filters leave, the newest first, in portions that are read as they are pulled. Run it once. */
+    whole: Effect.fnUntraced(function* (tenantId: TenantId, filters: CallFilters) {
+      // What refuses the answer does so before it has begun.
+      const first = yield* portion(tenantId, filters, null)
+      const others: Stream.Stream<ReadonlyArray<Call>> =
+        first.next === null
+          ? Stream.empty
+          : Stream.paginate(first.next, (after) =>
+              Effect.map(
+                portion(tenantId, filters, after),
+                ({ calls, next }) => [[calls], Option.fromNullOr(next)] as const
+              )
+            )
+      return Stream.concat(Stream.succeed(first.calls), others)
+    }),
+    /** Null: nothing was told of the call. */
+    machineDetection: (tenantId: TenantId, callId: CallId) =>
+      sql<MachineDetectionList.DetectedRow>`
+        SELECT ${sql.literal(MachineDetectionList.table.columns)} FROM machine_detection
+        WHERE id = ${MachineDetectionList.idOf(callId)} AND tenant_id = ${tenantId}`.pipe(
+        Effect.map(([row]) => row ?? null),
+        Effect.orDie
+      ),
+    /** Newest first. */
+    list: (tenantId: TenantId, filters: CallFilters, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: sql.literal(CallList.columns),
+          from: sql`call`,
+          ...matching(tenantId, filters),
+          order: Listing.byTime(sql, "initiated_at", "downwards"),
+          window,
+          item: ofRow
+        })
+      )
+  }
+})

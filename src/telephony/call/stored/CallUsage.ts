@@ -1,0 +1,71 @@
+import { destinationOf } from "../../../money/account/Account.ts"
+import type { Dimensions, UsageRow } from "../../../runtime/store/usage/UsageRow.ts"
+import type { CallRow } from "./CallList.ts"
+import { type CallState, durationSeconds } from "../machine/CallState.ts"
+import * as Carried from "./Carried.ts"
+import * as Meter from "../machine/Meter.ts"
+
+/** What a call that has ended adds to the usage of its tenant, guide/money.md#usage. It counts when it ended. */
+export const of = (call: CallState): UsageRow => {
+  const { answeredAt, at, direction, endedAt, id, meters, tenantId } = call
+  return {
+    tenantId,
+    dimensions: dimensions(call),
+    counted: [
+      {
+        id,
+        at: endedAt ?? at,
+        figures: {
+          [callsOf[direction]]: 1,
+          answered_calls: answeredAt === null ? 0 : 1,
+          call_seconds: durationSeconds(answeredAt, endedAt),
+          billed_minutes: Meter.minutes(meters, "leg"),
+          recording_minutes: Meter.minutes(meters, "recording"),
+          transcription_minutes: Meter.minutes(meters, "transcription"),
+          conference_participant_minutes: Meter.minutes(meters, "conference"),
+          amd_checks: Meter.minutes(meters, "machine_detection")
+        },
+        carried: Carried.of(call)
+      }
+    ]
+  }
+}
+
+/** The same as far as the list of calls knows it, where the state cannot be read. */
+export const ofRow = (row: CallRow): UsageRow => ({
+  tenantId: row.tenantId,
+  dimensions: dimensions(row),
+  counted: [
+    {
+      id: row.id,
+      at: row.endedAt ?? row.initiatedAt,
+      figures: {
+        [callsOf[row.direction]]: 1,
+        answered_calls: row.answeredAt === null ? 0 : 1,
+        call_seconds: row.durationSeconds
+      },
+      carried: Carried.ofRow(row)
+    }
+  ]
+})
+
+/** Both a state and a row of the list of calls tell these. */
+export const dimensions = (
+  call: Pick<CallState, "direction" | "customerReference"> &
+    ({ readonly from: string; readonly to: string } | { readonly fromNumber: string; readonly toNumber: string })
+): Dimensions => {
+  const { from, to } = "from" in call ? call : { from: call.fromNumber, to: call.toNumber }
+  return {
+    customer_reference: call.customerReference,
+    number: call.direction === "outbound" ? from : to,
+    destination: countryOf(to)
+  }
+}
+
+const callsOf = { outbound: "outbound_calls", inbound: "inbound_calls" } as const
+
+/** The country of a number, or the calling code that it shares with others. */
+const countryOf = (number: string): string => {
+  const { callingCode, country } = destinationOf(number)
+  return country ?? (callingCode === null ? "unknown" : `+${callingCode}`)
+}

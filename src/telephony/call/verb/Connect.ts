@@ -1,0 +1,91 @@
+import { Result, Schema } from "effect"
+import * as CustomHeader from "../../../domain/CustomHeader.ts"
+import { E164 } from "../../../domain/E164.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
+import * as Field from "./Field.ts"
+import { control } from "./Verb.ts"
+
+/** Verbs that connect the call with somebody else; what they do stands in `call/leg`. */
+
+const customHeaders = Field.or(CustomHeader.CustomHeaders, [])
+
+export const Transfer = Schema.Struct({
+  to: Field.of(E164, "The number that is dialled, E.164.", "+12025550100"),
+  from: Schema.optionalKey(
+    Field.of(
+      E164,
+      "The calling number, E.164: an active number of the workspace. Without it, the number of this call that is yours.",
+      "+12025550150"
+    )
+  ),
+  timeoutSecs: Field.or(Field.of(Field.int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  customHeaders
+})
+  .pipe(Schema.encodeKeys({ timeoutSecs: "timeout_secs", customHeaders: "custom_headers" }))
+  .pipe(Schema.annotateEncoded({ identifier: "Transfer" }))
+
+/** What refuses a leg that is dialled, a new call's too, in the order of the checks. */
+export const dialErrors = [
+  "from_number_not_owned",
+  "country_blocked",
+  "country_not_allowed",
+  "prefix_blocked",
+  "balance_insufficient",
+  "auto_recharge_failed",
+  "daily_spend_cap_exceeded",
+  "monthly_spend_cap_exceeded",
+  "concurrent_call_cap_exceeded",
+  "rate_limited"
+] as const
+
+export const transfer = control({
+  summary: "Dial a number and connect it with the call",
+  when: "talking",
+  body: Transfer,
+  errors: ["conflict", "unprocessable", ...dialErrors]
+})
+
+export const Bridge = Schema.Struct({
+  legId: Id.spelled("leg").annotate({
+    description: "An answered leg of yours, of this call or of another one.",
+    examples: [Id.LegId.make("svc_leg_0123456789abcdef0123456789abcdef")]
+  })
+})
+  .pipe(Schema.encodeKeys({ legId: "leg_id" }))
+  .pipe(Schema.annotateEncoded({ identifier: "Bridge" }))
+
+export const bridge = control({
+  summary: "Connect the call with another leg",
+  when: "answered",
+  body: Bridge,
+  errors: ["conflict", "unprocessable"]
+})
+
+const maxAddressLength = 512
+
+/** A SIP URI that can stand in a Refer-To header: with a user, and without headers of its own. */
+const addressFault = (text: string): string | undefined => {
+  const uri = SipUri.parseSipUri(text)
+  if (Result.isFailure(uri)) return `must be a SIP URI: ${uri.failure}`
+  return uri.success.headers.length > 0 || uri.success.params.some(([name]) => name === "method")
+    ? "must be a SIP URI without headers and method"
+    : undefined
+}
+
+export const Refer = Schema.Struct({
+  sipAddress: Schema.String.annotate({
+    description: "The SIP URI that the far end is to call.",
+    examples: ["sip:support@example.com"]
+  }).check(Schema.makeFilter(addressFault), Schema.isMaxCodePoints(maxAddressLength)),
+  customHeaders
+})
+  .pipe(Schema.encodeKeys({ sipAddress: "sip_address", customHeaders: "custom_headers" }))
+  .pipe(Schema.annotateEncoded({ identifier: "Refer" }))
+
+export const refer = control({
+  summary: "Ask the far end to call somebody else (SIP REFER)",
+  when: "answered",
+  body: Refer,
+  errors: ["conflict"]
+})

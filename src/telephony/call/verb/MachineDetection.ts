@@ -1,0 +1,83 @@
+import { Schema } from "effect"
+import * as Detection from "../../../ports/media/Detection.ts"
+import * as MachineDetectionList from "./MachineDetectionList.ts"
+import * as Family from "./Family.ts"
+
+/**
+ * Who answered an outbound call, guide/detection.md. It begins by itself with the answer, where the call was placed so,
+ * and tells `call.amd_complete` as soon as it is known; a beep within half a minute behind that is told once more.
+ */
+const fields = {
+  /** Null: not known yet. */
+  verdict: Schema.NullOr(Detection.Verdict),
+  detectedAt: Schema.NullOr(Schema.Number),
+  beepDetectedAt: Schema.NullOr(Schema.Number)
+}
+
+type Item = Family.Item & Schema.Struct<typeof fields>["Type"]
+
+const told =
+  (item: Item, verdict: Detection.Verdict, beepDetectedAt: number | null): Family.Ending =>
+  ({ callId, customerReference, legId }, at, { tenantId }) => {
+    const result = MachineDetectionList.resultOf(verdict)
+    const row = {
+      id: MachineDetectionList.idOf(callId),
+      tenantId,
+      callId,
+      legId,
+      verdict,
+      detectedAt: item.detectedAt ?? at,
+      beepDetectedAt
+    }
+    return {
+      events: [
+        {
+          type: "call.amd_complete",
+          data: { callId, legId, customerReference, result, beepDetected: beepDetectedAt !== null }
+        }
+      ],
+      rows: MachineDetectionList.table.writes(null, row)
+    }
+  }
+
+/** It is known, or known better, and goes on listening for a beep. */
+const known = <I extends Item>(
+  item: I,
+  verdict: Detection.Verdict,
+  detectedAt: number,
+  beepDetectedAt: number | null
+): Family.Turn<I> => {
+  const next = { ...item, verdict, detectedAt, beepDetectedAt }
+  return { item: next, tells: told(next, verdict, beepDetectedAt) }
+}
+
+/** It ends before anything is known. */
+const unknown = (item: Item): Family.Ending => (item.verdict === null ? told(item, "not_sure", null) : null)
+
+export const family = Family.make("machine_detection", fields, {
+  limit: 1,
+  full: "machine detection is already running on this call",
+  meter: { kind: "machine_detection", per: "item" },
+  told: unknown,
+  heard: (item, event, at) => {
+    if (event.type === "machine_detected" && item.verdict === null)
+      return known(item, event.verdict, at, event.hasBeep ? at : null)
+    if (event.type === "machine_beeped" && item.beepDetectedAt === null)
+      return known(item, "machine", item.detectedAt ?? at, at)
+    return { item, tells: null }
+  },
+  begins: ({ machineDetection }, occasion, { derive }) => {
+    if (machineDetection !== "premium" || occasion !== "answered") return null
+    const id = derive("machine_detection")
+    return {
+      id,
+      media: { type: "detect_machine", id },
+      verdict: null,
+      detectedAt: null,
+      beepDetectedAt: null
+    }
+  },
+  legEnded: { ending: unknown },
+  // What was heard is gone with whoever heard it, and beginning again in the middle would tell nonsense.
+  restarted: { ending: unknown, quiet: null }
+})

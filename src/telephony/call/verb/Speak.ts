@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import * as Secret from "../../../domain/schema/Secret.ts"
+import type { Speech } from "../../../ports/media/Playback.ts"
+import * as Field from "./Field.ts"
+import { playback } from "./Playback.ts"
+import type { Speaking } from "./Verb.ts"
+
+/** Speech, guide/calls.md#speak. It stands in the queue of playbacks. */
+
+const mostCharacters = 2000
+
+export const payload = (description: string, example: string) =>
+  Secret.text(
+    Field.of(Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(mostCharacters)), description, example)
+  )
+
+/** How a text is spoken. */
+export const manner = {
+  voice: Field.of(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
+    "`<engine>.<voice>`, or `male` or `female` of the default engine.",
+    "female"
+  ),
+  language: Field.or(
+    Field.of(
+      Schema.NullOr(
+        Field.matching(/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/u, "must be a language tag like en-US (BCP 47)")
+      ),
+      "BCP 47; picks a voice that speaks it.",
+      "en-US"
+    ),
+    null
+  ),
+  payloadType: Field.or(Field.of(Schema.Literals(["text", "ssml"]), "What the payload is.", "text"), "text")
+}
+interface Manner {
+  readonly voice: string
+  readonly language: string | null
+  readonly payloadType: "text" | "ssml"
+}
+
+export const speaking = ({ language, payloadType, voice }: Manner): Speaking => ({
+  textType: payloadType,
+  voice,
+  language
+})
+
+export const speechOf = (manner: Manner, text: string): Speech => ({ ...speaking(manner), text })
+
+export const speak = playback.verb({
+  summary: "Speak a text",
+  when: "talking",
+  body: Schema.Struct({ payload: payload("What is said.", "Welcome to Example."), ...manner })
+    .pipe(Schema.encodeKeys({ payloadType: "payload_type" }))
+    .pipe(Schema.annotateEncoded({ identifier: "Speak" })),
+  // A voice that is not there.
+  errors: ["unprocessable"],
+  speaks: speaking,
+  act: ({ derive }, body) => {
+    const id = derive("speech")
+    return { type: "begin", item: { id, media: { type: "speak", id, speech: speechOf(body, body.payload) } } }
+  }
+})

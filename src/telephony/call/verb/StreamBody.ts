@@ -1,0 +1,146 @@
+import { Schema } from "effect"
+import * as Secret from "../../../domain/schema/Secret.ts"
+import * as Target from "../../../ports/egress/Target.ts"
+import * as Stream from "../../../ports/media/Stream.ts"
+import * as Field from "./Field.ts"
+
+/** What `streaming_start` and `answer` say of a media stream, guide/streams.md#starting-a-stream. */
+
+const url = Secret.url(Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength))).annotate({
+  format: "uri",
+  description: "The WebSocket server that hears the call. WSS only; no user name, no private address.",
+  examples: ["wss://example.com/audio"]
+})
+
+export const requiredUrl = url
+export const urlOrNull = Field.or(
+  Schema.NullOr(url).annotate({
+    description: "The WebSocket server that hears the call; null: none.",
+    examples: [null]
+  }),
+  null
+)
+
+const orNull = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
+  Field.or(Schema.NullOr(schema).annotate({ description, examples: [example] }), null)
+
+const short = Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100))
+
+const Parameter = Schema.Struct({
+  name: Field.of(short, "Its name.", "agent"),
+  value: Secret.token(
+    Field.of(Schema.String.check(Schema.isMaxCodePoints(1000)), "Its value; it may be a secret.", "support")
+  )
+})
+
+export const fields = {
+  streamTrack: Field.or(
+    Field.of(Stream.Track, "What the far end says, what it hears, or both.", "inbound_track"),
+    "inbound_track"
+  ),
+  streamCodec: orNull(
+    Stream.Codec,
+    "The codec of the stream, in both directions; null: `stream_bidirectional_codec`, else the codec of the call.",
+    "PCMU"
+  ),
+  streamBidirectionalMode: orNull(
+    Schema.Literals(["rtp", "mp3"]),
+    "What the server may send to be heard: payloads of the codec, or whole MP3 files; null: nothing.",
+    "rtp"
+  ),
+  streamBidirectionalCodec: orNull(
+    Stream.Codec,
+    "The codec of what the server sends. A stream has one codec: it is that of `stream_codec`; where neither is given, PCMU.",
+    "PCMU"
+  ),
+  streamBidirectionalSamplingRate: orNull(
+    Schema.Literals([8000, 16_000, 24_000, 48_000]),
+    "In Hz, in both directions: 8000, 16000 or 24000 of L16, and of OPUS also 48000; 8000 of the others.",
+    8000
+  ),
+  streamProtocol: Field.or(
+    Field.of(Stream.Protocol, "Whose messages are spoken: Telnyx's, or Twilio's (PCMU only).", "telnyx"),
+    "telnyx"
+  ),
+  streamAuthToken: orNull(
+    Secret.token(
+      Schema.String.check(
+        Schema.isPattern(/^[\x21-\x7e]{1,4000}$/u, { message: "must be 1 to 4000 visible ASCII characters" })
+      )
+    ),
+    "Sent to the server as `Authorization: Bearer`.",
+    null
+  ),
+  customParameters: Field.or(
+    Schema.Array(Parameter)
+      .check(Schema.isMaxLength(50))
+      .annotate({ description: "Handed to the server with the first message.", examples: [[]] }),
+    []
+  )
+}
+
+export const names = {
+  streamTrack: "stream_track",
+  streamCodec: "stream_codec",
+  streamBidirectionalMode: "stream_bidirectional_mode",
+  streamBidirectionalCodec: "stream_bidirectional_codec",
+  streamBidirectionalSamplingRate: "stream_bidirectional_sampling_rate",
+  streamProtocol: "stream_protocol",
+  streamAuthToken: "stream_auth_token",
+  customParameters: "custom_parameters"
+} as const
+
+/** As a request that says nothing of a stream has them. */
+export const none: Fields = Schema.decodeUnknownSync(Schema.Struct(fields))({})
+
+type Fields = { readonly [Name in keyof typeof fields]: (typeof fields)[Name]["Type"] }
+
+/**
+ * The codec of both directions; null: that of the call. A server that talks back is written for one codec, so it is not
+ * left to the call.
+ */
+const codecOf = ({ streamBidirectionalCodec, streamBidirectionalMode, streamCodec, streamProtocol }: Fields) =>
+  streamCodec ??
+  streamBidirectionalCodec ??
+  (streamProtocol === "twilio" || streamBidirectionalMode === "rtp" ? "PCMU" : null)
+
+/** The rates of each codec, the default first. */
+const rates: Readonly<Record<Stream.Codec, ReadonlyArray<number>>> = {
+  PCMU: [8000],
+  PCMA: [8000],
+  // As its RTP clock runs, RFC 3551 section 4.5.2.
+  G722: [8000],
+  OPUS: [16_000, 8000, 24_000, 48_000],
+  L16: [8000, 16_000, 24_000]
+}
+
+/** What does not go together; undefined: all does. */
+export const fault = (body: Fields): string | undefined => {
+  const { streamBidirectionalCodec: back, streamBidirectionalSamplingRate: rate, streamCodec, streamProtocol } = body
+  const codec = codecOf(body)
+  if (streamCodec !== null && back !== null && streamCodec !== back)
+    return "stream_bidirectional_codec differs from stream_codec: a stream has one codec"
+  if (streamProtocol === "twilio" && codec !== "PCMU") return "stream_protocol twilio is PCMU only"
+  if (streamProtocol === "twilio" && body.streamBidirectionalMode === "mp3")
+    return "stream_protocol twilio takes no MP3 files"
+  if (rate !== null && codec !== null && !rates[codec].includes(rate))
+    return `stream_bidirectional_sampling_rate ${rate} is not one of ${codec}`
+  return undefined
+}
+
+/** What a body asks for. */
+export const optionsOf = (streamUrl: string, body: Fields): Stream.Options => {
+  const codec = codecOf(body)
+  const [first = 8000] = codec === null ? [] : rates[codec]
+  const rate = body.streamBidirectionalSamplingRate ?? first
+  return {
+    url: streamUrl,
+    token: body.streamAuthToken,
+    protocol: body.streamProtocol,
+    track: body.streamTrack,
+    codec,
+    rate: codec === "OPUS" || codec === "L16" ? (rate as Stream.Options["rate"]) : null,
+    hears: body.streamBidirectionalMode,
+    parameters: body.customParameters
+  }
+}

@@ -1,0 +1,151 @@
+import { Schema } from "effect"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { disagreement } from "../../../domain/schema/CodedCheck.ts"
+import * as Id from "../../../domain/Id.ts"
+import { StreamId } from "../../../domain/Id.ts"
+import type { StreamEvent } from "../../../domain/event/StreamEvent.ts"
+import * as Stream from "../../../ports/media/Stream.ts"
+import * as Family from "./Family.ts"
+import * as Field from "./Field.ts"
+import * as StreamBody from "./StreamBody.ts"
+
+/**
+ * The media stream of a call: its sound goes to a WebSocket server of the tenant, which may talk back, guide/streams.md.
+ *
+ * A call has one at a time. Each that begins ends with one `stream.stopped` or `stream.failed`, and tells
+ * `stream.started` before, if it was connected.
+ */
+const fields = {
+  streamId: StreamId,
+  /** Without its query, which may hold a token. */
+  streamUrl: Schema.String,
+  streamTrack: Stream.Track,
+  /** Null: the codec of the call. */
+  streamCodec: Schema.NullOr(Stream.Codec),
+  createdAt: Schema.Number,
+  /** Null until it is connected. */
+  startedAt: Schema.NullOr(Schema.Number)
+}
+
+export const isStream = (item: Family.Item): item is Family.Item & Schema.Struct<typeof fields>["Type"] =>
+  item.type === "stream"
+
+type Item = Schema.Struct<typeof fields>["Type"]
+
+const shown = ({ streamCodec, streamId, streamTrack, streamUrl }: Item) => ({
+  streamId,
+  streamUrl,
+  streamTrack,
+  streamCodec
+})
+
+const stopped =
+  (item: Item): Family.Ending =>
+  (of, at) => ({
+    type: "stream.stopped",
+    data: {
+      ...of,
+      ...shown(item),
+      stoppedAt: at,
+      durationSeconds: item.startedAt === null ? 0 : Math.ceil((at - item.startedAt) / 1000)
+    }
+  })
+
+type FailedReason = Extract<StreamEvent, { readonly type: "stream.failed" }>["data"]["failureReason"]
+
+const failed =
+  (item: Item, failureReason: FailedReason, detail: string | null): Family.Ending =>
+  (of, at) => ({ type: "stream.failed", data: { ...of, ...shown(item), failureReason, detail, failedAt: at } })
+
+const isReason = Schema.is(Stream.Failure)
+
+/** The media tell a reason and a detail; whatever else went wrong is ours. */
+const failedAs = (item: Item, told: string | null): Family.Ending => {
+  const [reason = "", ...detail] = (told ?? "").split(": ")
+  return isReason(reason)
+    ? failed(item, reason, detail.length === 0 ? null : detail.join(": "))
+    : failed(item, "carrier_error", told)
+}
+
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/u, "")
+
+const begun = (
+  { derive, now, of }: Pick<Family.Moment, "derive" | "now" | "of">,
+  options: Stream.Options
+): Family.Begun<Family.Item & Item> => {
+  const id = derive("stream")
+  const streamId = Id.ofOpaque("stream", id)
+  return {
+    id,
+    media: { type: "start_stream", id, streamId, options, of },
+    streamId,
+    streamUrl: withoutQuery(options.url),
+    streamTrack: options.track,
+    streamCodec: options.codec,
+    createdAt: now,
+    startedAt: null
+  }
+}
+
+const stream = Family.make("stream", fields, {
+  limit: 1,
+  full: "a stream is already running on this call",
+  fullCode: "streaming_already_active",
+  told: (item, { reason, status }) => (status === "failed" ? failedAs(item, reason) : stopped(item)),
+  heard: (item, event, at) =>
+    event.type === "stream_started" && item.startedAt === null
+      ? {
+          item: { ...item, startedAt: at },
+          tells: (of) => ({ type: "stream.started", data: { ...of, ...shown(item), startedAt: at } })
+        }
+      : { item, tells: null },
+  begins: ({ stream: options }, occasion, moment) =>
+    occasion === "answering" && options !== null ? begun(moment, options) : null,
+  legEnded: { ending: stopped },
+  restarted: {
+    ending: (item) => failed(item, "carrier_error", "the service was restarted"),
+    quiet: { type: "stop_stream" }
+  }
+})
+
+export const streamingStart = stream.verb({
+  summary: "Stream the call's audio to a WebSocket server, which may talk back",
+  when: "talking",
+  body: Schema.Struct({ streamUrl: StreamBody.requiredUrl, ...StreamBody.fields })
+    .pipe(Schema.encodeKeys({ streamUrl: "stream_url", ...StreamBody.names }))
+    .check(disagreement(StreamBody.fault))
+    .pipe(Schema.annotateEncoded({ identifier: "StartStreaming" })),
+  errors: ["streaming_already_active"],
+  sockets: ({ streamUrl }) => ({ stream_url: streamUrl }),
+  act: (moment, { streamUrl, ...body }) => ({
+    type: "begin",
+    item: begun(moment, StreamBody.optionsOf(streamUrl, body))
+  })
+})
+
+const notFound = ApiError.of("streaming_not_found", "no such stream is running on this call")
+
+export const streamingStop = stream.verb({
+  summary: "Stop the stream",
+  when: "talking",
+  body: Schema.Struct({
+    streamId: Field.or(
+      Schema.NullOr(Id.spelled("stream")).annotate({
+        description: "Which; null: the one that runs.",
+        examples: [null]
+      }),
+      null
+    )
+  })
+    .pipe(Schema.encodeKeys({ streamId: "stream_id" }))
+    .pipe(Schema.annotateEncoded({ identifier: "StopStreaming" })),
+  errors: ["streaming_not_found"],
+  // It tells its own end.
+  act: (_, { streamId }) => ({
+    type: "stop",
+    which: "all",
+    media: { type: "stop_stream" },
+    only: (item) => streamId === null || item.streamId === streamId,
+    none: notFound
+  })
+})

@@ -1,0 +1,119 @@
+import { Schema } from "effect"
+import type { Kind as PriceKind } from "../../../domain/WorkPrice.ts"
+import * as Connect from "./Connect.ts"
+import * as Control from "./Control.ts"
+import * as Digits from "./Digits.ts"
+import type { Act, Family, Item, Moment } from "./Family.ts"
+import * as Gather from "./gather/Gather.ts"
+import * as GatherPrompt from "./gather/GatherPrompt.ts"
+import * as MachineDetection from "./MachineDetection.ts"
+import * as Playback from "./Playback.ts"
+import * as Transcription from "./Transcription.ts"
+import * as Recording from "./Recording.ts"
+import * as Speak from "./Speak.ts"
+import * as Streaming from "./Streaming.ts"
+import { type Body, type Recognizing, type Speaking, type Verb } from "./Verb.ts"
+
+/**
+ * Every verb of a call, in the order of the published document. From this table come the schema of the journal's
+ * actions and of the state's items, endpoints, handlers and the document.
+ */
+export const table = {
+  answer: Control.answer,
+  reject: Control.reject,
+  hangup: Control.hangup,
+  play: Playback.play,
+  stop_playback: Playback.stopPlayback,
+  send_dtmf: Digits.sendDtmf,
+  gather: Gather.gather,
+  stop_gather: Gather.stopGather,
+  transfer: Connect.transfer,
+  bridge: Connect.bridge,
+  refer: Connect.refer,
+  speak: Speak.speak,
+  start_recording: Recording.startRecording,
+  stop_recording: Recording.stopRecording,
+  pause_recording: Recording.pauseRecording,
+  resume_recording: Recording.resumeRecording,
+  gather_using_speak: GatherPrompt.gatherUsingSpeak,
+  gather_using_audio: GatherPrompt.gatherUsingAudio,
+  streaming_start: Streaming.streamingStart,
+  streaming_stop: Streaming.streamingStop,
+  transcription_start: Transcription.transcriptionStart,
+  transcription_stop: Transcription.transcriptionStop
+} as const
+type Table = typeof table
+
+/** A verb as the machine sees it: of a family, or of call control (`family` is null). */
+export type Row = Verb & {
+  readonly family: Family | null
+  act?(moment: Moment, body: unknown): Act<Item>
+}
+export type Rows = Readonly<Record<Built, Row>> & Readonly<Record<string, Row>>
+
+export type Built = keyof Table
+
+export const names = Object.keys(table) as ReadonlyArray<Built>
+
+export const built: Table = table
+
+/** What the API asks of a call: a verb and its body, defaults applied. */
+export type CallAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
+
+export type ControlAction = {
+  [V in Built]: Table[V] extends { readonly family: null } ? Extract<CallAction, { readonly verb: V }> : never
+}[Built]
+
+/** Whether a verb belongs to call control: no family does it. */
+export const isControl = (action: CallAction): action is ControlAction => table[action.verb].family === null
+
+/** As the journal keeps it. */
+export const CallAction = Schema.Union(
+  names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType<Body>(table[verb].body) }))
+) as unknown as Schema.Codec<CallAction>
+
+/** A verb with a body that its schema has decoded. */
+export const action = (verb: Built, body: unknown): CallAction => ({ verb, body }) as CallAction
+
+/** URLs that this service will open on behalf of the action, by their names on the wire. */
+export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
+  const row: Verb = table[verb]
+  return row.targets?.(body) ?? {}
+}
+
+/** The same of `wss` URLs. */
+export const socketsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
+  const row: Verb = table[verb]
+  return row.sockets?.(body) ?? {}
+}
+
+/** How the action speaks; null: it does not. */
+export const speakingOf = ({ body, verb }: CallAction): Speaking | null => {
+  const row: Verb = table[verb]
+  return row.speaks?.(body) ?? null
+}
+
+/** What the action wants to be recognized; null: nothing. */
+export const recognizingOf = ({ body, verb }: CallAction): Recognizing | null => {
+  const row: Verb = table[verb]
+  return row.recognizes?.(body) ?? null
+}
+
+/** A body from the wire, or from an earlier version; its faults are thrown. */
+export const decodeAction = (verb: Built, body: unknown): CallAction =>
+  action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
+
+/** The kind of work that costs something and that a verb may begin; null: none. */
+export const priceOf = (verb: Built): PriceKind | null => {
+  const row: Row = table[verb]
+  return row.act === undefined || row.when === "running" ? null : (row.family?.meter?.kind ?? null)
+}
+
+/** Families whose work begins by itself and has no verb. */
+const withoutVerb: ReadonlyArray<Family> = [MachineDetection.family]
+
+/** The families of some verbs, and those without a verb, each once. */
+export const familiesOf = (rows: Rows): ReadonlyArray<Family> => [
+  ...new Set(Object.values(rows).flatMap(({ family }) => (family === null ? [] : [family]))),
+  ...withoutVerb
+]

@@ -1,0 +1,138 @@
+import { Schema } from "effect"
+import { disagreement } from "../../../../domain/schema/CodedCheck.ts"
+import type { GatherStatus } from "../../../../domain/event/CallEvent.ts"
+import type { WorkId } from "../../../../domain/Id.ts"
+import type { Playable } from "../../../../ports/media/Playback.ts"
+import * as Family from "../Family.ts"
+import * as Field from "../Field.ts"
+import * as Rules from "./GatherRules.ts"
+import * as Playback from "../Playback.ts"
+
+/**
+ * Digit collection, guide/calls.md#gather: with a prompt too (`GatherPrompt.ts`).
+ *
+ * A gather is complete at the terminating digit, at `maximumDigits`, when the first digit or the next one does not come
+ * in time, and when the whole takes too long. Enough digits are `valid` however it ended. Too few are `invalid` after
+ * the terminating digit, and `timeout` after time ran out.
+ */
+export const optionFields = {
+  minimumDigits: Field.or(Field.of(Field.int(1, 128), "Fewer are `invalid`, or `timeout`.", 4), 1),
+  maximumDigits: Field.or(Field.of(Field.int(1, 128), "With so many it is complete.", 4), 128),
+  terminatingDigit: Field.or(
+    Field.of(
+      Field.matching(/^[0-9*#]?$/u, "must be one of 0-9, * and #, or empty for none"),
+      "Ends the gather and is not part of the digits; empty: none does.",
+      "#"
+    ),
+    "#"
+  ),
+  validDigits: Field.or(
+    Field.of(
+      Field.matching(/^[0-9*#]{1,12}$/u, "must be 1 to 12 of 0-9, * and #"),
+      "Others are left out.",
+      "0123456789"
+    ),
+    "0123456789#*"
+  ),
+  timeoutMs: Field.or(Field.of(Field.int(1_000, 600_000), "For the whole, in milliseconds.", 30_000), 60_000),
+  interDigitTimeoutMs: Field.or(
+    Field.of(Field.int(100, 60_000), "From one digit to the next, in milliseconds.", 5_000),
+    5_000
+  ),
+  initialTimeoutMs: Field.or(
+    Field.of(Field.int(100, 600_000), "Until the first digit, in milliseconds.", 10_000),
+    5_000
+  )
+}
+
+const Options = Schema.Struct(optionFields)
+
+/** Their names on the wire. */
+export const optionKeys = {
+  minimumDigits: "minimum_digits",
+  maximumDigits: "maximum_digits",
+  terminatingDigit: "terminating_digit",
+  validDigits: "valid_digits",
+  timeoutMs: "timeout_millis",
+  interDigitTimeoutMs: "inter_digit_timeout_millis",
+  initialTimeoutMs: "initial_timeout_millis"
+} as const
+
+export const optionsAgree = <O extends Rules.Options>() =>
+  disagreement<O>(({ maximumDigits, minimumDigits }) =>
+    maximumDigits < minimumDigits ? "maximum_digits is below minimum_digits" : undefined
+  )
+
+const ended =
+  (digits: string, status: GatherStatus): Family.Ending =>
+  (of, at) => ({ type: "call.gather_complete", data: { ...of, digits, status, completedAt: at } })
+
+/** What a step of the rules means for the item. */
+const turn = <I extends Family.Item & Rules.Gather>(
+  { asks, complete, cut, gather }: Rules.Outcome<I>,
+  tells: Family.Ending = null
+): Family.Turn<I> => ({
+  item: gather === null ? null : { ...gather, media: gather.prompts?.playing == null ? null : gather.media },
+  tells: complete === null ? tells : ended(complete.digits, complete.status),
+  ...(asks === null ? {} : { asks }),
+  media: cut === null ? [] : [{ type: "stop_prompt", promptId: cut }]
+})
+
+/** A prompt that could not be played is told like any other sound; the gather goes on without it. */
+const promptFailed = (id: WorkId, sound: Playable, reason: string | null): Family.Ending =>
+  Playback.ended(id, sound.type === "speech", "failed", reason)
+
+export const collection = Family.make(
+  "gather",
+  { options: Schema.toType(Options), ...Rules.fields },
+  {
+    limit: 1,
+    full: "a gather is already running on this call",
+    digit: (item, digit, at) => turn(Rules.step(item, { type: "digit", digit }, at)),
+    sound: {
+      idOf: ({ prompts }) => prompts?.playing?.id ?? null,
+      ended: (item, { reason, status }, at) => {
+        const next = turn(Rules.step(item, { type: "prompt_ended", status }, at))
+        const { media } = item
+        return status === "failed" && media?.type === "prompt"
+          ? { ...next, tells: promptFailed(media.id, media.sound, reason) }
+          : next
+      }
+    },
+    deadline: { at: Rules.dueAt, due: (item, at) => turn(Rules.step(item, { type: "due" }, at)) },
+    legEnded: { ending: ({ digits }) => ended(digits, "call_ended") },
+    restarted: { turn: (item, at) => turn(Rules.step(item, { type: "restarted" }, at)) }
+  }
+)
+
+export const gather = collection.verb({
+  summary: "Collect digits; the result is `call.gather_complete`",
+  when: "talking",
+  body: Options.pipe(Schema.encodeKeys(optionKeys))
+    .check(optionsAgree())
+    .pipe(Schema.annotateEncoded({ identifier: "Gather" })),
+  act: ({ derive, now }, options) => ({
+    type: "begin",
+    item: {
+      id: derive("gather"),
+      // It listens in silence, as one with a prompt listens to its prompt alone.
+      media: { type: "cut_playback" },
+      options,
+      digits: "",
+      startedAt: now,
+      lastDigitAt: null,
+      prompts: null
+    }
+  })
+})
+
+export const stopGather = collection.verb({
+  summary: "Cancel the gather",
+  when: "running",
+  body: Field.nothing,
+  act: () => ({
+    type: "end",
+    ending: ({ digits }) => ended(digits, "cancelled"),
+    media: ({ prompts }) => (prompts?.playing == null ? [] : [{ type: "stop_prompt", promptId: prompts.playing.id }])
+  })
+})

@@ -1,0 +1,96 @@
+import { Schema } from "effect"
+import type { Playable } from "../../../../ports/media/Playback.ts"
+import type { Moment } from "../Family.ts"
+import * as Field from "../Field.ts"
+import { collection, optionFields, optionKeys, optionsAgree } from "./Gather.ts"
+import * as Rules from "./GatherRules.ts"
+import * as Speak from "../Speak.ts"
+
+/** Digit collection with a prompt, guide/calls.md#gathers-with-a-prompt. */
+
+const fields = {
+  ...optionFields,
+  maximumTries: Field.or(Field.of(Field.int(1, 10), "How often the prompt is heard at most.", 3), 3)
+}
+const keys = { ...optionKeys, maximumTries: "maximum_tries" } as const
+
+type Asked = Rules.Options & { readonly maximumTries: number }
+
+const begin = ({ derive, now }: Moment, asked: Asked, prompt: Playable, invalid: Playable | null) => {
+  const { maximumTries } = asked
+  const { asks, gather } = Rules.begin(
+    {
+      id: derive("gather"),
+      options: optionsOf(asked),
+      digits: "",
+      startedAt: now,
+      lastDigitAt: null,
+      prompts: { prompt, invalid, maximumTries, tried: 1, playing: null }
+    },
+    now
+  )
+  return { type: "begin", item: { ...gather, media: asks } } as const
+}
+
+const optionsOf = ({
+  initialTimeoutMs,
+  interDigitTimeoutMs,
+  maximumDigits,
+  minimumDigits,
+  terminatingDigit,
+  timeoutMs,
+  validDigits
+}: Rules.Options): Rules.Options => ({
+  minimumDigits,
+  maximumDigits,
+  terminatingDigit,
+  validDigits,
+  timeoutMs,
+  interDigitTimeoutMs,
+  initialTimeoutMs
+})
+
+export const gatherUsingSpeak = collection.verb({
+  summary: "Speak a prompt and collect digits; the result is `call.gather_complete`",
+  when: "talking",
+  body: Schema.Struct({
+    payload: Speak.payload("The prompt.", "Please enter your PIN, then press pound."),
+    ...Speak.manner,
+    invalidPayload: Schema.optionalKey(
+      Speak.payload("Said before the prompt when the try before was invalid.", "That is not right.")
+    ),
+    ...fields
+  })
+    .pipe(Schema.encodeKeys({ ...keys, payloadType: "payload_type", invalidPayload: "invalid_payload" }))
+    .check(optionsAgree())
+    .pipe(Schema.annotateEncoded({ identifier: "GatherUsingSpeak" })),
+  errors: ["unprocessable"],
+  speaks: Speak.speaking,
+  act: (moment, body) => {
+    const speech = (text: string): Playable => ({ type: "speech", speech: Speak.speechOf(body, text) })
+    const { invalidPayload } = body
+    return begin(moment, body, speech(body.payload), invalidPayload === undefined ? null : speech(invalidPayload))
+  }
+})
+
+export const gatherUsingAudio = collection.verb({
+  summary: "Play a prompt and collect digits; the result is `call.gather_complete`",
+  when: "talking",
+  body: Schema.Struct({
+    audioUrl: Field.httpsUrl("The prompt, a WAV or MP3 file."),
+    invalidAudioUrl: Schema.optionalKey(Field.httpsUrl("Played before the prompt when the try before was invalid.")),
+    ...fields
+  })
+    .pipe(Schema.encodeKeys({ ...keys, audioUrl: "audio_url", invalidAudioUrl: "invalid_audio_url" }))
+    .check(optionsAgree())
+    .pipe(Schema.annotateEncoded({ identifier: "GatherUsingAudio" })),
+  targets: ({ audioUrl, invalidAudioUrl }) => ({
+    audio_url: audioUrl,
+    ...(invalidAudioUrl === undefined ? {} : { invalid_audio_url: invalidAudioUrl })
+  }),
+  act: (moment, body) => {
+    const { audioUrl, invalidAudioUrl } = body
+    const file = (url: string): Playable => ({ type: "url", url })
+    return begin(moment, body, file(audioUrl), invalidAudioUrl === undefined ? null : file(invalidAudioUrl))
+  }
+})

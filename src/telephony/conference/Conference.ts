@@ -1,0 +1,180 @@
+import { Context, Effect, Layer } from "effect"
+import { RoomSink } from "../../carrier/room/Rooms.ts"
+import type { ApiError } from "../../domain/ApiError.ts"
+import * as Id from "../../domain/Id.ts"
+import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
+import type * as Listing from "../../runtime/store/list/Listing.ts"
+import * as Asking from "./shell/Asking.ts"
+import * as ConferenceRegistry from "./shell/ConferenceRegistry.ts"
+import type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
+import type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
+import type * as ConferenceView from "./ConferenceView.ts"
+import * as Ending from "./shell/Ending.ts"
+import type * as ParticipantView from "./ParticipantView.ts"
+import * as Reading from "./shell/Reading.ts"
+import type { UpstreamFilters, UpstreamPage } from "./Upstream.ts"
+import type { ConferenceAction } from "./verb/Verbs.ts"
+
+export type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
+
+export type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
+
+/**
+ * Conferences, guide/conferences.md: rooms of calls, each an entity beside the calls that are in it.
+ */
+export class Conferences extends Context.Service<
+  Conferences,
+  {
+    /**
+     * 201 with the Conference. `not_found`, `call_already_ended`, `call_not_in_required_state`: of the host's call;
+     * `conflict`: the name is taken, or the call is in a room; `unprocessable`: more participants than the plan has.
+     */
+    readonly create: (caller: Caller, request: CreateRequest, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /**
+     * Fails where the state of the conference would have `act` refuse the action, and does nothing: for what is wrong
+     * besides, which is said behind it.
+     */
+    readonly allows: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId,
+      action: ConferenceAction
+    ) => Effect.Effect<void, ApiError>
+    /**
+     * 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`. `not_found`,
+     * `conference_already_ended`, and what the verb has of its own.
+     */
+    readonly act: (
+      caller: Caller,
+      conferenceId: Id.ConferenceId,
+      action: ConferenceAction,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /**
+     * 201 with the ConferenceParticipant, whose call is dialled. `not_found`, `conference_already_ended`,
+     * `conference_full`, and the errors of placing a call (`from_number_not_owned` with 422).
+     */
+    readonly dial: (
+      caller: Caller,
+      conferenceId: Id.ConferenceId,
+      request: DialRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** With participants. */
+    readonly find: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId
+    ) => Effect.Effect<ConferenceView.Conference, ApiError>
+    /** Without participants, newest first. */
+    readonly list: (
+      tenantId: Id.TenantId,
+      filters: ConferenceFilters,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<ConferenceView.Conference>>
+    /** Those who speak first, then as they were seated. */
+    readonly participants: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId,
+      filters: ParticipantFilters,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<ParticipantView.ConferenceParticipant>, ApiError>
+    /** `not_found`; `member_not_found`. */
+    readonly participant: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId,
+      memberId: Id.MemberId
+    ) => Effect.Effect<ParticipantView.ConferenceParticipant, ApiError>
+    /** What the carrier says now. `upstream_error`: it cannot be asked. */
+    readonly upstream: (
+      tenantId: Id.TenantId,
+      conferenceId: Id.ConferenceId,
+      filters: UpstreamFilters,
+      page: { readonly number: number; readonly size: number }
+    ) => Effect.Effect<UpstreamPage, ApiError>
+    /** Rebuilds the conferences that a dead process left, behind the calls. Gives their number. */
+    readonly recover: Effect.Effect<number>
+    readonly liveCount: Effect.Effect<number>
+    /** Members that are in rooms now. */
+    readonly memberCount: Effect.Effect<number>
+    /** Recordings whose outcome is not known. `hasLeft`: nothing more is recorded. */
+    readonly awaitingRecordings: Effect.Effect<
+      ReadonlyArray<{
+        readonly id: Id.WorkId
+        readonly conferenceId: Id.ConferenceId
+        readonly callId: Id.CallId
+        /** The room's, in the media plane. */
+        readonly legId: Id.LegId
+        readonly hasLeft: boolean
+      }>
+    >
+    /**
+     * Takes no new conferences from now on. Completes when all have ended, as they do with their calls; after `drainMs`
+     * those that are left are closed.
+     */
+    readonly drain: (drainMs: number) => Effect.Effect<void>
+    /** For the operator: whosever it is. */
+    readonly show: (conferenceId: Id.ConferenceId) => Effect.Effect<ConferenceView.Conference, ApiError>
+    /** The operator ends it, whosever it is: `not_found`, `conference_already_ended`. */
+    readonly endByOperator: (conferenceId: Id.ConferenceId) => Effect.Effect<ConferenceView.Conference, ApiError>
+  }
+>()("trunkline/conference/Conferences") {
+  static readonly layer = (options: {
+    /** Whether a subscription of the tenant wants to be told who speaks. */
+    readonly wantsSpeaking: (tenantId: Id.TenantId) => Effect.Effect<boolean>
+  }) =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const registry = yield* ConferenceRegistry.make(options)
+        const reading = yield* Reading.make(registry)
+        const asking = yield* Asking.make(registry)
+        const ending = Ending.make(registry)
+        const sink = yield* RoomSink
+        yield* sink.listen(registry.tell)
+
+        return Context.make(
+          Conferences,
+          Conferences.of({
+            find: reading.find,
+            list: reading.list,
+            participants: reading.participants,
+            participant: reading.participant,
+            upstream: reading.upstream,
+            show: reading.ofAnyTenant,
+            create: (caller, request, slot) =>
+              Effect.suspend(() =>
+                ending.accepting() ? asking.create(caller, request, slot) : Effect.fail(Ending.stopping)
+              ),
+            allows: asking.allows,
+            act: asking.act,
+            dial: asking.dial,
+            recover: registry.recover,
+            liveCount: Effect.sync(() => registry.live.size),
+            memberCount: Effect.sync(() =>
+              [...registry.live.values()].reduce((sum, actor) => {
+                const state = actor.state()
+                return sum + (state === null ? 0 : state.members.filter(({ phase }) => phase === "joined").length)
+              }, 0)
+            ),
+            awaitingRecordings: Effect.sync(() =>
+              [...registry.live.values()].flatMap((actor) => {
+                const state = actor.state()
+                return state === null
+                  ? []
+                  : state.recordings.map(({ id, until }) => ({
+                      id,
+                      conferenceId: state.id,
+                      callId: state.hostCallId,
+                      legId: Id.derive(state.id, "leg"),
+                      hasLeft: until !== null
+                    }))
+              })
+            ),
+            drain: ending.drain,
+            endByOperator: Effect.fn("Conferences.endByOperator")(function* (conferenceId) {
+              yield* ending.one(conferenceId, yield* reading.ofAnyTenant(conferenceId))
+              return yield* reading.ofAnyTenant(conferenceId)
+            })
+          })
+        )
+      })
+    )
+}

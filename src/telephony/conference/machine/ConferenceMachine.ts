@@ -1,0 +1,128 @@
+import {
+  accepted,
+  type Machine,
+  type Outcome,
+  rejected,
+  type StepContext,
+  unchanged
+} from "../../../runtime/actor/Machine.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as ActionRows from "./ActionRows.ts"
+import * as Closing from "./Closing.ts"
+import type { ConferenceInput } from "./ConferenceInput.ts"
+import { type ConferenceState, isCompleted, untouched } from "./ConferenceState.ts"
+import * as Draft from "./Draft.ts"
+import * as DueRows from "./DueRows.ts"
+import * as RecordingMoney from "./RecordingMoney.ts"
+import * as RecoveryRows from "./RecoveryRows.ts"
+import * as RoomRows from "./RoomRows.ts"
+import * as Seats from "./Seats.ts"
+import * as ToldRows from "./ToldRows.ts"
+
+/**
+ * The life of a conference: a pure table from state and input to the next state, its public events, the commands to its
+ * room and what its calls are told.
+ *
+ * A conference owns seats, and a call owns its leg: neither waits for the other, and each member has an id of its own, so
+ * that what is late or told twice finds no seat but its own. `completed` absorbs: what comes behind it only settles what
+ * was under way.
+ */
+export type { Effects } from "./Draft.ts"
+
+export const machineVersion = 1
+
+const decide = (
+  state: ConferenceState | null,
+  input: ConferenceInput,
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  if (state === null) {
+    if (input.type === "create") return create(input, context)
+    return input.type === "action" || input.type === "claim"
+      ? rejected(ApiError.of("not_found", "no such conference"))
+      : unchanged
+  }
+  switch (input.type) {
+    case "create":
+      return unchanged
+    case "action":
+      return ActionRows.step(state, input, context)
+    case "claim":
+      return ActionRows.claim(state, input, context)
+    case "told":
+      return ToldRows.step(state, input.told, context)
+    case "room":
+      return RoomRows.step(state, input.event, context)
+    case "deadline":
+      return DueRows.step(state, input, context)
+    case "renewal": {
+      const at = RecordingMoney.renewsAt(state)
+      return at === null || at > context.now
+        ? unchanged
+        : RecordingMoney.renewed(Draft.from(state), input.reservedMinutes, context.now)
+    }
+    case "recovered":
+      return RecoveryRows.step(state, input, context)
+    case "faulted":
+      return isCompleted(state) ? unchanged : Closing.close(Draft.from(state), "system", context.now, context)
+    case "ended_by_system":
+      if (isCompleted(state))
+        // The operator asks, and is told.
+        return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
+      return Closing.close(Draft.from(state), "system", context.now, context)
+  }
+}
+
+const create = (input: Extract<ConferenceInput, { readonly type: "create" }>, context: StepContext): Draft.Draft => {
+  const { conferenceId, type: _, ...asked } = input
+  const state: ConferenceState = {
+    ...asked,
+    ...untouched,
+    id: conferenceId,
+    status: "init",
+    createdAt: context.now,
+    startedAt: null,
+    endedAt: null,
+    room: "asked",
+    sequence: 0,
+    seq: 0,
+    at: context.now
+  }
+  const made = Draft.askPending(
+    Draft.from(state),
+    { type: "create", tenantId: input.tenantId, near: input.hostLegId },
+    context
+  )
+  const memberId = Id.derive(context.seed, "member")
+  const seated = Seats.seat(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
+  return Seats.callIn(seated, memberId, context.now)
+}
+
+export const isSettled = (state: ConferenceState): boolean =>
+  isCompleted(state) &&
+  state.room === "over" &&
+  state.pending.length === 0 &&
+  state.recordings.length === 0 &&
+  state.members.every(({ told }) => told === null)
+
+export const machine: Machine<ConferenceState, ConferenceInput, Draft.Effects> = {
+  step: (state, input, context) => {
+    const decided = decide(state, input, context)
+    if ("type" in decided) return decided
+    const result = state === null ? decided : RecordingMoney.followed(state, decided, context.now)
+    const { state: _, ...effects } = result
+    return accepted(
+      {
+        ...result.state,
+        seq: (state?.seq ?? 0) + 1,
+        sequence: (state?.sequence ?? 0) + effects.events.length,
+        at: context.now
+      },
+      effects
+    )
+  },
+  nextDeadline: DueRows.next,
+  isSettled
+}
+export const { nextDeadline, step } = machine

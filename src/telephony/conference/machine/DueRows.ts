@@ -1,0 +1,103 @@
+import type { Deadline, Outcome, StepContext } from "../../../runtime/actor/Machine.ts"
+import { unchanged } from "../../../runtime/actor/Machine.ts"
+import * as Closing from "./Closing.ts"
+import type { ConferenceInput, Deadline as Name } from "./ConferenceInput.ts"
+import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
+import * as Draft from "./Draft.ts"
+import * as Leaving from "./Leaving.ts"
+import * as RecordingMoney from "./RecordingMoney.ts"
+import * as Recordings from "./Recordings.ts"
+import * as Seats from "./Seats.ts"
+
+/** What is due: every state has its deadlines, and no conference lives for ever. */
+
+/** For so long the carrier may take to make the room. */
+const liveMs = 30_000
+/** For so long a carrier that cannot be asked is waited for. */
+const lostMs = 60_000
+const minuteMs = 60_000
+
+/** All that is due some time. */
+const dues = (state: ConferenceState): ReadonlyArray<readonly [at: number, deadline: Name]> => {
+  const told = state.members.flatMap((member) => (member.told === null ? [] : [member.told.at]))
+  const unpaidAt = RecordingMoney.unpaidAt(state)
+  const stored = state.recordings.flatMap(({ until }) => (until === null ? [] : [until]))
+  return [
+    ...(told.length === 0 ? [] : [[Math.min(...told), "told"] as const]),
+    ...(stored.length === 0 ? [] : [[Math.min(...stored), "stored"] as const]),
+    ...(unpaidAt === null ? [] : [[unpaidAt, "unpaid"] as const]),
+    ...(isCompleted(state)
+      ? state.room === "over"
+        ? []
+        : [[(state.endedAt ?? state.at) + Closing.overMs, "over"] as const]
+      : [
+          ...(state.room === "asked" ? [[state.createdAt + liveMs, "live"] as const] : []),
+          ...(state.lostAt === null ? [] : [[state.lostAt + lostMs, "lost"] as const]),
+          state.startedAt === null
+            ? ([state.createdAt + state.durationMinutes * minuteMs, "unstarted"] as const)
+            : ([state.startedAt + state.durationMinutes * minuteMs, "duration"] as const)
+        ])
+  ]
+}
+
+export const next = (state: ConferenceState): Deadline<ConferenceInput> | null => {
+  const renewsAt = RecordingMoney.renewsAt(state)
+  const renewal =
+    renewsAt === null ? null : ({ at: renewsAt, input: { type: "renewal", reservedMinutes: null } } as const)
+  const [first, ...more] = dues(state)
+  if (first === undefined) return renewal
+  const [at, deadline] = more.reduce((one, other) => (other[0] < one[0] ? other : one), first)
+  // Due as refused: the shell asks the account first, and puts its answer in that place.
+  return renewal !== null && renewal.at < at ? renewal : { at, input: { type: "deadline", deadline } }
+}
+
+export const step = (
+  state: ConferenceState,
+  { deadline }: Extract<ConferenceInput, { readonly type: "deadline" }>,
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  const { now } = context
+  const due = dues(state).find(([at, name]) => name === deadline && at <= now)
+  if (due === undefined) return unchanged
+  const draft = Draft.from(state)
+  switch (deadline) {
+    case "live":
+    case "unstarted":
+    case "duration": {
+      const room = deadline === "live" ? "never_stood" : "stood"
+      // At the moment that was due, however late that is noticed; what was committed since happened in the room.
+      return Closing.close(draft, "system", Math.max(due[0], state.at), context, room)
+    }
+    case "lost":
+      return Closing.close(Draft.set(draft, { room: "over" }), "system", now, context)
+    case "told":
+      return retold(draft, context)
+    case "stored":
+      return Recordings.expired(draft, now)
+    case "unpaid":
+      return Recordings.stop(draft, context)
+    case "over":
+      return Draft.set(draft, { room: "over", pending: [] })
+  }
+}
+
+/** Tells a call again what it has not answered. */
+export const retell = (draft: Draft.Draft, member: Member, now: number, afterMs: number): Draft.Draft => {
+  const { told } = member
+  if (told === null) return draft
+  const later = Draft.setMember(draft, member.id, { told: { ...told, at: now + afterMs, afterMs } })
+  return told.type === "enter"
+    ? Seats.enter(later, member)
+    : Draft.tell(later, member.callId, Seats.over(draft.state.id, member.id, told))
+}
+
+const retold = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
+  draft.state.members.reduce((open, { id }) => {
+    const member = Draft.member(open, id)
+    if (member === undefined || member.told === null || member.told.at > context.now) return open
+    if (member.told.afterMs < Seats.longestRetellMs) return retell(open, member, context.now, member.told.afterMs * 2)
+    // Nobody answers.
+    return isSeated(member)
+      ? Leaving.left(open, member, context.now, context)
+      : Draft.setMember(open, id, { told: null })
+  }, draft)

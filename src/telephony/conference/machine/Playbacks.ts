@@ -1,0 +1,68 @@
+import { type Outcome, rejected, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import type { MediaCommand, MediaEnded } from "../../../ports/media/MediaMessage.ts"
+import type { Playback } from "./ConferenceState.ts"
+import * as Draft from "./Draft.ts"
+
+/** Sounds and speech in the room: each ends once, with one `conference.playback_ended`. */
+
+/** As many as the media plane keeps in line for a leg. */
+const most = 32
+
+const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
+
+/** Begins a sound, for all or for some. */
+export const begin = (
+  draft: Draft.Draft,
+  media: (id: Id.WorkId) => MediaCommand,
+  to: ReadonlyArray<Id.MemberId> | null,
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  const { playbacks, tenantId } = draft.state
+  if (playbacks.length >= most) return rejected(full)
+  const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
+  const asked = Draft.ask(draft, { type: "media", tenantId, media: media(id), to }, context)
+  return Draft.set(asked, { playbacks: [...playbacks, { id, commandId: Draft.commandId(draft, context) }] })
+}
+
+const ended = (
+  draft: Draft.Draft,
+  playback: Playback,
+  status: MediaEnded["status"],
+  reason: string | null,
+  endedAt: number
+): Draft.Draft =>
+  Draft.emit(Draft.set(draft, { playbacks: draft.state.playbacks.filter((other) => other !== playback) }), {
+    type: "conference.playback_ended",
+    data: { conferenceId: draft.state.id, playbackId: playback.id, status, reason, endedAt }
+  })
+
+/** The media told the end of a sound. */
+export const told = (draft: Draft.Draft, { id, reason, status }: MediaEnded, at: number) => {
+  const playback = draft.state.playbacks.find((other) => other.id === id)
+  return playback === undefined ? unchanged : ended(draft, playback, status, reason, at)
+}
+
+/** The carrier could not carry the command out. */
+export const refused = (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number) => {
+  const playback = draft.state.playbacks.find((other) => other.commandId === commandId)
+  return playback === undefined ? unchanged : ended(draft, playback, "failed", reason, at)
+}
+
+/** The room is closed. */
+export const closed = (draft: Draft.Draft, at: number): Draft.Draft =>
+  draft.state.playbacks.reduce((open, playback) => ended(open, playback, "stopped", "conference_ended", at), draft)
+
+/** Nobody knows whether the room got what was asked for: it is told to be quiet, and all of it has failed. */
+export const restarted = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
+  draft.state.playbacks.length === 0
+    ? draft
+    : Draft.ask(
+        draft.state.playbacks.reduce(
+          (open, playback) => ended(open, playback, "failed", "service_restarted", context.now),
+          draft
+        ),
+        { type: "media", tenantId: draft.state.tenantId, media: { type: "stop_playback", which: "all" }, to: null },
+        context
+      )

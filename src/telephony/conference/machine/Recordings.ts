@@ -1,0 +1,195 @@
+import { type Outcome, rejected, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
+import { Meter } from "../../call/Call.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import type { MediaEvent } from "../../../ports/media/MediaMessage.ts"
+import { written } from "../../recording/Recording.ts"
+import { isCompleted, type Recording } from "./ConferenceState.ts"
+import * as Draft from "./Draft.ts"
+import * as RecordingMoney from "./RecordingMoney.ts"
+
+/**
+ * Recordings of the room. One goes on at a time; while it is being stored, as long as that takes, the next one may
+ * begin. Each ends with `recording.completed` or `recording.failed`, after the conference too.
+ */
+type Result = Draft.Draft | Outcome<never, never>
+
+/** For so long the store may be away before a recording is given up. */
+const storedWithinMs = 6 * 3_600_000
+
+const idOf = ({ id }: Recording): Id.RecordingId => Id.ofOpaque("rec", id)
+
+const running = ({ state }: Draft.Draft): Recording | undefined => state.recordings.find(({ until }) => until === null)
+
+const replace = (draft: Draft.Draft, recording: Recording, fields: Partial<Recording>): Draft.Draft =>
+  Draft.set(draft, {
+    recordings: draft.state.recordings.map((other) => (other === recording ? { ...other, ...fields } : other))
+  })
+
+export const start = (
+  draft: Draft.Draft,
+  {
+    channels,
+    format,
+    hasBeep
+  }: { readonly channels: "single" | "dual"; readonly format: "mp3" | "wav"; readonly hasBeep: boolean },
+  paid: { readonly microUsdPerMinute: number; readonly reservedMinutes: ReadonlyArray<number> } | null,
+  context: StepContext
+): Result => {
+  const { hostCallId, id: conferenceId, recordings, tenantId } = draft.state
+  if (running(draft) !== undefined)
+    return rejected(ApiError.of("conference_action_invalid", "a recording is already running in this room"))
+  const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "recording"))
+  const media = {
+    type: "start_recording",
+    id,
+    callId: hostCallId,
+    conferenceId,
+    channels,
+    format,
+    maxLengthMs: null,
+    hasBeep,
+    beepEveryMs: null
+  } as const
+  const { meters } = draft.state
+  if (meters.length >= Meter.most)
+    return rejected(ApiError.of("conflict", "this room was recorded as often as a room may be"))
+  const { microUsdPerMinute = 0, reservedMinutes = [] } = paid ?? {}
+  const meter = RecordingMoney.meterOf(draft.state, id, microUsdPerMinute, reservedMinutes[meters.length] ?? 0)
+  return Draft.set(Draft.ask(draft, { type: "media", tenantId, media, to: null }, context), {
+    meters: [...RecordingMoney.held(meters, reservedMinutes), { ...meter, startedAt: context.now }],
+    renewalRefusedAt: null,
+    recordings: [
+      ...recordings,
+      { id, commandId: Draft.commandId(draft, context), channels, format, isPaused: false, until: null }
+    ]
+  })
+}
+
+const tell = (
+  draft: Draft.Draft,
+  type: "stop_recording" | "pause_recording" | "resume_recording",
+  { id }: Recording,
+  context: StepContext
+): Draft.Draft =>
+  Draft.ask(draft, { type: "media", tenantId: draft.state.tenantId, media: { type, recording: id }, to: null }, context)
+
+export const stop = (draft: Draft.Draft, context: StepContext): Result => {
+  const recording = running(draft)
+  return recording === undefined
+    ? rejected(ApiError.of("recording_already_stopped", "no recording is running in this room"))
+    : tell(replace(draft, recording, { until: context.now + storedWithinMs }), "stop_recording", recording, context)
+}
+
+export const pause = (draft: Draft.Draft, isPaused: boolean, context: StepContext): Result => {
+  const recording = running(draft)
+  if (recording === undefined)
+    return rejected(ApiError.of("conference_action_invalid", "no recording is running in this room"))
+  if (recording.isPaused === isPaused)
+    return rejected(ApiError.of("conflict", `the recording is ${isPaused ? "" : "not "}paused`))
+  return tell(
+    replace(draft, recording, { isPaused }),
+    isPaused ? "pause_recording" : "resume_recording",
+    recording,
+    context
+  )
+}
+
+/** The room is closed: what it recorded is still to be stored. */
+export const outlive = (draft: Draft.Draft, at: number): Draft.Draft => {
+  const recording = running(draft)
+  return recording === undefined ? draft : replace(draft, recording, { until: at + storedWithinMs })
+}
+
+const reasons = ["storage_error", "internal_error", "unsupported"] as const
+
+const of = ({ state }: Draft.Draft, recording: Recording) => ({
+  callId: state.hostCallId,
+  conferenceId: state.id,
+  channels: recording.channels,
+  format: recording.format
+})
+
+const without = (draft: Draft.Draft, recording: Recording): Draft.Draft =>
+  Draft.set(draft, { recordings: draft.state.recordings.filter((other) => other !== recording) })
+
+const failed = (draft: Draft.Draft, recording: Recording, reason: string | null, at: number): Draft.Draft => {
+  const recordingId = idOf(recording)
+  const { customerReference, tenantId } = draft.state
+  const paid = isCompleted(draft.state)
+    ? draft
+    : Draft.set(draft, { meters: Meter.voided(draft.state.meters, recording.id) })
+  return Draft.write(
+    Draft.emit(without(paid, recording), {
+      type: "recording.failed",
+      data: {
+        ...of(draft, recording),
+        recordingId,
+        reason: reasons.find((known) => known === reason) ?? "internal_error",
+        failedAt: at,
+        customerReference
+      }
+    }),
+    written({
+      ...of(draft, recording),
+      id: recordingId,
+      tenantId,
+      status: "failed",
+      durationSeconds: 0,
+      sizeBytes: 0,
+      createdAt: at
+    })
+  )
+}
+
+/** What the recorder tells. */
+export const told = (draft: Draft.Draft, event: MediaEvent, at: number): Result => {
+  const recording = "id" in event ? draft.state.recordings.find(({ id }) => id === event.id) : undefined
+  if (recording === undefined) return unchanged
+  switch (event.type) {
+    case "recording_stopped":
+      return recording.until === null ? replace(draft, recording, { until: at + storedWithinMs }) : unchanged
+    case "recording_stored": {
+      const recordingId = idOf(recording)
+      const durationSeconds = Math.max(1, Math.round(event.durationMs / 1000))
+      const { customerReference, tenantId } = draft.state
+      return Draft.write(
+        Draft.emit(without(draft, recording), {
+          type: "recording.completed",
+          data: {
+            ...of(draft, recording),
+            recordingId,
+            durationSeconds,
+            downloadUrl: event.downloadUrl,
+            customerReference
+          }
+        }),
+        written({
+          ...of(draft, recording),
+          id: recordingId,
+          tenantId,
+          status: "available",
+          durationSeconds,
+          sizeBytes: event.sizeBytes,
+          createdAt: at
+        })
+      )
+    }
+    case "ended":
+      return failed(draft, recording, event.reason, at)
+    default:
+      return unchanged
+  }
+}
+
+/** The carrier could not carry the command out. */
+export const refused = (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number): Result => {
+  const recording = draft.state.recordings.find((other) => other.commandId === commandId)
+  return recording === undefined ? unchanged : failed(draft, recording, reason, at)
+}
+
+/** Those whose outcome has not come in time. */
+export const expired = (draft: Draft.Draft, now: number): Draft.Draft =>
+  draft.state.recordings
+    .filter(({ until }) => until !== null && until <= now)
+    .reduce((open, recording) => failed(open, recording, "storage_error", now), draft)

@@ -1,0 +1,44 @@
+import { type Outcome, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { ToConference } from "../../call/Call.ts"
+import { type ConferenceState, isSeated } from "./ConferenceState.ts"
+import * as Draft from "./Draft.ts"
+import * as Leaving from "./Leaving.ts"
+import * as Seats from "./Seats.ts"
+
+/** What calls tell of their seats: late, twice, or after the end. A member that is unknown changes nothing. */
+export const step = (
+  state: ConferenceState,
+  told: ToConference,
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  const member = state.members.find(({ callId, id }) => id === told.memberId && callId === told.callId)
+  if (member === undefined) return unchanged
+  const draft = Draft.from(state)
+  switch (told.type) {
+    case "entered": {
+      // Over meanwhile: it was told so, or will be let go as it comes in.
+      if (!isSeated(member) || member.phase === "joined" || member.phase === "joining") return unchanged
+      const afterMs = Seats.ringingRetellMs
+      return Draft.setMember(draft, member.id, {
+        phase: "joining",
+        legId: told.legId,
+        told: { type: "enter", by: "system", at: context.now + afterMs, afterMs }
+      })
+    }
+    case "refused":
+      // It came in by an earlier word, and this one is late.
+      if (member.phase === "joined") return unchanged
+      return over(draft, member, context)
+    case "left":
+      return over(draft, member, context)
+  }
+}
+
+const over = (
+  draft: Draft.Draft,
+  member: ConferenceState["members"][number],
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  if (isSeated(member)) return Leaving.left(draft, member, context.now, context)
+  return member.told === null ? unchanged : Draft.setMember(draft, member.id, { told: null })
+}

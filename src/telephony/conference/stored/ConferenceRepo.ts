@@ -1,0 +1,130 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ConferenceId, MemberId, TenantId } from "../../../domain/Id.ts"
+import * as Listing from "../../../runtime/store/list/Listing.ts"
+import { ConferenceList, fold } from "./ConferenceList.ts"
+import type { ConferenceState, ConferenceStatus } from "../machine/ConferenceState.ts"
+import * as ConferenceView from "../ConferenceView.ts"
+import * as ParticipantView from "../ParticipantView.ts"
+import { ParticipantList, type ParticipantRow } from "./ParticipantList.ts"
+
+/** Filters of the list of conferences, AND-combined. */
+export interface ConferenceFilters {
+  readonly status?: ConferenceStatus
+  /** A part of the name, in whatever case. */
+  readonly name?: string
+}
+
+/** Filters of a conference's list of participants, AND-combined. */
+export interface ParticipantFilters {
+  readonly muted?: boolean
+  readonly onHold?: boolean
+  readonly includeLeft: boolean
+}
+
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+
+  return {
+    /**
+     * Within the transaction of the first commit: its row, or false, because another conference that is not completed
+     * has the name. Of two at once, one waits for the other.
+     */
+    takeName: (state: ConferenceState) =>
+      Effect.map(
+        sql`
+          INSERT INTO conference (id, tenant_id, name, status, beep_enabled, start_on_create, end_on_exit,
+            max_participants, duration_minutes, created_at)
+          VALUES (${state.id}, ${state.tenantId}, ${state.name}, ${state.status}, ${state.beepEnabled},
+            ${Number(state.startOnCreate)}, ${Number(state.endOnExit)}, ${state.maxParticipants},
+            ${state.durationMinutes}, to_timestamp(${state.createdAt}::float8 / 1000))
+          ON CONFLICT DO NOTHING RETURNING 1`,
+        (rows) => rows.length > 0
+      ),
+    /** Everybody whom a conference has or had. */
+    everyMember: (conferenceId: ConferenceId) =>
+      Effect.orDie(
+        sql<ParticipantRow>`
+          SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
+          WHERE conference_id = ${conferenceId} ORDER BY created_at, id`
+      ),
+    /** Which of these calls are still there. */
+    keptCalls: (ids: ReadonlyArray<string>) =>
+      sql<{ readonly id: string }>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`.pipe(
+        Effect.map((rows): ReadonlySet<string> => new Set(rows.map(({ id }) => id))),
+        Effect.orDie
+      ),
+    /** Newest first. */
+    list: (tenantId: TenantId, { name, status }: ConferenceFilters, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: sql.literal(ConferenceList.columns),
+          from: sql`conference`,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: [
+            ...(status === undefined ? [] : [sql`status = ${status}`]),
+            ...(name === undefined ? [] : [sql`strpos(folded_name, ${fold(name)}) > 0`])
+          ],
+          order: Listing.byTime(sql, "created_at", "downwards"),
+          window,
+          item: ConferenceView.ofRow
+        })
+      ),
+    /** `speaking` first, and then as they were seated. */
+    participants: (
+      tenantId: TenantId,
+      conferenceId: ConferenceId,
+      { includeLeft, muted, onHold }: ParticipantFilters,
+      window: Listing.Window,
+      speaking: ReadonlyArray<MemberId>,
+      now: ParticipantView.Now
+    ) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: sql.literal(ParticipantList.columns),
+          from: sql`conference_participant`,
+          where: sql.and([
+            sql`tenant_id = ${tenantId}`,
+            sql`conference_id = ${conferenceId}`,
+            ...(includeLeft ? [] : [sql`left_at IS NULL`])
+          ]),
+          filters: [
+            ...(muted === undefined ? [] : [sql`is_muted = ${Number(muted)}`]),
+            ...(onHold === undefined ? [] : [sql`is_on_hold = ${Number(onHold)}`])
+          ],
+          order: speakersFirst(sql, speaking),
+          window,
+          item: (row: ParticipantRow) => ParticipantView.ofRow(row, now)
+        })
+      ),
+    participant: (tenantId: TenantId, conferenceId: ConferenceId, memberId: MemberId) =>
+      sql<ParticipantRow>`
+        SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
+        WHERE id = ${memberId} AND conference_id = ${conferenceId} AND tenant_id = ${tenantId}`.pipe(
+        Effect.map(([row]) => row ?? null),
+        Effect.orDie
+      )
+  }
+})
+
+const place = /^([01])~([0-9]{1,16})~([0-9a-z_]{1,64})$/
+
+/**
+ * Those who speak, and then all others. Who begins or ends to speak between two pages may be on both of them, or on none.
+ */
+const speakersFirst = (sql: SqlClient.SqlClient, speaking: ReadonlyArray<MemberId>): Listing.Order => {
+  const listens = sql`(CASE WHEN id = ANY(string_to_array(${speaking.join(",")}, ',')) THEN 0 ELSE 1 END)`
+  return {
+    by: sql`${listens}, created_at, id`,
+    place: sql`${listens} || '~' || (extract(epoch FROM created_at) * 1000000)::bigint || '~' || id`,
+    behind: (after) => {
+      const [, listened, micros, id] = place.exec(after) ?? []
+      if (listened === undefined || micros === undefined || id === undefined) return null
+      const then = sql`(timestamptz 'epoch' + ${micros}::text::float8 * interval '1 microsecond')`
+      return sql`(${listens}, created_at, id) > (${Number(listened)}::int, ${then}, ${id})`
+    }
+  }
+}

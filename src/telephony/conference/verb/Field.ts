@@ -1,0 +1,45 @@
+import { Schema } from "effect"
+import { BodyField } from "../../call/Call.ts"
+import * as Id from "../../../domain/Id.ts"
+
+/** Fields that the bodies of conferences share. */
+
+/** Accepted for clients that send it; rooms are where their host's leg is. */
+export const region = {
+  region: Schema.optionalKey(
+    BodyField.of(
+      Schema.Literals(["Australia", "Europe", "Middle East", "US"]),
+      "Accepted, and without effect: a room is where its host's leg is.",
+      "US"
+    )
+  )
+}
+
+const most = 64
+const ids = (description: string) =>
+  BodyField.of(
+    Schema.NonEmptyArray(Id.spelled("leg")).check(Schema.isMaxLength(most)),
+    `${description} 1 to ${most}.`,
+    [Id.schema("leg").make(`svc_leg_${"0123456789abcdef".repeat(2)}`)]
+  )
+
+/** Legs of members that are in the room. */
+export const legIds = ids("Legs of members that are in the room.")
+/** Without them: the whole room. */
+export const legIdsOrRoom = Schema.optionalKey(ids("Legs of members that are in the room; without it the whole room."))
+/** Who hears a whisper. */
+export const whisperLegIds = Schema.optionalKey(
+  ids("Who hears a whisper; needed with `whisper`, and ignored otherwise.")
+)
+
+export const beepEnabled = BodyField.of(
+  Schema.Literals(["never", "on_enter", "on_exit", "always"]),
+  "When the others hear a short tone: as a member comes in, leaves, or both.",
+  "on_enter"
+)
+export const maxParticipants = BodyField.of(
+  BodyField.int(2, 250),
+  "Members at once, the host and those who still ring among them.",
+  10
+)
+export const durationMinutes = BodyField.of(BodyField.int(1, 2880), "The room is closed so long after its start.", 720)

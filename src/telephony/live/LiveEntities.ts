@@ -1,0 +1,235 @@
+import { Effect, FiberSet, Latch, Result } from "effect"
+import type { Actor, Handled } from "../../runtime/actor/Actor.ts"
+import type { Behavior } from "../../runtime/actor/Behavior.ts"
+import * as EntityTime from "../../runtime/actor/EntityTime.ts"
+import * as Registry from "../../runtime/actor/Registry.ts"
+import type { Authority, Told } from "../../carrier/Carrier.ts"
+import type { ApiError } from "../../domain/ApiError.ts"
+import type { CallId, ConferenceId } from "../../domain/Id.ts"
+import { Journal, type StoredEntity } from "../../runtime/store/journal/Journal.ts"
+import * as Outage from "../../runtime/store/Outage.ts"
+
+type Row<Id> = Pick<StoredEntity, "stateVersion" | "state"> & { readonly id: Id }
+
+/** What a state says of its entity. */
+interface Carried<Id> {
+  readonly id: Id
+  readonly at: number
+  readonly timeOffsetMs: number
+  readonly adapter: string
+}
+
+/** A time of the monotonic clock in that of an entity. */
+export type InTime = (at: number) => number
+
+export interface Kind<
+  Id extends CallId | ConferenceId,
+  Stored extends Row<Id>,
+  State extends Carried<Id>,
+  Input extends {},
+  Effects,
+  Asked,
+  Answer
+> {
+  /** As logs call one. */
+  readonly name: string
+  readonly behavior: Omit<Behavior<Id, State, Input, Effects, Asked, Answer>, "reload">
+  readonly keys: {
+    readonly load: (partition: number) => Effect.Effect<void>
+    readonly opener: (id: Id) => (sealed: string) => string | null
+    readonly retain: (isLive: (id: Id) => boolean) => void
+  }
+  readonly unsettled: (partition: number) => Effect.Effect<ReadonlyArray<Stored>>
+  readonly decode: (
+    row: Pick<StoredEntity, "stateVersion" | "state">,
+    open: (sealed: string) => string | null
+  ) => Result.Result<State, unknown>
+  /** What can be said of one whose row cannot be read any more. */
+  readonly rebuild: (row: Stored) => Effect.Effect<State>
+  /** What each hears first behind a restart; `broken`: those that were rebuilt. `lostAt` is in its own time. */
+  readonly recovering: (
+    owner: Authority,
+    states: ReadonlyArray<State>,
+    broken: ReadonlySet<Id>
+  ) => Effect.Effect<(state: State, lostAt: number) => Input>
+  /** They are another process's from now on. */
+  readonly left: (gone: ReadonlyArray<Actor<Id, State, Input, Asked, Answer>>) => Effect.Effect<void>
+  readonly ended: ApiError
+  readonly unknown: ApiError
+  readonly maxLive: number
+}
+
+/**
+ * Entities that stand in the journal and have something at a carrier: one actor each, found by id, gone when settled.
+ * They are rebuilt when a partition is taken, leave with it, and hear what their carriers tell.
+ */
+export const make = Effect.fnUntraced(function* <
+  Id extends CallId | ConferenceId,
+  Stored extends Row<Id>,
+  State extends Carried<Id>,
+  Input extends {},
+  Effects,
+  Asked,
+  Answer
+>(kind: Kind<Id, Stored, State, Input, Effects, Asked, Answer>) {
+  const { decode, keys } = kind
+  const journal = yield* Journal
+  /** Open once all that an earlier process left are here. */
+  const recoveredAll = Latch.makeUnsafe(false)
+
+  const authority = (partition: number): Authority | null => {
+    const epoch = journal.epoch(partition)
+    return epoch === null ? null : { partition, epoch }
+  }
+
+  const registry = yield* Registry.make(
+    {
+      behavior: {
+        ...kind.behavior,
+        reload: (id: Id) =>
+          Effect.map(Outage.outlasted(journal.find(id)), (row) =>
+            row === null ? null : Result.getOrThrow(decode(row, keys.opener(id)))
+          )
+      },
+      since: (state: State) => state.at,
+      offsetMs: (state: State) => state.timeOffsetMs,
+      // One that is not in memory is answered from its row.
+      load: null,
+      ended: kind.ended,
+      unknown: kind.unknown,
+      maxLive: kind.maxLive,
+      passivation: null
+    },
+    Effect.map(journal.unavailableForMs, (ms) => ms > 0)
+  )
+  for (const partition of journal.partitions()) yield* registry.hold(partition, journal.originMs(partition))
+
+  const fork = yield* FiberSet.makeRuntime()
+  yield* journal.onPartitionLost((partition) => {
+    const gone = [...registry.live.values()].filter(({ place }) => place.partition === partition)
+    const forget = Effect.sync(() => keys.retain((id) => registry.live.has(id)))
+    void fork(Effect.andThen(registry.drop(partition), Effect.andThen(kind.left(gone), forget)))
+  })
+
+  const inTimeOf =
+    (actor: Actor<Id, State, Input, Asked, Answer>): InTime =>
+    (at) =>
+      EntityTime.ofMonotonic(actor.time, registry.clock, at)
+
+  /** One whose row cannot be read any more ends cleanly. */
+  const readable = (row: Stored) => {
+    const decoded = decode(row, keys.opener(row.id))
+    return Result.isSuccess(decoded)
+      ? Effect.succeed({ id: row.id, state: decoded.success, isWhole: true })
+      : Effect.logError(`${kind.name} ${row.id} cannot be read any more: it is ended`, decoded.failure).pipe(
+          Effect.andThen(kind.rebuild(row)),
+          Effect.map((state) => ({ id: row.id, state, isWhole: false }))
+        )
+  }
+
+  const recoverPartition = Effect.fnUntraced(function* (partition: number) {
+    const rows = yield* kind.unsettled(partition)
+    if (rows.length === 0) return 0
+    yield* keys.load(partition)
+    const heartbeatAt = journal.lastHeartbeatAt(partition)
+    const found = yield* Effect.forEach(rows, readable)
+    const owner = authority(partition)
+    if (owner === null) return 0
+    const broken = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
+    const states = found.map(({ state }) => state)
+    const recovered = yield* kind.recovering(owner, states, broken)
+    /** What was committed after the heartbeat is a sign of life too. */
+    const lostAt = (state: State): number =>
+      Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
+    // This fails when the partition was lost meanwhile: what is in it is another process's.
+    yield* Effect.ignore(
+      registry.recover(partition, found, (state) => Effect.sync(() => recovered(state, lostAt(state))))
+    )
+    return rows.length
+  })
+
+  /**
+   * An event of a carrier for one of them, in its time. `isWanted`: whether it is to be heard, where that is not certain.
+   */
+  const tell = (
+    id: Id,
+    of: (inTime: InTime) => Input,
+    isWanted: (state: State) => Effect.Effect<boolean> = () => Effect.succeed(true)
+  ): Effect.Effect<Told> =>
+    Effect.suspend(() => {
+      const actor = registry.live.get(id)
+      if (actor === undefined) return tellAbsent(id, of, isWanted)
+      const state = actor.state()
+      const input = of(inTimeOf(actor))
+      return Effect.flatMap(state === null ? Effect.succeed(true) : isWanted(state), (wanted) =>
+        wanted ? Effect.map(actor.tell(input), toldOf) : Effect.succeed("committed" as const)
+      )
+    })
+
+  /** One that has not ended is absent before it is recovered, and after its actor gave up. */
+  const tellAbsent = Effect.fnUntraced(function* (...[id, of, isWanted]: Parameters<typeof tell>) {
+    const row = yield* Outage.outlasted(journal.find(id))
+    if (row === null || row.settled) return "unknown" as const
+    if (Latch.isOpen(recoveredAll)) return "fault" as const
+    yield* Latch.await(recoveredAll)
+    return yield* tell(id, of, isWanted)
+  })
+
+  return {
+    live: registry.live,
+    clock: registry.clock,
+    entropy: registry.entropy,
+    spawn: registry.spawn,
+    /** Who holds the partition of one; null: another process does. */
+    ownerOf: (id: Id): Authority | null => {
+      const partition = registry.live.get(id)?.place.partition
+      return partition === undefined ? null : authority(partition)
+    },
+    /** Of any partition. */
+    anyOwner: (): Authority | null =>
+      journal
+        .partitions()
+        .map(authority)
+        .find((held) => held !== null) ?? null,
+    /** In the time of the entity, which never runs backward. */
+    nowOf: (state: State): number => {
+      const time = registry.live.get(state.id)?.time
+      return time === undefined ? state.at : Math.max(state.at, EntityTime.now(time, registry.clock))
+    },
+    tell,
+    /** Posts to all that have something at this carrier. */
+    tellAll: (adapter: string, of: (state: State, inTime: InTime) => Input): void => {
+      for (const actor of registry.live.values()) {
+        const state = actor.state()
+        if (state !== null && state.adapter === adapter) actor.post(of(state, inTimeOf(actor)))
+      }
+    },
+    /**
+     * Rebuilds all that are not settled and tells each so (src/README.md#recovery); gives how many. Completes when each
+     * has committed what follows. `done`: behind each partition.
+     */
+    recover: (done: (partition: number) => Effect.Effect<void>): Effect.Effect<number> =>
+      Effect.suspend(() =>
+        Effect.forEach(journal.partitions(), (partition) =>
+          Effect.tap(recoverPartition(partition), () => done(partition))
+        )
+      ).pipe(
+        Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0)),
+        Effect.tap(() => Latch.open(recoveredAll))
+      ),
+    /** Completes once all that an earlier process left are here. */
+    recovered: Latch.await(recoveredAll),
+    isRecovered: (): boolean => Latch.isOpen(recoveredAll)
+  } as const
+})
+
+const toldOf = (handled: Handled): Told => {
+  switch (handled) {
+    case "done":
+      return "committed"
+    case "ended":
+      return "unknown"
+    case "fault":
+      return "fault"
+  }
+}

@@ -1,0 +1,320 @@
+import { Context, Effect, FiberSet, Layer, Metric, Queue, type Scope } from "effect"
+import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as Supervised from "../../runtime/process/Supervised.ts"
+import { CarrierSink } from "../../carrier/Carrier.ts"
+import { RoomSink } from "../../carrier/room/Rooms.ts"
+import * as Telling from "../../carrier/Telling.ts"
+import * as Id from "../../domain/Id.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import type { CaptureEnd, Wanted } from "../../media/capture/Capture.ts"
+import type { Captured } from "../../media/capture/Captures.ts"
+import { MediaPlane } from "../../media/plane/MediaPlane.ts"
+import type { Attended, MediaEvent } from "../../ports/media/MediaMessage.ts"
+import { type Finished, Spool, type Spooled, SpoolError } from "../../ports/storage/Spool.ts"
+import { Storage, StorageError } from "../../ports/storage/Storage.ts"
+import * as File from "./File.ts"
+import * as LostRecordings from "./LostRecordings.ts"
+import { Recordings } from "./Recording.ts"
+import * as Metrics from "./RecordingMetrics.ts"
+import * as Writing from "./Writing.ts"
+
+/** What a crash may lose is less than two of these. */
+const chunkMs = 500
+/** So long the disk may take nothing before a recording is cut off. */
+const patienceMs = 20_000
+
+const wanted: Wanted = {
+  tracks: ["inbound", "outbound"],
+  chunkMs,
+  mostRate: 16_000,
+  mostWaiting: patienceMs / chunkMs,
+  beeps: { atBegin: false, everyMs: null }
+}
+
+/** Files that are sent to the store at once; tenants have their turns. */
+const storing = { places: 8, room: 100_000 }
+
+/** Between two attempts to store a file, or to tell of it: twice as long each time. */
+const firstWaitMs = 1_000
+const longestWaitMs = 60_000
+/** A little less than a call waits for the outcome (`telephony/call/verb/Recording.ts`). */
+const giveUpAfterMs = 5.5 * 3_600_000
+
+/** An item of a call or a conference that waits for what becomes of its recording. */
+export interface Awaited {
+  readonly id: Id.WorkId
+  /** Of a conference: its host. */
+  readonly callId: Id.CallId
+  readonly conferenceId?: Id.ConferenceId
+  readonly legId: Id.LegId
+}
+
+interface Lost extends Awaited {
+  readonly wasAnswered: boolean
+}
+
+type Start = Extract<Attended, { readonly type: "start_recording" }>
+
+/** Ends that nobody asked for. */
+const isCut = (end: CaptureEnd): boolean => end !== "stopped" && end !== "leg_closed" && end !== "unknown_leg"
+
+/**
+ * Records legs and rooms, guide/recordings.md: what a capture hears is written to the spool as it comes, and at the end
+ * made a file, stored and told to its owner, a call or a conference. The media thread never waits for a disk, and an
+ * owner for nothing.
+ *
+ * Each step can be done again: what a dead process left on the spool is completed by the next one, under the same key in
+ * the store and with the same event, of which the owner takes the first.
+ */
+export class Recorder extends Context.Service<
+  Recorder,
+  {
+    /**
+     * After a start, when calls and conferences are back: completes what the process before left, and tells those of
+     * `awaited` of whose recording nothing is there.
+     */
+    readonly recover: (awaited: ReadonlyArray<Lost>) => Effect.Effect<void>
+    /**
+     * From now on, until the scope closes, whoever waits for a recording of which nothing is here is told so, within half
+     * a minute (`LostRecordings`).
+     */
+    readonly watch: (awaited: Effect.Effect<ReadonlyArray<Lost>>) => Effect.Effect<void, never, Scope.Scope>
+    /** Recordings that are not stored yet. */
+    readonly unstored: Effect.Effect<number>
+  }
+>()("trunkline/recording/Recorder") {
+  static readonly layer = Layer.effect(
+    Recorder,
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const sink = yield* CarrierSink
+      const rooms = yield* RoomSink
+      const spool = yield* Spool
+      const storage = yield* Storage
+      const recordings = yield* Recordings
+      const run = yield* FiberSet.makeRuntime()
+      const places = FairPlaces.make(storing)
+      /** Everything that is on the spool, or will be; with its capture while that goes on. */
+      const known = new Map<Id.WorkId, Captured | null>()
+
+      const measure = Effect.suspend(() =>
+        Effect.andThen(
+          Metric.update(Metrics.live, [...known.values()].filter((captured) => captured !== null).length),
+          Metric.update(Metrics.unstored, known.size)
+        )
+      )
+
+      /** For as long as its owner waits; `fault`: it could not be told. */
+      const tell = ({ callId, conferenceId, legId }: Awaited, event: MediaEvent) =>
+        Effect.gen(function* () {
+          const at = yield* Monotonic.now
+          const media = { type: "media", at, incarnation: "recorder", n: 0, event } as const
+          const told =
+            conferenceId === undefined
+              ? sink.tell(callId, { ...media, legId })
+              : rooms.tell(conferenceId, { ...media, conferenceId })
+          while (true) {
+            const answer = yield* Telling.untilDurable(told, true)
+            if (answer !== "fault" || (yield* Monotonic.now) > at + giveUpAfterMs) return answer
+            yield* Effect.sleep(longestWaitMs)
+          }
+        })
+
+      /** Whether there is a row of it, as soon as the database says so. */
+      const isStored = (id: Id.RecordingId, waitMs = firstWaitMs): Effect.Effect<boolean> =>
+        Effect.catchDefect(recordings.isStored(id), (defect) =>
+          Effect.logDebug("a recording cannot be looked up and is looked up again", defect).pipe(
+            Effect.andThen(Effect.sleep(waitMs)),
+            Effect.andThen(isStored(id, Math.min(longestWaitMs, 2 * waitMs)))
+          )
+        )
+
+      const outcome = (of: Awaited, what: string) =>
+        Effect.andThen(
+          Metric.update(Metric.withAttributes(Metrics.outcomes, { outcome: what }), 1),
+          what === "stored" || what === "no_sound"
+            ? Effect.void
+            : (what === "lost" ? Effect.logWarning : Effect.logError)("a recording failed", {
+                call: of.callId,
+                recording: of.id,
+                reason: what
+              })
+        )
+
+      /** Tells that there is no file, and forgets what there is. */
+      const fail = (of: Awaited, reason: string) =>
+        Effect.gen(function* () {
+          yield* spool.remove(of.id)
+          yield* outcome(of, reason)
+          yield* tell(of, { type: "ended", id: of.id, status: "failed", reason })
+        })
+
+      const put = (of: Spooled, key: string, file: Finished) =>
+        Effect.gen(function* () {
+          const last = (yield* Monotonic.now) + giveUpAfterMs
+          for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, 2 * waitMs)) {
+            const stored = yield* Effect.result(places.within(of.tenantId)(storage.put(key, file)))
+            if (stored._tag === "Success") return
+            yield* Metric.update(Metrics.refusals, 1)
+            yield* Effect.logWarning("a recording was not stored and is tried again", {
+              call: of.callId,
+              recording: of.id,
+              reason: stored.failure instanceof StorageError ? stored.failure.message : "too many wait"
+            })
+            if ((yield* Monotonic.now) + waitMs > last)
+              return yield* new SpoolError({ reason: "storage_error", detail: "the store was away for too long" })
+            yield* Effect.sleep(waitMs)
+          }
+        })
+
+      /** From the spool to the store, and told. */
+      const complete = (of: Spooled) =>
+        Effect.gen(function* () {
+          const file = yield* spool.finish(of)
+          if (file === null) return yield* fail(of, "no_sound")
+          const recording = { id: Id.schema("rec").make(`svc_rec_${of.id}`), format: of.format }
+          const key = File.keyOf(recording, "available")
+          yield* put(of, key, file)
+          const { durationMs, sizeBytes } = file
+          const downloadUrl = yield* recordings.link(recording)
+          const told = yield* tell(of, { type: "recording_stored", id: of.id, durationMs, sizeBytes, downloadUrl })
+          // The next process finds it where it is.
+          if (told === "fault") return yield* outcome(of, "untold")
+          // Its owner may have given it up, or its tenant may have deleted it by now.
+          if (!(yield* isStored(recording.id))) yield* Effect.ignore(storage.remove(key))
+          yield* spool.remove(of.id)
+          yield* Metric.update(Metrics.seconds, durationMs / 1000)
+          yield* outcome(of, "stored")
+        }).pipe(
+          Effect.catchTag("SpoolError", (error) =>
+            Effect.andThen(Effect.logDebug("a recording failed", error), fail(of, error.reason))
+          )
+        )
+
+      const forget = (id: Id.WorkId) =>
+        Effect.suspend(() => {
+          known.delete(id)
+          return measure
+        })
+
+      /** Whatever happens, somebody is told; what this process cannot tell any more, the next one does. */
+      const guarded = (of: Awaited, work: Effect.Effect<void>) =>
+        work.pipe(
+          Effect.catchDefect((defect) =>
+            Effect.andThen(
+              Effect.logError("a recorder died", { call: of.callId, recording: of.id, defect }),
+              fail(of, "internal_error")
+            )
+          ),
+          Effect.ensuring(forget(of.id))
+        )
+
+      const record = (
+        of: Spooled,
+        heard: Queue.Dequeue<Writing.Heard>,
+        captured: Captured,
+        maxLengthMs: number | null
+      ) =>
+        Effect.gen(function* () {
+          yield* measure
+          const full = tell(of, { type: "recording_stopped", id: of.id })
+          const end = yield* Writing.write(spool, of, { heard, captured, maxLengthMs, full })
+          known.set(of.id, null)
+          yield* measure
+          if (isCut(end)) {
+            yield* Metric.update(Metric.withAttributes(Metrics.cut, { reason: end }), 1)
+            yield* Effect.logWarning("a recording was cut off", { call: of.callId, recording: of.id, reason: end })
+            yield* tell(of, { type: "recording_stopped", id: of.id })
+          }
+          yield* complete(of)
+        }).pipe(
+          Effect.catchTag("SpoolError", (error) => {
+            captured.stop()
+            return Effect.andThen(
+              Effect.logWarning("the spool refused a recording", {
+                call: of.callId,
+                recording: of.id,
+                detail: error.detail
+              }),
+              fail(of, error.reason)
+            )
+          })
+        )
+
+      const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
+        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs } = media
+        if (known.has(id)) return
+        const heard = Effect.runSync(Queue.unbounded<Writing.Heard>())
+        const offer = (next: Writing.Heard) => void Queue.offerUnsafe(heard, next)
+        const captured = Effect.runSync(
+          plane.capture(
+            legId,
+            id,
+            { ...wanted, beeps: { atBegin: hasBeep, everyMs: beepEveryMs } },
+            { heard: offer, ended: offer }
+          )
+        )
+        known.set(id, captured)
+        const of: Spooled = {
+          id,
+          callId,
+          ...(conferenceId === undefined ? {} : { conferenceId }),
+          legId,
+          tenantId,
+          channels,
+          format
+        }
+        run(guarded(of, record(of, heard, captured, maxLengthMs)))
+      }
+
+      yield* plane.attend(
+        ["start_recording", "stop_recording", "pause_recording", "resume_recording"],
+        (legId, tenantId, media) => {
+          switch (media.type) {
+            case "start_recording":
+              return start(legId, tenantId, media)
+            case "stop_recording":
+              return known.get(media.recording)?.stop()
+            case "pause_recording":
+              return known.get(media.recording)?.silence(true)
+            case "resume_recording":
+              return known.get(media.recording)?.silence(false)
+          }
+        }
+      )
+
+      /** Completes what is on the spool and nobody works at, and tells those whose recording is nowhere. */
+      const takeUp = Effect.fnUntraced(function* (awaited: ReadonlyArray<Lost>, message: string) {
+        const before = new Set(known.keys())
+        const left = (yield* spool.left).filter(({ id }) => !before.has(id) && !known.has(id))
+        for (const of of left) {
+          known.set(of.id, null)
+          run(guarded(of, complete(of)))
+        }
+        const lost = awaited.filter(({ id }) => !known.has(id))
+        for (const of of lost) {
+          known.set(of.id, null)
+          // What was heard of an answered leg is on the disk of a process that is elsewhere, or was less than a chunk.
+          run(guarded(of, fail(of, of.wasAnswered ? "lost" : "no_sound")))
+        }
+        yield* measure
+        if (left.length + lost.length > 0)
+          yield* Effect.logInfo(message, { recordings: left.length, lost: lost.length })
+      })
+
+      return Recorder.of({
+        recover: (awaited) => takeUp(awaited, "recordings of the process before this one are completed"),
+        watch: (awaited) =>
+          Supervised.fork(
+            "the watch over recordings",
+            LostRecordings.watch({
+              awaited,
+              isKnown: (id) => known.has(id),
+              lost: (lost) => takeUp(lost, "recordings that are waited for are taken up again")
+            })
+          ),
+        unstored: Effect.sync(() => known.size)
+      })
+    })
+  )
+}

@@ -1,0 +1,49 @@
+import { Effect, Queue } from "effect"
+import type { CaptureEnd, Chunk } from "../../media/capture/Capture.ts"
+import type { Captured } from "../../media/capture/Captures.ts"
+import type { Spool, Spooled, SpoolError, Writer } from "../../ports/storage/Spool.ts"
+import * as Pcm from "./Pcm.ts"
+
+export type Heard = Chunk | CaptureEnd
+
+/**
+ * Writes what is heard to the spool, until its end, which it gives. At `maxLengthMs`, to the sample, it stops the capture
+ * and does `full`; then the recording counts as stopped.
+ */
+export const write = (
+  spool: Spool["Service"],
+  of: Spooled,
+  given: {
+    readonly heard: Queue.Dequeue<Heard>
+    readonly captured: Captured
+    readonly maxLengthMs: number | null
+    readonly full: Effect.Effect<unknown>
+  }
+): Effect.Effect<CaptureEnd, SpoolError> => {
+  const { captured, full, heard, maxLengthMs } = given
+  const pack = Pcm.make(of.channels)
+  let writer: Writer | null = null
+  let frames = 0
+  let isFull = false
+  const all = Effect.gen(function* () {
+    while (true) {
+      const next = yield* Queue.take(heard)
+      if (typeof next === "string") return isFull ? "stopped" : next
+      if (isFull) continue
+      const most = maxLengthMs === null ? Number.POSITIVE_INFINITY : (maxLengthMs * next.rate) / 1000
+      const length = Math.min(next.tracks[0]?.length ?? 0, most - frames)
+      writer ??= yield* spool.open(of, { sampleRate: next.rate, channels: of.channels === "dual" ? 2 : 1 })
+      yield* writer.append(pack(next, length))
+      frames += length
+      captured.taken()
+      if (frames < most) continue
+      isFull = true
+      captured.stop()
+      yield* full
+    }
+  })
+  return Effect.ensuring(
+    all,
+    Effect.suspend(() => writer?.close ?? Effect.void)
+  )
+}

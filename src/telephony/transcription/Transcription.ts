@@ -1,0 +1,71 @@
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { CallId, TenantId } from "../../domain/Id.ts"
+import type { ListWrite } from "../../runtime/store/list/ListTable.ts"
+import { type Segment, Segments, type Session, Sessions } from "./TranscriptionList.ts"
+import * as TranscriptionRepo from "./TranscriptionRepo.ts"
+import * as TranscriptionView from "./TranscriptionView.ts"
+
+export type { Segment, Session, Word } from "./TranscriptionList.ts"
+export { Transcription as View } from "./TranscriptionView.ts"
+
+/** The row of a session as it is now, for the commit that makes it so. */
+export const session = (now: Session): ReadonlyArray<ListWrite> => Sessions.writes(null, now)
+
+/** The row of a phrase, for the commit that tells it. */
+export const segment = (told: Segment): ReadonlyArray<ListWrite> => Segments.writes(null, told)
+
+/** Transcripts that are erased together; one may have thousands of phrases. */
+const erased = 20
+
+/** Transcripts of calls, guide/transcription.md#the-transcript. */
+export class Transcriptions extends Context.Service<
+  Transcriptions,
+  {
+    /**
+     * The newest session of a call, with what has been said so far: a `View` as JSON, in pieces that are read as they
+     * are pulled. Run it once. `not_found`: the call never had one.
+     */
+    readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<Stream.Stream<string>, ApiError>
+    /** Deletes those of a tenant, portion by portion; `told` of how many, in the transaction of each portion. */
+    readonly erase: (tenantId: TenantId, told: (count: number) => Effect.Effect<unknown>) => Effect.Effect<void>
+  }
+>()("trunkline/transcription/Transcriptions") {
+  static readonly layer = Layer.effect(
+    Transcriptions,
+    Effect.gen(function* () {
+      const repo = yield* TranscriptionRepo.make
+      const sql = yield* SqlClient.SqlClient
+      return {
+        erase: Effect.fn("Transcriptions.erase")(function* (tenantId, told) {
+          const some = repo.eraseSome(tenantId, erased).pipe(
+            Effect.tap((count) => (count === 0 ? Effect.void : told(count))),
+            sql.withTransaction,
+            Effect.orDie
+          )
+          while ((yield* some) === erased);
+        }),
+        find: Effect.fnUntraced(function* (tenantId, callId) {
+          const newest = yield* repo.newest(tenantId, callId)
+          if (newest === null) return yield* ApiError.of("not_found", "this call has no transcription")
+          const { write } = TranscriptionView.writer(newest)
+          const piece = (after: number) =>
+            repo.segments(newest, after, (segments, isLast) => ({
+              text: write(segments, isLast),
+              next: isLast ? null : (segments.at(-1)?.sequence ?? null)
+            }))
+          // What refuses the answer does so before it has begun.
+          const first = yield* piece(0)
+          const others =
+            first.next === null
+              ? Stream.empty
+              : Stream.paginate(first.next, (after) =>
+                  Effect.map(piece(after), ({ next, text }) => [[text], Option.fromNullOr(next)] as const)
+                )
+          return Stream.concat(Stream.succeed(first.text), others)
+        })
+      }
+    })
+  )
+}

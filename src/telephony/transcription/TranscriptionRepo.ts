@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CallId, TenantId } from "../../domain/Id.ts"
+import * as ListClient from "../../runtime/store/list/ListClient.ts"
+import { Segments, type SegmentRow, Sessions, type SessionRow } from "./TranscriptionList.ts"
+
+/** Phrases that are read at once: a few milliseconds of the thread, with all of their words. */
+const pageSize = 100
+
+/** Rows of `transcription` and `transcript_segment`. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const lists = yield* ListClient.reading
+
+  return {
+    /** The newest session of a call. One whose call was settled without its end is told as failed. */
+    newest: (tenantId: TenantId, callId: CallId) =>
+      Effect.map(
+        Effect.orDie(
+          sql<SessionRow & { readonly isLost: boolean }>`
+            SELECT ${sql.literal(Sessions.columns)},
+              status = 'active' AND NOT EXISTS (SELECT 1 FROM entity WHERE id = ${callId} AND NOT settled) AS "isLost"
+            FROM transcription WHERE call_id = ${callId} AND tenant_id = ${tenantId}
+            ORDER BY started_at DESC, id DESC LIMIT 1`
+        ),
+        ([row]): SessionRow | null => (row === undefined ? null : row.isLost ? { ...row, status: "failed" } : row)
+      ),
+    /** Deletes some of a tenant's sessions with their phrases; how many. */
+    eraseSome: (tenantId: TenantId, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly count: number }>`
+          WITH gone AS (
+            DELETE FROM transcription
+            WHERE id = ANY(ARRAY(SELECT id FROM transcription WHERE tenant_id = ${tenantId} LIMIT ${limit})) RETURNING id
+          ),
+          said AS (DELETE FROM transcript_segment WHERE transcription_id = ANY(ARRAY(SELECT id FROM gone)))
+          SELECT count(*)::int AS count FROM gone`),
+        ([row]) => row?.count ?? 0
+      ),
+    /**
+     * What is made of the phrases of a session behind the one with this number, in their order and a page at a time: in
+     * the turns in which lists are read, because the transcript of a long call has many.
+     */
+    segments: <A>(
+      session: SessionRow,
+      after: number,
+      use: (rows: ReadonlyArray<SegmentRow>, isLast: boolean) => A
+    ): Effect.Effect<A> =>
+      lists.sql<SegmentRow>`SELECT ${lists.sql.literal(Segments.columns)} FROM transcript_segment
+          WHERE transcription_id = ${session.id} AND sequence > ${after} ORDER BY sequence LIMIT ${pageSize}`.pipe(
+        Effect.map((rows) => use(rows, rows.length < pageSize)),
+        (read) => Effect.orDie(lists.within(session.tenantId, read))
+      )
+  } as const
+})

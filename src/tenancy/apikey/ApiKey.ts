@@ -1,0 +1,287 @@
+import { Cache, Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../money/account/Account.ts"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as Id from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Role from "../../domain/Role.ts"
+import * as Scope from "../../domain/Scope.ts"
+import { receipt, type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
+import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import type * as Listing from "../../runtime/store/list/Listing.ts"
+import * as RowCache from "../../runtime/store/list/RowCache.ts"
+import * as ApiKeyRepo from "./ApiKeyRepo.ts"
+import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView.ts"
+import * as Credential from "./Credential.ts"
+import * as Recognition from "./Recognition.ts"
+
+interface CreateRequest {
+  /** 1 to 120 characters. */
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly expiresAtMs: number | null
+}
+
+/** A member who has logged in. */
+interface Login {
+  readonly tenantId: Id.TenantId
+  readonly member: { readonly id: Id.UserId; readonly name: string; readonly role: string }
+  readonly at: number
+  readonly expiresAtMs: number
+  readonly ip: string | null
+  /** Of the login: the key's id is derived from it. */
+  readonly seed: string
+}
+
+const nobodys = { memberId: null, isLogin: false }
+
+/** A key just made: the only moment at which its plaintext exists outside the client. */
+interface FirstKey {
+  readonly id: Id.ApiKeyId
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<string>
+  readonly plaintext: string
+  readonly audit: AuditRow
+}
+
+type TenantStatus = "active" | "suspended" | "closed"
+
+const invalid = (message: string, param: string) => ApiError.of("invalid_request", message, param)
+const inThePast = invalid("expires_at must be in the future", "expires_at")
+const livesLonger = ApiError.of("forbidden", "a key cannot live longer than the key that makes it", "expires_at")
+const notFound = ApiError.of("not_found", "no such API key")
+
+/** Verified keys, and tenants whose status is known, kept in memory. */
+const remembered = 10_000
+
+/**
+ * API keys, guide/authentication.md#keys: they are made, listed, revoked and recognised here.
+ *
+ * `authenticate` answers from memory after the first time. The next request sees a revocation that this process made.
+ */
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /**
+     * 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold, and for a life
+     * that is longer than the caller's. A person who is logged in may make a key that lives longer than the login; what
+     * a member's key makes is the member's too.
+     */
+    readonly create: (
+      caller: Audit.Caller,
+      request: CreateRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** The same by the operator, who may give any scope and any life; no receipt. */
+    readonly issue: (
+      tenantId: Id.TenantId,
+      request: CreateRequest
+    ) => Effect.Effect<typeof CreatedApiKey.Encoded, ApiError>
+    /** The first key of a tenant, scopes `["*"]`, inside signup's transaction. */
+    readonly createWithin: (tenant: {
+      readonly id: Id.TenantId
+      readonly at: number
+      readonly seed: string
+    }) => Effect.Effect<FirstKey>
+    /** A key for a member who has logged in, inside the caller's transaction. */
+    readonly loginWithin: (login: Login) => Effect.Effect<{ readonly id: Id.ApiKeyId; readonly plaintext: string }>
+    /** Revokes a member's keys inside the caller's transaction, after which it calls `memberChanged`. */
+    readonly revokeOfWithin: (
+      member: { readonly id: Id.UserId; readonly tenantId: Id.TenantId },
+      which: "all" | "logins",
+      at: number
+    ) => Effect.Effect<ReadonlyArray<Id.ApiKeyId>>
+    /** After the transaction that changed a member: the next request of the member's keys sees it. */
+    readonly memberChanged: (memberId: Id.UserId) => Effect.Effect<void>
+    readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
+    readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
+    /** Revokes a key of this tenant by the operator; one that is revoked already stays as it is. */
+    readonly revokeByOperator: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
+    /** 204, also for a key that is revoked already. */
+    readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
+    readonly tenantStatus: (tenantId: Id.TenantId) => Effect.Effect<TenantStatus>
+  }
+>()("trunkline/apikey/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const entropy = yield* Entropy
+      const accounts = yield* Accounts
+      const repo = yield* ApiKeyRepo.make
+      const recognition = yield* Recognition.make(repo, remembered)
+
+      const make = Effect.fnUntraced(function* (
+        tenantId: Id.TenantId,
+        request: CreateRequest,
+        by: { readonly actor: Audit.Actor; readonly ip: string | null; readonly at: number; readonly seed: string },
+        of: { readonly memberId: Id.UserId | null; readonly isLogin: boolean } = nobodys
+      ) {
+        const plaintext = Credential.make(entropy.bytes(32))
+        const key: ApiKeyRepo.StoredKey = {
+          ...Credential.store(plaintext, entropy.hex(16)),
+          id: Id.deriveUuid(by.seed, "api_key"),
+          tenantId,
+          name: request.name,
+          scopes: request.scopes,
+          ...of,
+          lastUsedAt: null,
+          lastUsedIp: null,
+          expiresAt: request.expiresAtMs,
+          revokedAt: null,
+          createdAt: by.at
+        }
+        yield* repo.insert(key)
+        const audit = Audit.line({
+          ...by,
+          tenantId,
+          action: "api_key.created",
+          resourceType: "api_key",
+          resourceId: key.id,
+          changes: [{ field: "scopes", from: null, to: key.scopes }]
+        })
+        return { key, plaintext, audit }
+      })
+
+      const create = Effect.fn("ApiKeys.create")(function* (
+        caller: Audit.Caller,
+        request: CreateRequest,
+        slot: Slot | null
+      ) {
+        const at = yield* Clock.currentTimeMillis
+        const scopes = yield* grantable(caller.scopes, request.scopes)
+        if (hasEnded(request, at)) return yield* inThePast
+        const own = caller.member?.isLogin === true ? null : yield* repo.find(caller.tenantId, caller.keyId)
+        if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
+        const seed = entropy.hex(16)
+        return yield* Effect.gen(function* () {
+          const by = { ...Audit.byCaller(caller), at, seed }
+          const of = { memberId: caller.member?.id ?? null, isLogin: false }
+          const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)
+          const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
+          const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+          const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
+          yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })
+          return rendered
+        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      })
+
+      const issue = Effect.fn("ApiKeys.issue")(function* (tenantId: Id.TenantId, request: CreateRequest) {
+        const at = yield* Clock.currentTimeMillis
+        const scopes = yield* grantable(["*"], request.scopes)
+        if (hasEnded(request, at)) return yield* inThePast
+        return yield* Effect.gen(function* () {
+          const by = { actor: Audit.operator, ip: null, at, seed: entropy.hex(16) }
+          const made = yield* make(tenantId, { ...request, scopes }, by)
+          yield* journal.commitWithin({ ...empty, audit: [made.audit] })
+          return created({ ...made.key, apiKeyPlaintext: made.plaintext })
+        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      }, Effect.uninterruptible)
+
+      const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
+        readonly id: Id.TenantId
+        readonly at: number
+        readonly seed: string
+      }) {
+        const { audit, key, plaintext } = yield* make(
+          tenant.id,
+          { name: "Default", scopes: ["*"], expiresAtMs: null },
+          { actor: Audit.system, ip: null, at: tenant.at, seed: tenant.seed }
+        )
+        return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
+      })
+
+      const loginWithin = Effect.fn("ApiKeys.loginWithin")(function* (login: Login) {
+        const { at, ip, member, seed, tenantId } = login
+        const { key, plaintext } = yield* make(
+          tenantId,
+          { name: "Login", scopes: Role.scopesOf(member.role), expiresAtMs: login.expiresAtMs },
+          { actor: { type: "user", id: member.id, name: member.name }, ip, at, seed },
+          { memberId: member.id, isLogin: true }
+        )
+        return { id: key.id, plaintext }
+      })
+
+      const find = Effect.fn("ApiKeys.find")(function* (tenantId: Id.TenantId, id: Id.ApiKeyId) {
+        const row = Id.isUuid(id) ? yield* repo.find(tenantId, id) : null
+        return row === null ? yield* notFound : view(row)
+      })
+
+      const end = Effect.fn("ApiKeys.revoke")(function* (
+        tenantId: Id.TenantId,
+        id: Id.ApiKeyId,
+        by: { readonly actor: Audit.Actor; readonly ip: string | null },
+        slot: Slot | null
+      ) {
+        yield* find(tenantId, id)
+        const at = yield* Clock.currentTimeMillis
+        const rendered: Rendered = { status: 204, body: null }
+        const line = Audit.line({
+          ...by,
+          tenantId,
+          at,
+          seed: entropy.hex(16),
+          action: "api_key.revoked",
+          resourceType: "api_key",
+          resourceId: id
+        })
+        yield* Effect.gen(function* () {
+          const first = yield* repo.revoke(tenantId, id, at)
+          yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
+        }).pipe(
+          sql.withTransaction,
+          Effect.orDie,
+          // Runs even when the answer of the commit was lost: a key that is forgotten in vain only costs another look.
+          Effect.ensuring(Effect.sync(() => recognition.revoked(id)))
+        )
+        return rendered
+      })
+
+      const statuses = yield* RowCache.make({
+        capacity: remembered,
+        lookup: (tenantId: Id.TenantId) =>
+          Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
+            // A key without a tenant cannot exist (foreign key); if it did, it would open nothing.
+            Effect.map((rows) => rows[0]?.status ?? "closed")
+          )
+      })
+      accounts.onStatus((tenantId) => Effect.runSync(Cache.invalidate(statuses, tenantId)))
+
+      return ApiKeys.of({
+        create,
+        issue,
+        createWithin,
+        loginWithin,
+        revokeOfWithin: (member, which, at) => repo.revokeOf(member.tenantId, member.id, which, at),
+        memberChanged: (memberId) => Effect.sync(() => recognition.forgetOf(memberId)),
+        list: repo.list,
+        find,
+        revoke: (caller, id, slot) => end(caller.tenantId, id, Audit.byCaller(caller), slot),
+        revokeByOperator: (tenantId, id) =>
+          Effect.andThen(end(tenantId, id, { actor: Audit.operator, ip: null }, null), find(tenantId, id)),
+        authenticate: recognition.authenticate,
+        tenantStatus: (tenantId) => Cache.get(statuses, tenantId)
+      })
+    })
+  )
+}
+
+/** Whether what ends at `one` goes on when `other` has ended; null: it never ends. */
+const outlives = (one: number | null, other: number | null): boolean => other !== null && (one === null || one > other)
+
+const hasEnded = ({ expiresAtMs }: CreateRequest, at: number): boolean => expiresAtMs !== null && expiresAtMs <= at
+
+/** Only known scopes, at least one, and none that is not held. `*` beside others is `*`. */
+const grantable = (held: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")
+    const unknown = wanted.find((scope) => !Scope.isScope(scope))
+    if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`, "scopes")
+    const missing = wanted.find((scope) => !Scope.grants(held, scope))
+    if (missing !== undefined)
+      return yield* ApiError.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")
+    return wanted.includes("*") ? ["*"] : [...new Set(wanted)]
+  })

@@ -1,0 +1,98 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Acting } from "../../runtime/audit/Audit.ts"
+import type { ApiKeyId, TenantId, UserId } from "../../domain/Id.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import { type ApiKeyRow, view } from "./ApiKeyView.ts"
+import type { Stored } from "./Credential.ts"
+
+export interface StoredKey extends ApiKeyRow, Stored {
+  readonly tenantId: TenantId
+}
+
+/** A key with the member whose it is. */
+interface FoundKey extends StoredKey {
+  /** Null: it is nobody's, or its member is gone or disabled. */
+  readonly member: Acting | null
+}
+
+export type ApiKeyRepo = Effect.Success<typeof make>
+
+/** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
+    member_id::text AS "memberId", is_login AS "isLogin",
+    (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
+    (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
+    (extract(epoch FROM revoked_at) * 1000)::float8 AS "revokedAt",
+    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+  return {
+    insert: (key: StoredKey) =>
+      Effect.orDie(sql`
+        INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, expires_at,
+          created_at)
+        VALUES (${key.id}, ${key.tenantId}, ${key.name}, ${key.prefix}, ${key.salt}, ${key.hash}, ${key.scopes}::text[],
+          ${key.memberId}, ${key.isLogin}, to_timestamp(${key.expiresAt}::float8 / 1000.0), to_timestamp(${key.createdAt} / 1000.0))`),
+
+    byPrefix: (prefix: string) =>
+      Effect.map(
+        Effect.orDie(sql<StoredKey & { readonly memberName: string | null; readonly role: string }>`
+          SELECT k.*, m.first_name || ' ' || m.last_name AS "memberName", m.role
+          FROM (SELECT ${columns} FROM api_key WHERE prefix = ${prefix}) AS k
+          LEFT JOIN member m ON m.id = k."memberId"::uuid AND m.tenant_id = k."tenantId"::uuid AND m.status = 'active'`),
+        (rows) =>
+          rows.map(({ memberName, role, ...key }): FoundKey => ({
+            ...key,
+            member:
+              key.memberId === null || memberName === null
+                ? null
+                : { id: key.memberId, name: memberName, role, isLogin: key.isLogin }
+          }))
+      ),
+
+    find: (tenantId: TenantId, id: ApiKeyId) =>
+      Effect.map(
+        Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Newest first; revoked keys stay. */
+    list: (tenantId: TenantId, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns,
+          from: sql`api_key`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: view
+        })
+      ),
+
+    /** True: this statement revoked it. A second revocation changes nothing. */
+    revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
+      Effect.map(
+        Effect.orDie(sql`
+          UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
+          WHERE tenant_id = ${tenantId} AND id = ${id} AND revoked_at IS NULL RETURNING 1`),
+        (rows) => rows.length === 1
+      ),
+
+    /** Revokes the keys of a member that are not revoked yet: all, or those of logins only. */
+    revokeOf: (tenantId: TenantId, memberId: UserId, which: "all" | "logins", at: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: ApiKeyId }>`
+          UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
+          WHERE tenant_id = ${tenantId} AND member_id = ${memberId} AND revoked_at IS NULL
+            AND (is_login OR ${which === "all"}) RETURNING id::text AS id`),
+        (rows) => rows.map(({ id }) => id)
+      ),
+
+    used: (id: ApiKeyId, at: number, ip: string | null) =>
+      sql`UPDATE api_key SET last_used_at = to_timestamp(${at} / 1000.0), last_used_ip = ${ip} WHERE id = ${id}`
+  }
+})

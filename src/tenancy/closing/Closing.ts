@@ -1,0 +1,63 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../domain/ApiError.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { Funding } from "../../money/funding/Funding.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Erasure from "./Erasure.ts"
+import * as Refund from "./Refund.ts"
+
+const dayMs = 86_400_000
+
+/** So many days a closed tenant can still be exported with its recordings. */
+const defaultDays = 30
+
+/** So long the operator waits for a refund; then it goes on behind the answer. */
+const patience = "15 seconds"
+
+/** What becomes of a tenant that is closed, guide/tenants.md#closing. */
+export class Closings extends Context.Service<
+  Closings,
+  {
+    /**
+     * Its recordings and transcripts are erased after so many days; 0: at once. Null: as it was said before, or after 30
+     * days. Nothing is erased unless the tenant is closed then.
+     */
+    readonly eraseAfter: (tenantId: TenantId, days: number | null) => Effect.Effect<void>
+    /**
+     * What is left of its balance goes back to its cards, behind its last call. It waits a while for the end of that; a
+     * repetition waits for the same one. 409 while the tenant is not closed.
+     */
+    readonly refund: (tenantId: TenantId) => Effect.Effect<void, ApiError>
+  }
+>()("trunkline/closing/Closings") {
+  static readonly layer = Layer.effect(
+    Closings,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const jobs = yield* Jobs
+      const funding = yield* Funding
+      jobs.declare(yield* Erasure.make)
+      jobs.declare(yield* Refund.make)
+      return Closings.of({
+        eraseAfter: (tenantId, days) =>
+          jobs
+            .put({
+              kind: Erasure.kind,
+              key: tenantId,
+              tenantId,
+              inMs: (days ?? defaultDays) * dayMs,
+              moves: days !== null
+            })
+            .pipe(sql.withTransaction, Effect.orDie),
+        refund: Effect.fn("Closings.refund")(function* (tenantId) {
+          const { kind, keyOf } = Refund
+          const round = yield* funding.requestPayout(tenantId, (made) =>
+            jobs.put({ kind, key: keyOf(tenantId, made), tenantId })
+          )
+          yield* Effect.timeoutOption(jobs.runNow(kind, keyOf(tenantId, round)), patience)
+        })
+      })
+    })
+  )
+}

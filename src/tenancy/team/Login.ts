@@ -1,0 +1,58 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import { ApiKeys } from "../apikey/ApiKey.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as EmailAddress from "../../domain/EmailAddress.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { Rendered } from "../../runtime/idempotency/Slot.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import { Passwords } from "../tenant/Tenant.ts"
+import * as TeamRepo from "./TeamRepo.ts"
+import * as TeamView from "./TeamView.ts"
+
+export const lifetimeMs = 12 * 3_600_000
+
+const wrong = ApiError.of("invalid_credentials", "the e-mail address or the password is wrong")
+
+/**
+ * Gives a member who knows the password a key for twelve hours, guide/authentication.md#login. An address that nobody
+ * has, a wrong password and a disabled member answer alike, and as fast.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const entropy = yield* Entropy
+  const apiKeys = yield* ApiKeys
+  const passwords = yield* Passwords
+  const repo = yield* TeamRepo.make
+
+  return Effect.fn("Login")(function* (email: string, password: string, ip: string | null) {
+    const member = yield* repo.credentials(EmailAddress.canonical(email))
+    const isRight = yield* passwords.matches(password, member?.passwordHash ?? null, ip)
+    if (member === null || !isRight) return yield* wrong
+    const at = yield* Clock.currentTimeMillis
+    const { id, role, tenantId } = member
+    const name = `${member.firstName} ${member.lastName}`
+    const expiresAtMs = at + lifetimeMs
+    const seed = entropy.hex(16)
+    return yield* Effect.gen(function* () {
+      if (!(yield* repo.loggedIn(member, at))) return yield* wrong
+      const key = yield* apiKeys.loginWithin({ tenantId, member: { id, name, role }, at, expiresAtMs, ip, seed })
+      const line = Audit.line({
+        tenantId,
+        at,
+        seed,
+        actor: { type: "user", id, name },
+        ip,
+        action: "user.logged_in",
+        resourceType: "user",
+        resourceId: id,
+        changes: [{ field: "api_key_id", from: null, to: key.id }]
+      })
+      yield* journal.commitWithin({ ...empty, audit: [line] })
+      const body = TeamView.loggedIn({ apiKeyPlaintext: key.plaintext, expiresAt: expiresAtMs })
+      return { status: 200, body: JSON.stringify(body) } satisfies Rendered
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  })
+})

@@ -1,0 +1,129 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import { ApiKeys } from "../apikey/ApiKey.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as EmailAddress from "../../domain/EmailAddress.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { Rendered } from "../../runtime/idempotency/Slot.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Letters from "../../ports/letter/Letter.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import { Passwords } from "../tenant/Tenant.ts"
+import * as TeamRepo from "./TeamRepo.ts"
+import * as Token from "./Token.ts"
+
+const lifetimeMs = 3_600_000
+const kind = "password_reset.asking"
+
+const unusable = ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
+
+/**
+ * A new password by a link in a letter, guide/authentication.md#password-reset: good once and for an hour.
+ *
+ * Whoever asks is answered before anybody looks whose the address is: the request is a row, whosever it is. So neither
+ * the answer nor its time tells whether an address is known. The letter goes to the address that is stored.
+ */
+export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const entropy = yield* Entropy
+  const jobs = yield* Jobs
+  const letters = yield* Letters.Letters
+  const apiKeys = yield* ApiKeys
+  const passwords = yield* Passwords
+  const repo = yield* TeamRepo.make
+
+  const write = Effect.fnUntraced(function* (email: string) {
+    const member = yield* repo.credentials(email)
+    if (member === null) return
+    const at = yield* Clock.currentTimeMillis
+    const token = Token.make(entropy.bytes(32))
+    const hash = Token.hashOf(token)
+    const until = at + lifetimeMs
+    yield* repo.insertReset({ hash, memberId: member.id, at, until })
+    yield* letters.postWithin({
+      cause: `password_reset:${hash}`,
+      tenantId: member.tenantId,
+      to: addressOf(member),
+      letter: {
+        subject: "Choose a new password",
+        paragraphs: [
+          Letters.greeting(member.firstName),
+          "somebody asked for a new password for this address. The link works once, for an hour.",
+          "If it was not you, ignore this message: nothing has changed."
+        ],
+        link: { label: "Choose a new password", url: `${baseUrl}/reset-password#${token}` }
+      },
+      untilMs: until
+    })
+  }, sql.withTransaction)
+  jobs.declare({
+    kind,
+    concurrency: 4,
+    timeoutMs: 60_000,
+    retry: { attempts: Infinity, firstMs: 5_000, maxMs: 600_000 },
+    run: ({ key }) => write(key)
+  })
+
+  const request = (email: string): Effect.Effect<Rendered> =>
+    jobs
+      .put({ kind, key: EmailAddress.canonical(email), tenantId: null })
+      .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" }))
+
+  const confirm = Effect.fn("PasswordReset.confirm")(function* (token: string, password: string, ip: string | null) {
+    const hash = Token.hashOf(token)
+    const find = Effect.flatMap(Clock.currentTimeMillis, (at) => repo.resetting(hash, at))
+    const member = yield* find
+    if (member === null) return yield* unusable
+    // Of many with one token, none is hashed for after the first has won.
+    const isUsable = Effect.flatMap(find, (found) => (found === null ? Effect.fail(unusable) : Effect.void))
+    const passwordHash = yield* passwords.hash(password, ip, isUsable)
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+    const { id, tenantId } = member
+    yield* Effect.gen(function* () {
+      if (!(yield* repo.useReset(hash, id, at)) || !(yield* repo.setPassword(id, passwordHash))) return yield* unusable
+      const actor = { type: "user", id, name: `${member.firstName} ${member.lastName}` } as const
+      const by = { tenantId, at, seed, actor, ip }
+      const ended = yield* apiKeys.revokeOfWithin(member, "logins", at)
+      yield* letters.postWithin({
+        cause: `password_changed:${hash}`,
+        tenantId,
+        to: addressOf(member),
+        letter: {
+          subject: "Your password was changed",
+          paragraphs: [
+            Letters.greeting(member.firstName),
+            "your password was changed by a link that was sent to this address, and all logins have ended.",
+            "If it was not you, choose a new password at once and look at your mailbox: somebody else can read it."
+          ],
+          link: null
+        }
+      })
+      yield* journal.commitWithin({
+        ...empty,
+        audit: [
+          Audit.line({ ...by, action: "user.password_reset", resourceType: "user", resourceId: id }),
+          ...ended.map((key) =>
+            Audit.line({ ...by, action: "api_key.revoked", resourceType: "api_key", resourceId: key })
+          )
+        ]
+      })
+    }).pipe(
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die),
+      // Runs even when the answer of the commit was lost.
+      Effect.ensuring(apiKeys.memberChanged(id)),
+      Effect.uninterruptible
+    )
+    return { status: 200, body: "{}" } satisfies Rendered
+  })
+
+  return { request, confirm }
+})
+
+const addressOf = ({ email, firstName, lastName }: TeamRepo.Credentials) => ({
+  name: `${firstName} ${lastName}`,
+  address: email
+})

@@ -1,0 +1,247 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
+import type { Role } from "../../domain/Role.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import * as TeamView from "./TeamView.ts"
+
+/** A member as its login needs it. */
+export interface Credentials {
+  readonly id: UserId
+  readonly tenantId: TenantId
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly role: string
+  readonly passwordHash: string
+}
+
+/** An invitation that can be accepted. */
+export interface Invited {
+  readonly id: InvitationId
+  readonly tenantId: TenantId
+  readonly email: string
+  readonly role: Role
+}
+
+/** Rows of `member` and `invitation`, and the tokens of password resets. Failed statements die. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const time = (ms: number) => sql`to_timestamp(${ms} / 1000.0)`
+  const one = <Row>(rows: ReadonlyArray<Row>): Row | null => rows[0] ?? null
+  const changed = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
+
+  const member = sql`id::text AS id, email, first_name AS "firstName", last_name AS "lastName", role, status,
+    email_verified_at IS NOT NULL AS "emailVerified", (extract(epoch FROM last_login_at) * 1000)::float8 AS "lastLoginAt",
+    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const credentials = sql`m.id::text AS id, m.tenant_id::text AS "tenantId", m.email, m.first_name AS "firstName",
+    m.last_name AS "lastName", m.role, m.password_hash AS "passwordHash"`
+  /** Whose tenant is closed is nobody. */
+  const ofActive = sql`FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed' WHERE m.status = 'active'`
+  const invitation = sql`id::text AS id, email, role,
+    CASE WHEN status = 'pending' AND expires_at <= now() THEN 'expired' ELSE status END AS status,
+    (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
+    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const invited = sql`i.id::text AS id, i.tenant_id::text AS "tenantId", i.email, i.role`
+  const isOpen = (tokenHash: string, at: number) => sql`i.token_hash = ${tokenHash} AND i.status = 'pending'
+    AND i.expires_at > ${time(at)} AND EXISTS (SELECT FROM tenant t WHERE t.id = i.tenant_id AND t.status <> 'closed')`
+
+  return {
+    /** Changes of one team wait for each other, until the end of the caller's transaction. */
+    lock: (tenantId: TenantId) => Effect.orDie(sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`),
+
+    tenantName: (tenantId: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly name: string }>`SELECT name FROM tenant WHERE id = ${tenantId}`),
+        (rows) => rows[0]?.name ?? ""
+      ),
+
+    credentials: (email: string) =>
+      Effect.map(Effect.orDie(sql<Credentials>`SELECT ${credentials} ${ofActive} AND m.email = ${email}`), one),
+
+    /** Notes a login; false when the member or the password has changed since it was looked at. */
+    loggedIn: ({ id, passwordHash }: Credentials, at: number) =>
+      Effect.map(
+        Effect.orDie(sql`
+          UPDATE member SET last_login_at = ${time(at)}
+          WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`),
+        changed
+      ),
+
+    insertReset: (token: {
+      readonly hash: string
+      readonly memberId: UserId
+      readonly at: number
+      readonly until: number
+    }) =>
+      Effect.orDie(sql`
+        INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
+        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${time(token.until)}, ${time(token.at)})`),
+
+    /** The active member whom a token that is not used lets choose a password. */
+    resetting: (hash: string, at: number) =>
+      Effect.map(
+        Effect.orDie(sql<Credentials>`
+          SELECT ${credentials} ${ofActive} AND m.id = (
+            SELECT member_id FROM email_token
+            WHERE token_hash = ${hash} AND purpose = 'reset_password' AND used_at IS NULL AND expires_at > ${time(at)})`),
+        one
+      ),
+
+    /** Uses up this token, and with it all others of the member that reset the password; false when it is used. */
+    useReset: (hash: string, memberId: UserId, at: number) =>
+      Effect.map(
+        Effect.orDie(sql`
+          WITH used AS (
+            UPDATE email_token SET used_at = ${time(at)}
+            WHERE token_hash = ${hash} AND used_at IS NULL AND expires_at > ${time(at)} RETURNING 1
+          ), others AS (
+            UPDATE email_token SET used_at = ${time(at)}
+            WHERE member_id = ${memberId} AND purpose = 'reset_password' AND token_hash <> ${hash} AND used_at IS NULL
+              AND EXISTS (SELECT FROM used)
+          )
+          SELECT 1 FROM used`),
+        changed
+      ),
+
+    setPassword: (memberId: UserId, passwordHash: string) =>
+      Effect.map(
+        Effect.orDie(sql`
+          UPDATE member SET password_hash = ${passwordHash} WHERE id = ${memberId} AND status = 'active' RETURNING 1`),
+        changed
+      ),
+
+    members: (tenantId: TenantId, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: member,
+          from: sql`member`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: TeamView.member
+        })
+      ),
+
+    find: (tenantId: TenantId, id: UserId) =>
+      Effect.map(
+        Effect.orDie(
+          sql<TeamView.MemberRow>`SELECT ${member} FROM member WHERE tenant_id = ${tenantId} AND id = ${id}`
+        ),
+        one
+      ),
+
+    /** Whether somebody else than this member owns the tenant and is active. */
+    hasOtherOwner: (tenantId: TenantId, id: UserId) =>
+      Effect.map(
+        Effect.orDie(sql`
+          SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND id <> ${id} AND role = 'owner' AND status = 'active' LIMIT 1`),
+        changed
+      ),
+
+    change: (id: UserId, to: Pick<TeamView.MemberRow, "role" | "status">) =>
+      Effect.orDie(sql`UPDATE member SET role = ${to.role}, status = ${to.status} WHERE id = ${id}`),
+
+    remove: (id: UserId) =>
+      Effect.orDie(
+        Effect.andThen(sql`DELETE FROM email_token WHERE member_id = ${id}`, sql`DELETE FROM member WHERE id = ${id}`)
+      ),
+
+    isMember: (tenantId: TenantId, email: string) =>
+      Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND email = ${email}`), changed),
+
+    /** How many can be accepted still, and how many of those are for this address. */
+    pending: (tenantId: TenantId, email: string) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly all: number; readonly same: number }>`
+          SELECT count(*)::int AS all, (count(*) FILTER (WHERE email = ${email}))::int AS same FROM invitation
+          WHERE tenant_id = ${tenantId} AND status = 'pending' AND expires_at > now()`),
+        (rows) => rows[0] ?? { all: 0, same: 0 }
+      ),
+
+    invite: (
+      row: TeamView.InvitationRow & {
+        readonly tenantId: TenantId
+        readonly tokenHash: string
+        readonly invitedBy: UserId | null
+      }
+    ) =>
+      Effect.orDie(sql`
+        INSERT INTO invitation (id, tenant_id, email, role, token_hash, invited_by, status, expires_at, created_at)
+        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.role}, ${row.tokenHash}, ${row.invitedBy}, ${row.status},
+          ${time(row.expiresAt)}, ${time(row.createdAt)})`),
+
+    invitations: (tenantId: TenantId, window: Listing.Window) =>
+      Effect.orDie(
+        read({
+          tenantId,
+          columns: invitation,
+          from: sql`invitation`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: Listing.byTime(sql, "created_at"),
+          window,
+          item: TeamView.invitation
+        })
+      ),
+
+    invitation: (tenantId: TenantId, id: InvitationId) =>
+      Effect.map(
+        Effect.orDie(sql<TeamView.InvitationRow>`
+          SELECT ${invitation} FROM invitation WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        one
+      ),
+
+    /** False: it is not pending any more. */
+    revoke: (tenantId: TenantId, id: InvitationId) =>
+      Effect.map(
+        Effect.orDie(sql`
+          UPDATE invitation SET status = 'revoked' WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'pending'
+          RETURNING 1`),
+        changed
+      ),
+
+    /** What this member has promised to others. */
+    revokeBy: (tenantId: TenantId, memberId: UserId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: InvitationId }>`
+          UPDATE invitation SET status = 'revoked'
+          WHERE tenant_id = ${tenantId} AND invited_by = ${memberId} AND status = 'pending' RETURNING id::text AS id`),
+        (rows) => rows.map(({ id }) => id)
+      ),
+
+    open: (tokenHash: string, at: number) =>
+      Effect.map(Effect.orDie(sql<Invited>`SELECT ${invited} FROM invitation i WHERE ${isOpen(tokenHash, at)}`), one),
+
+    /** Uses up the token; null when it cannot be used any more. */
+    accept: (tokenHash: string, at: number) =>
+      Effect.map(
+        Effect.orDie(sql<Invited>`
+          UPDATE invitation i SET status = 'accepted' WHERE ${isOpen(tokenHash, at)} RETURNING ${invited}`),
+        one
+      ),
+
+    emailUsed: (email: string) => Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), changed),
+
+    /** A member whose address is verified; false: somebody has this e-mail already. */
+    join: (row: {
+      readonly id: UserId
+      readonly tenantId: TenantId
+      readonly email: string
+      readonly passwordHash: string
+      readonly firstName: string
+      readonly lastName: string
+      readonly role: Role
+      readonly at: number
+    }) =>
+      Effect.map(
+        Effect.orDie(sql`
+          INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, email_verified_at, created_at)
+          VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName},
+            ${row.role}, ${time(row.at)}, ${time(row.at)})
+          ON CONFLICT (email) DO NOTHING RETURNING 1`),
+        changed
+      )
+  } as const
+})

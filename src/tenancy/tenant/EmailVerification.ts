@@ -1,0 +1,137 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { hash } from "node:crypto"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as EmailAddress from "../../domain/EmailAddress.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import type { Rendered } from "../../runtime/idempotency/Slot.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Letters from "../../ports/letter/Letter.ts"
+import { Mail } from "../../ports/mail/Mail.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as AddressIdentity from "./AddressIdentity.ts"
+import { Onboarding } from "./Onboarding.ts"
+import * as TenantRepo from "./TenantRepo.ts"
+import * as TenantView from "./TenantView.ts"
+
+export const lifetimeMs = 7 * 24 * 3_600_000
+
+/**
+ * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is kept as a
+ * hash, and is good once and for seven days.
+ *
+ * No answer waits for a mail server, and none for a look at whose an address is: a request for another letter is a row
+ * of its own, whosever the address is. So the time that an answer takes does not tell whether an address is known.
+ */
+export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const onboarding = yield* Onboarding
+  const mail = yield* Mail
+  const letters = yield* Letters.Letters
+  const jobs = yield* Jobs
+  const entropy = yield* Entropy
+  const repo = yield* TenantRepo.make
+
+  /** Inside the caller's transaction: makes a token for a member and posts the letter with it. */
+  const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
+    const token = Buffer.from(entropy.bytes(32)).toString("base64url")
+    const untilMs = at + lifetimeMs
+    yield* repo.insertToken({ hash: hashOf(token), memberId: member.id, at, expiresAt: untilMs })
+    yield* letters.postWithin({
+      cause: `verification:${hashOf(token)}`,
+      tenantId: member.tenantId,
+      to: { name: `${member.firstName} ${member.lastName}`, address: member.email },
+      letter: letterOf(member.firstName, `${baseUrl}/verify-email#${token}`),
+      untilMs
+    })
+  })
+
+  const again = Effect.fnUntraced(function* (email: string) {
+    const member = yield* repo.unverified(email)
+    if (member !== null) yield* askWithin(member, yield* Clock.currentTimeMillis)
+  }, sql.withTransaction)
+  jobs.declare({
+    kind: resending,
+    concurrency: 4,
+    timeoutMs: 60_000,
+    retry: { attempts: 10, firstMs: 5_000, maxMs: 600_000 },
+    run: ({ key }) => again(key)
+  })
+
+  const verify = Effect.fn("EmailVerification.verify")(function* (token: string, ip: string | null) {
+    const at = yield* Clock.currentTimeMillis
+    const member = yield* Effect.gen(function* () {
+      const member = yield* repo.useToken(hashOf(token), at)
+      if (member === null) return null
+      const seed = entropy.hex(16)
+      const line = Audit.line({
+        tenantId: member.tenantId,
+        at,
+        seed,
+        actor: { type: "user", id: member.memberId, name: member.name },
+        ip,
+        action: "user.email_verified",
+        resourceType: "user",
+        resourceId: member.memberId
+      })
+      const identity = AddressIdentity.of(member.email)
+      const money = yield* onboarding.trialWithin({ id: member.tenantId, at, seed, identity })
+      yield* journal.commitWithin({ ...empty, money, audit: [line] })
+      return { ...member, tenant: yield* repo.find(member.tenantId) }
+    }).pipe(sql.withTransaction, Effect.orDie)
+    if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
+    yield* onboarding.verified(member.tenantId)
+    // The token is used: whatever the database does now, this has happened.
+    const tenant = yield* Effect.catchCause(repo.find(member.tenantId), () => Effect.succeed(member.tenant))
+    if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))
+    const body = TenantView.verified({ emailVerified: true, tenant })
+    return { status: 200, body: JSON.stringify(body) } satisfies Rendered
+  }, Effect.uninterruptible)
+
+  /**
+   * Suspends tenants that let seven days pass (only where mail reaches people), and frees those that have verified
+   * since.
+   */
+  const sweep = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (mail.isReal)
+      yield* Effect.forEach(yield* repo.overdue(now - lifetimeMs), onboarding.unverified, { discard: true })
+    yield* Effect.forEach(yield* repo.verifiedButSuspended, onboarding.verified, { discard: true })
+    yield* repo.deleteExpiredTokens(now - lifetimeMs)
+  })
+  jobs.declare({
+    kind: "email_verification.sweep",
+    everyMs: 3_600_000,
+    concurrency: 1,
+    timeoutMs: 600_000,
+    retry: { attempts: Infinity, firstMs: 30_000, maxMs: 3_600_000 },
+    run: () => sweep
+  })
+
+  return {
+    askWithin,
+    verify,
+    /** The answer is the same, and as fast, for every address. */
+    resend: (email: string): Effect.Effect<Rendered> =>
+      jobs
+        .put({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })
+        .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" })),
+    sweep
+  }
+})
+
+const resending = "email_verification.resend"
+
+const hashOf = (token: string): string => hash("sha256", token, "hex")
+
+const letterOf = (firstName: string, url: string): Letters.Letter => ({
+  subject: "Confirm your e-mail address",
+  paragraphs: [
+    Letters.greeting(firstName),
+    "please confirm your address within seven days; otherwise your workspace is suspended until you do.",
+    "If you did not sign up, ignore this message."
+  ],
+  link: { label: "Confirm the address", url }
+})

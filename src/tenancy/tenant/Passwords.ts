@@ -1,0 +1,57 @@
+import { Context, Effect, Layer } from "effect"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as IpAddress from "../../domain/network/IpAddress.ts"
+import * as Password from "./Password.ts"
+
+/**
+ * Passwords that wait to be hashed: each takes a core for a tenth of a second and 32 MiB. Callers take turns by site, and
+ * one that has gone has none hashed.
+ */
+const line = { room: 256, patienceMs: 10_000 }
+
+const crowded = ApiError.of("service_unavailable", "too many passwords are being looked at; try again")
+
+/** Hashes and compares the passwords of people, a few at once, in turns of those who ask. */
+export class Passwords extends Context.Service<
+  Passwords,
+  {
+    /** Runs `first` when the turn of this address has come, and hashes when it succeeds. */
+    readonly hash: <E, R>(
+      password: string,
+      ip: string | null,
+      first: Effect.Effect<unknown, E, R>
+    ) => Effect.Effect<string, ApiError | E, R>
+    /** Whether it is the password of `stored`. Null: nobody's; finding that out takes as long. */
+    readonly matches: (password: string, stored: string | null, ip: string | null) => Effect.Effect<boolean, ApiError>
+  }
+>()("trunkline/tenant/Passwords") {
+  static readonly layer = Layer.effect(
+    Passwords,
+    Effect.gen(function* () {
+      const entropy = yield* Entropy
+      const hashing = yield* Password.Hashing
+      const places = FairPlaces.make({ ...line, places: hashing.places })
+      const inTurn =
+        (ip: string | null) =>
+        <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+          effect.pipe(
+            Effect.provideService(Password.Hashing, hashing),
+            places.within(IpAddress.site(ip)),
+            Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
+            Effect.interruptible
+          )
+      return Passwords.of({
+        hash: (password, ip, first) =>
+          inTurn(ip)(
+            Effect.andThen(
+              first,
+              Effect.suspend(() => Password.hash(password, entropy.bytes(16)))
+            )
+          ),
+        matches: (password, stored, ip) => inTurn(ip)(Password.matches(password, stored ?? Password.nobodys))
+      })
+    })
+  )
+}

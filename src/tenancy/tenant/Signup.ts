@@ -1,0 +1,131 @@
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import * as EmailAddress from "../../domain/EmailAddress.ts"
+import * as Id from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import { type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import { Mail } from "../../ports/mail/Mail.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import * as AddressIdentity from "./AddressIdentity.ts"
+import * as EmailVerification from "./EmailVerification.ts"
+import { Onboarding } from "./Onboarding.ts"
+import { Passwords } from "./Passwords.ts"
+import * as Slug from "./Slug.ts"
+import * as TenantRepo from "./TenantRepo.ts"
+import { signedUp } from "./TenantView.ts"
+
+/** The edge has checked lengths and forms. */
+export interface SignupRequest {
+  readonly email: string
+  readonly password: string
+  readonly tenantName: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly legalName: string | null
+  readonly country: string | null
+  readonly companySize: string | null
+  readonly industry: string | null
+  readonly useCase: string | null
+  readonly webhookFailoverUrl: string | null
+}
+
+const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
+
+/** `whsec_` and 32 random bytes in base64url. */
+export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString("base64url")}`
+
+/**
+ * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
+ * route, trial credit, account, the letter and the receipt.
+ *
+ * The unique index of the e-mail alone decides who has it: of many requests at once one is signed up, and the others
+ * get 409.
+ */
+export const make = Effect.fnUntraced(function* (verification: {
+  readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const onboarding = yield* Onboarding
+  const mail = yield* Mail
+  const entropy = yield* Entropy
+  const vault = yield* Vault
+  const repo = yield* TenantRepo.make
+  const passwords = yield* Passwords
+
+  // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
+  const isFree = (email: string) =>
+    Effect.flatMap(repo.emailUsed(email), (isUsed) => (isUsed ? Effect.fail(emailUsed) : Effect.void))
+
+  return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
+    const email = EmailAddress.canonical(request.email)
+    const passwordHash = yield* passwords.hash(request.password, ip, isFree(email))
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+    const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }
+    const userId = Id.deriveUuid(seed, "member")
+    const secret = request.webhookFailoverUrl === null ? null : secretOf(entropy.bytes(32))
+
+    return yield* Effect.gen(function* () {
+      yield* repo.insert(
+        {
+          id: tenant.id,
+          name: request.tenantName,
+          legalName: request.legalName,
+          country: request.country,
+          companySize: request.companySize,
+          industry: request.industry,
+          useCase: request.useCase,
+          failoverUrl: request.webhookFailoverUrl,
+          failoverSecret: secret === null ? null : vault.seal(secret),
+          at
+        },
+        Slug.of(request.tenantName)
+      )
+      const { firstName, lastName } = request
+      const owner = { id: userId, tenantId: tenant.id, email, firstName, lastName }
+      if (!(yield* repo.insertOwner({ ...owner, passwordHash, at }))) return yield* emailUsed
+      yield* verification.askWithin(owner, at)
+      const { account, apiKey, audit } = yield* onboarding.open(tenant)
+      // Where mail reaches people, whoever can read it gets the credit.
+      const money = mail.isReal ? [] : yield* onboarding.trialWithin({ ...tenant, identity: AddressIdentity.of(email) })
+      const body = signedUp({
+        tenant: { id: tenant.id, name: request.tenantName, status: "active" },
+        user: {
+          id: userId,
+          email,
+          firstName,
+          lastName,
+          role: "owner",
+          emailVerified: false
+        },
+        apiKey,
+        apiKeyPlaintext: apiKey.plaintext,
+        verificationEmailSent: true,
+        verificationExpiresAt: at + EmailVerification.lifetimeMs,
+        ...(secret === null ? {} : { webhookFailoverSecretPlaintext: secret })
+      })
+      const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+      const created = Audit.line({
+        ...tenant,
+        tenantId: tenant.id,
+        actor: { type: "user", id: userId, name: `${firstName} ${lastName}` },
+        ip,
+        action: "tenant.created",
+        resourceType: "tenant",
+        resourceId: tenant.id
+      })
+      yield* journal.commitWithin({
+        ...empty,
+        entities: [account],
+        money,
+        audit: [created, ...audit],
+        receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+      })
+      return rendered
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  }, Effect.uninterruptible)
+})

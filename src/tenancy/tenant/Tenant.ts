@@ -1,0 +1,131 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Secret from "../../domain/schema/Secret.ts"
+import { Egress } from "../../ports/egress/Egress.ts"
+import { type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import * as EmailVerification from "./EmailVerification.ts"
+import * as Signup from "./Signup.ts"
+import * as TenantRepo from "./TenantRepo.ts"
+import * as TenantView from "./TenantView.ts"
+
+export { Passwords } from "./Passwords.ts"
+export type { SignupRequest } from "./Signup.ts"
+
+/**
+ * Tenants, guide/tenants.md: signup, verification of the owner's e-mail, and the failover URL. Status and quota belong
+ * to the account, which mirrors the status here.
+ */
+export class Tenants extends Context.Service<
+  Tenants,
+  {
+    /** 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for an e-mail that is used. */
+    readonly signup: (
+      request: Signup.SignupRequest,
+      ip: string | null,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** 200; 400 for a token that is unknown, used or expired. */
+    readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
+    /** 202 and `{}` for every address. */
+    readonly resendVerification: (email: string) => Effect.Effect<Rendered>
+    readonly find: (tenantId: TenantId) => Effect.Effect<TenantView.TenantView, ApiError>
+    /** By id or slug, for the operator. */
+    readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, ApiError>
+    /** All tenants, newest first, for the operator. */
+    readonly list: (window: {
+      readonly limit: number
+      readonly offset: number
+    }) => Effect.Effect<ReadonlyArray<TenantView.TenantView>>
+    /** Each URL gets a new secret, which is shown once; null ends the failover. */
+    readonly setFailoverUrl: (
+      caller: Audit.Caller,
+      url: string | null,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** One pass of the seven-day rule; it also runs by itself every hour. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("trunkline/tenant/Tenants") {
+  /** `baseUrl`: without a trailing slash, for links in mails. */
+  static readonly layer = (options: { readonly baseUrl: string }) =>
+    Layer.effect(
+      Tenants,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const entropy = yield* Entropy
+        const vault = yield* Vault
+        const egress = yield* Egress
+        const repo = yield* TenantRepo.make
+        const verification = yield* EmailVerification.make(options)
+        const signup = yield* Signup.make(verification)
+
+        const checkUrl = (url: string | null) => {
+          const fault = url === null ? null : egress.refuse(url)
+          return fault === null
+            ? Effect.void
+            : Effect.fail(
+                ApiError.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`, "webhook_failover_url")
+              )
+        }
+        const orNotFound = (row: TenantView.TenantRow | null) =>
+          row === null ? Effect.fail(ApiError.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))
+
+        const setFailoverUrl = Effect.fn("Tenants.setFailoverUrl")(function* (
+          caller: Audit.Caller,
+          url: string | null,
+          slot: Slot | null
+        ) {
+          yield* checkUrl(url)
+          const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
+          const at = yield* Clock.currentTimeMillis
+          const secret = url === null ? null : Signup.secretOf(entropy.bytes(32))
+          const body = TenantView.failoverChanged({ webhookFailoverUrl: url, webhookFailoverSecretPlaintext: secret })
+          const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
+          const line = Audit.line({
+            tenantId: caller.tenantId,
+            at,
+            seed: entropy.hex(16),
+            actor: Audit.keyOf(caller),
+            ip: caller.ip,
+            action: "tenant.updated",
+            resourceType: "tenant",
+            resourceId: caller.tenantId,
+            changes: [
+              { field: "webhook_failover_url", from: maskedUrl(before.webhook_failover_url), to: maskedUrl(url) }
+            ]
+          })
+          yield* Effect.andThen(
+            repo.setFailover(caller.tenantId, url, secret === null ? null : vault.seal(secret), at),
+            journal.commitWithin({
+              ...empty,
+              audit: [line],
+              receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+            })
+          ).pipe(sql.withTransaction, Effect.orDie)
+          return rendered
+        }, Effect.uninterruptible)
+
+        return Tenants.of({
+          signup: (request, ip, slot) =>
+            Effect.andThen(checkUrl(request.webhookFailoverUrl), signup(request, ip, slot)),
+          verifyEmail: verification.verify,
+          resendVerification: verification.resend,
+          find: (tenantId) => Effect.flatMap(repo.find(tenantId), orNotFound),
+          findByReference: (reference) => Effect.flatMap(repo.findByReference(reference), orNotFound),
+          list: (window) => Effect.map(repo.list(window), (rows) => rows.map(TenantView.view)),
+          setFailoverUrl,
+          sweep: verification.sweep
+        })
+      })
+    )
+}
+
+/** For an audit line. */
+const maskedUrl = (url: string | null): string | null => (url === null ? null : Secret.maskUrl(url))

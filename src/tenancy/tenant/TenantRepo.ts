@@ -1,0 +1,181 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TenantId, UserId } from "../../domain/Id.ts"
+import type { TenantRow } from "./TenantView.ts"
+
+interface NewTenantRow {
+  readonly id: TenantId
+  readonly name: string
+  readonly legalName: string | null
+  readonly country: string | null
+  readonly companySize: string | null
+  readonly industry: string | null
+  readonly useCase: string | null
+  readonly failoverUrl: string | null
+  /** Sealed. */
+  readonly failoverSecret: string | null
+  readonly at: number
+}
+
+interface OwnerRow {
+  readonly id: UserId
+  readonly tenantId: TenantId
+  readonly email: string
+  readonly passwordHash: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly at: number
+}
+
+/** A member whose address is to be verified. */
+export interface Unverified {
+  readonly id: UserId
+  readonly tenantId: TenantId
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+}
+
+/** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+  const columns = sql`id::text AS id, name, slug, status, suspension_reason AS "suspensionReason",
+    webhook_failover_url AS "webhookFailoverUrl", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
+    (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
+
+  const tryInsert = (row: NewTenantRow, slug: string) =>
+    Effect.map(
+      sql`INSERT INTO tenant (id, name, slug, status, legal_name, country, company_size, industry, use_case,
+            webhook_failover_url, webhook_failover_secret, created_at, updated_at)
+          VALUES (${row.id}, ${row.name}, ${slug}, 'active', ${row.legalName}, ${row.country}, ${row.companySize},
+            ${row.industry}, ${row.useCase}, ${row.failoverUrl}, ${row.failoverSecret}, to_timestamp(${row.at} / 1000.0),
+            to_timestamp(${row.at} / 1000.0))
+          ON CONFLICT (slug) DO NOTHING RETURNING 1`,
+      (rows) => rows.length === 1
+    )
+
+  return {
+    /**
+     * Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …; waits for a signup that takes the same one.
+     */
+    insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
+      let candidate = slug
+      while (!(yield* Effect.orDie(tryInsert(row, candidate)))) {
+        const [free] = yield* Effect.orDie(sql<{ readonly slug: string }>`
+          SELECT ${slug}::text || '-' || n AS slug FROM generate_series(2, 1000000) AS n
+          WHERE NOT EXISTS (SELECT 1 FROM tenant t WHERE t.slug = ${slug}::text || '-' || n) LIMIT 1`)
+        if (free === undefined) return yield* Effect.die(new Error(`no free slug for ${slug}`))
+        candidate = free.slug
+      }
+    }),
+
+    /** False: somebody has this e-mail already. */
+    insertOwner: (row: OwnerRow) =>
+      Effect.map(
+        Effect.orDie(sql`
+          INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
+          VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName}, 'owner',
+            to_timestamp(${row.at} / 1000.0))
+          ON CONFLICT (email) DO NOTHING RETURNING 1`),
+        (rows) => rows.length === 1
+      ),
+
+    emailUsed: (email: string) =>
+      Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), (rows) => rows.length > 0),
+
+    find: (id: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<TenantRow>`SELECT ${columns} FROM tenant WHERE id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** By id or slug, as operators name it. */
+    findByReference: (reference: string) =>
+      Effect.map(
+        Effect.orDie(sql<TenantRow>`
+          SELECT ${columns} FROM tenant WHERE id::text = ${reference} OR slug = ${reference} ORDER BY slug = ${reference} LIMIT 1`),
+        (rows) => rows[0] ?? null
+      ),
+
+    list: (window: { readonly limit: number; readonly offset: number }) =>
+      Effect.orDie(sql<TenantRow>`
+        SELECT ${columns} FROM tenant ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`),
+
+    setFailover: (id: TenantId, url: string | null, sealedSecret: string | null, at: number) =>
+      Effect.orDie(sql`
+        UPDATE tenant SET webhook_failover_url = ${url}, webhook_failover_secret = ${sealedSecret},
+          updated_at = to_timestamp(${at} / 1000.0)
+        WHERE id = ${id}`),
+
+    insertToken: (token: {
+      readonly hash: string
+      readonly memberId: UserId
+      readonly at: number
+      readonly expiresAt: number
+    }) =>
+      Effect.orDie(sql`
+        INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
+        VALUES (${token.hash}, ${token.memberId}, 'verify_email', to_timestamp(${token.expiresAt} / 1000.0),
+          to_timestamp(${token.at} / 1000.0))`),
+
+    /**
+     * Uses up a live token and every other token of its owner, and verifies the owner; null when there is no such
+     * token.
+     */
+    useToken: (hash: string, at: number) =>
+      Effect.map(
+        Effect.orDie(sql<{
+          readonly memberId: UserId
+          readonly tenantId: TenantId
+          readonly email: string
+          readonly name: string
+        }>`
+          WITH used AS (
+            UPDATE email_token SET used_at = to_timestamp(${at} / 1000.0)
+            WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
+              AND expires_at > to_timestamp(${at} / 1000.0)
+            RETURNING member_id
+          ), others AS (
+            UPDATE email_token t SET used_at = to_timestamp(${at} / 1000.0) FROM used
+            WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
+          )
+          UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, to_timestamp(${at} / 1000.0)) FROM used
+          WHERE m.id = used.member_id RETURNING m.id::text AS "memberId", m.tenant_id::text AS "tenantId", m.email,
+            m.first_name || ' ' || m.last_name AS name`),
+        (rows) => rows[0] ?? null
+      ),
+
+    unverified: (email: string) =>
+      Effect.map(
+        Effect.orDie(sql<Unverified>`
+          SELECT id::text AS id, tenant_id::text AS "tenantId", email, first_name AS "firstName", last_name AS "lastName"
+          FROM member WHERE email = ${email} AND email_verified_at IS NULL`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Active tenants whose first owner is there since before `before`, and none of whose owners has verified. */
+    overdue: (before: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly id: TenantId }>`
+          SELECT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+          WHERE t.status = 'active' GROUP BY t.id
+          HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < to_timestamp(${before} / 1000.0)
+          ORDER BY t.id`),
+        (rows) => rows.map((row) => row.id)
+      ),
+
+    /**
+     * Tenants that are suspended although their owner has verified, because a process died between the two commits.
+     */
+    verifiedButSuspended: Effect.map(
+      Effect.orDie(sql<{ readonly id: TenantId }>`
+        SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+        WHERE t.status = 'suspended' AND t.suspension_reason = 'email_unverified' AND m.email_verified_at IS NOT NULL`),
+      (rows) => rows.map((row) => row.id)
+    ),
+
+    deleteExpiredTokens: (before: number) =>
+      Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < to_timestamp(${before} / 1000.0)`)
+  }
+})
+
+export type TenantRepo = Effect.Success<typeof make>

@@ -1,0 +1,149 @@
+import { Clock, Effect, Metric, Result } from "effect"
+import { CrashPoint } from "../../runtime/process/CrashPoint.ts"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { Egress } from "../../ports/egress/Egress.ts"
+import { Vault } from "../../runtime/store/vault/Vault.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+import type * as ClaimStatement from "../claim/ClaimStatement.ts"
+import type * as DeliveryQueue from "../claim/DeliveryQueue.ts"
+import * as Signature from "./Signature.ts"
+
+/** A target must answer within this. */
+export const timeoutMs = 10_000
+
+/** An older claim is left to its lease: the attempt could still be under way when the lease ends. */
+const beginWithinMs = 10_000
+
+/** Signing secrets that are kept open. To open one costs as much as all else that an attempt prepares. */
+const openSecrets = 4_096
+
+/** A claimed row, and when the statement began that claimed it, on the monotonic clock. */
+export interface Delivery extends ClaimStatement.Delivery {
+  readonly sinceMs: number
+}
+
+/** Bytes of an answer that are kept; the rest is not read. */
+export const snippetBytes = 1024
+
+const attempts = Metric.counter("webhook_attempts_total", { description: "Webhook attempts by how they ended" })
+const counted = {
+  succeeded: Metric.withAttributes(attempts, { outcome: "succeeded" }),
+  failed: Metric.withAttributes(attempts, { outcome: "failed" }),
+  queued: Metric.withAttributes(attempts, { outcome: "to_be_retried" })
+} as const
+
+/**
+ * One attempt at a claimed delivery: the request, and its outcome as it has to be written. Null: the claim is too old to
+ * begin. Never fails.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly version: string
+  readonly delaysMs: ReadonlyArray<number>
+}) {
+  const egress = yield* Egress
+  const vault = yield* Vault
+  const crash = yield* CrashPoint
+
+  const open = remembering(openSecrets, vault.open)
+
+  const send = Effect.fnUntraced(function* (delivery: Delivery, target: Signed, now: number) {
+    const headers = Signature.headers({
+      secret: target.secret,
+      eventId: delivery.eventId,
+      body: delivery.body,
+      now,
+      version: options.version
+    })
+    const answer = yield* Effect.result(
+      egress.request({
+        url: target.url,
+        method: "POST",
+        headers,
+        body: delivery.body,
+        timeoutMs,
+        maxResponseBytes: snippetBytes,
+        truncate: true,
+        maxRedirects: 0
+      })
+    )
+    crash("mid_delivery")
+    return answer
+  })
+
+  return Effect.fnUntraced(function* (delivery: Delivery): Effect.fn.Return<DeliveryQueue.Outcome | null> {
+    if ((yield* Monotonic.now) - delivery.sinceMs > beginWithinMs) return null
+    const target = targetOf(delivery, open)
+    const { reply, sentAt, snippet } = yield* Effect.gen(function* () {
+      if (target === null) return withdrawn
+      if (target.secret === null) return unsigned
+      const sentAt = yield* Clock.currentTimeMillis
+      const answer = yield* send(delivery, target, sentAt)
+      return Result.isSuccess(answer)
+        ? { reply: answered(answer.success.status), sentAt, snippet: text(answer.success.body) }
+        : { reply: { type: "transport_error", message: answer.failure.message } as const, sentAt, snippet: null }
+    })
+    const verdict = RetryPolicy.judge(delivery.attemptNo, reply, options.delaysMs)
+    yield* Metric.update(counted[verdict.status], 1)
+    return {
+      id: delivery.id,
+      tenantId: delivery.tenantId,
+      endpoint: delivery.endpoint,
+      eventId: delivery.eventId,
+      wasFailing: delivery.isFailing,
+      attemptNo: delivery.attemptNo,
+      status: verdict.status,
+      retryAfterMs: verdict.status === "queued" ? verdict.retryAfterMs : null,
+      statusCode: reply.type === "answered" ? reply.statusCode : null,
+      bodySnippet: snippet,
+      errorMessage: RetryPolicy.explain(reply),
+      sentAt
+    }
+  })
+})
+
+interface Signed {
+  readonly url: string
+  readonly secret: string
+}
+/** `secret` is null where it was sealed under a key that this installation no longer has. */
+type Target = Signed | { readonly url: string; readonly secret: null }
+
+interface Sent {
+  readonly reply: RetryPolicy.Reply
+  readonly sentAt: number | null
+  readonly snippet: string | null
+}
+
+/** Retried like a transport error: the operator may bring the key back. */
+const unsigned: Sent = {
+  reply: { type: "transport_error", message: "the signing secret cannot be opened" },
+  sentAt: null,
+  snippet: null
+}
+const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
+const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
+
+/** Keeps the newest `capacity` answers. What throws is not kept. */
+const remembering = (capacity: number, of: (key: string) => string) => {
+  const known = new Map<string, string>()
+  return (key: string): string => {
+    const found = known.get(key) ?? of(key)
+    if (known.size >= capacity && !known.has(key)) for (const oldest of known.keys()) if (known.delete(oldest)) break
+    known.set(key, found)
+    return found
+  }
+}
+
+const targetOf = ({ sealedSecret, targetUrl }: Delivery, open: (sealed: string) => string): Target | null => {
+  if (targetUrl === null || sealedSecret === null) return null
+  try {
+    return { url: targetUrl, secret: open(sealedSecret) }
+  } catch {
+    return { url: targetUrl, secret: null }
+  }
+}
+
+/**
+ * The start of an answer as text. A character that the limit cut is left out; bytes that are not UTF-8 become U+FFFD.
+ */
+const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

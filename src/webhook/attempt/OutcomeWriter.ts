@@ -1,0 +1,162 @@
+import { Deferred, Effect, Exit } from "effect"
+import { SqlClient } from "effect/sql"
+import { SqlError } from "effect/sql/SqlError"
+import * as SaidOnce from "../../runtime/process/SaidOnce.ts"
+import type { EventId } from "../../domain/Id.ts"
+import * as Batches from "../../runtime/store/Batches.ts"
+import * as CommitStatement from "../../runtime/store/journal/CommitStatement.ts"
+import type { WebhookEndpointRef } from "../../runtime/store/journal/Handover.ts"
+import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
+import { Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Outage from "../../runtime/store/Outage.ts"
+import * as TurnBatches from "../../runtime/store/TurnBatches.ts"
+import * as Unanswered from "../../runtime/store/journal/Unanswered.ts"
+import * as DeliveryQueue from "../claim/DeliveryQueue.ts"
+import * as FailingEndpoints from "./FailingEndpoints.ts"
+
+interface Waiting {
+  readonly outcome: DeliveryQueue.Outcome
+  readonly done: Deferred.Deferred<void>
+}
+
+/** Outcomes of one statement. */
+const batchLimit = 256
+
+/** A short pause costs little: only the next event of the same call waits for an outcome. */
+const pauseMs = 5
+
+/** While no event waits behind another, outcomes gather for longer: each statement costs the database as much again. */
+const longerMs = 15
+
+/** After this many refusals in a row by a database that answers, a batch is written row by row. */
+const refusalLimit = 3
+
+/**
+ * One fiber writes outcomes, many per statement, tenants in turns; `write` completes when the outcome is written.
+ *
+ * Successes, the common case, are one statement. Everything else is a transaction behind it, which also makes the
+ * failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes wait while
+ * the database is away; there are never more than attempts may be under way. An outcome that the database refuses by
+ * itself is a fault: it is logged and dropped, and its row returns when its lease ends.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
+  readonly rule: FailingEndpoints.Rule
+  /** Called for each endpoint that its last failure has brought to the rule. */
+  readonly failed: (endpoint: FailingEndpoints.Failed) => void
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const failing = yield* FailingEndpoints.make(options.rule)
+  const said = SaidOnce.make({
+    fails: "webhook outcomes cannot be written",
+    works: "webhook outcomes are written again"
+  })
+
+  const succeed = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
+    Effect.asVoid(
+      Effect.suspend(() =>
+        sql.unsafe(DeliveryQueue.succeed, [CommitStatement.encode(outcomes), ...HeldPartitions.parameters(journal)])
+      )
+    )
+
+  const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
+    sql.unsafe<{ readonly eventId: EventId }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)]).pipe(
+      Effect.flatMap((failed) =>
+        failOver(
+          sql,
+          failed.map(({ eventId }) => eventId)
+        )
+      ),
+      sql.withTransaction,
+      Effect.map(options.wake)
+    )
+
+  const write = (
+    attempt: (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) => Effect.Effect<void, SqlError>,
+    batch: ReadonlyArray<Waiting>,
+    refusals = 0
+  ): Effect.Effect<void> =>
+    attempt(batch.map(({ outcome }) => outcome)).pipe(
+      // An outcome that is written twice changes nothing, because it names its attempt.
+      Effect.timeout(Batches.silence),
+      Effect.matchEffect({
+        onSuccess: () =>
+          Effect.andThen(
+            said.worked,
+            Effect.sync(() => finish(batch))
+          ),
+        onFailure: Effect.fnUntraced(function* (error) {
+          yield* said.failed(error.message)
+          yield* Effect.sleep("200 millis")
+          // A server without room says so, and still reads.
+          const isAway = error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
+          const reachable = !isAway && (yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds")))
+          if (!reachable || refusals + 1 < refusalLimit)
+            return yield* write(attempt, batch, reachable ? refusals + 1 : 0)
+          if (batch.length > 1)
+            return yield* Effect.forEach(batch, (entry) => write(attempt, [entry]), { discard: true })
+          yield* Effect.logError("a webhook outcome was refused by the database", error)
+          finish(batch)
+        })
+      })
+    )
+
+  /** What is counted of failures is no outcome: when it gets lost, the next failure counts. */
+  const note = (batch: ReadonlyArray<Waiting>) =>
+    failing.note(batch.map(({ outcome }) => outcome)).pipe(
+      Effect.timeout("5 seconds"),
+      Effect.map((failed) => {
+        for (const endpoint of failed) options.failed(endpoint)
+      }),
+      Effect.ignore({ log: "Warn", message: "failures of endpoints were not counted" })
+    )
+
+  const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+    const successes = batch.filter(({ outcome }) => outcome.status === "succeeded")
+    if (successes.length > 0) yield* write(succeed, successes)
+    if (successes.length < batch.length)
+      yield* write(
+        conclude,
+        batch.filter(({ outcome }) => outcome.status !== "succeeded")
+      )
+    if (batch.some(({ outcome }) => outcome.status !== "succeeded" || outcome.wasFailing)) yield* note(batch)
+  })
+
+  const batches = yield* TurnBatches.make<Waiting>({
+    name: "the writer of webhook outcomes",
+    limit: batchLimit,
+    pauseMs,
+    longerMs,
+    serve,
+    died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
+  })
+
+  return {
+    /** An event waits until the one before it has its outcome. */
+    hurry: batches.hurry,
+    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<void>()
+        batches.offer(outcome.tenantId, { outcome, done })
+        return Deferred.await(done)
+      })
+  }
+})
+
+const finish = (batch: ReadonlyArray<Waiting>): void => {
+  for (const { done } of batch) Deferred.doneUnsafe(done, Exit.void)
+}
+
+/** Runs inside the transaction in which the last deliveries of these events failed. Answers the endpoints to wake. */
+export const failOver = (
+  sql: SqlClient.SqlClient,
+  eventIds: ReadonlyArray<EventId>
+): Effect.Effect<ReadonlyArray<WebhookEndpointRef>, SqlError> => {
+  if (eventIds.length === 0) return Effect.succeed([])
+  const ids = `{${eventIds.join(",")}}`
+  return Effect.andThen(
+    sql.unsafe(DeliveryQueue.lockEvents, [ids]),
+    sql.unsafe<WebhookEndpointRef>(DeliveryQueue.failOver, [ids])
+  )
+}

@@ -1,0 +1,80 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { Journal } from "../../runtime/store/journal/Journal.ts"
+
+/** A smaller difference is drift, or the time that the answer took. */
+const steppedMs = 5_000
+
+/** Drift is written down in steps of this. */
+const keptMs = 1_000
+
+/** An answer that took longer says nothing about the clock. */
+const promptMs = 1_000
+
+/** The deliveries of a partition are due by so many milliseconds too late. */
+export interface Step {
+  readonly partition: number
+  readonly backMs: number
+}
+
+/**
+ * Due times follow the database's clock, which somebody may set. Tells of each partition by how much it was set back
+ * since its deliveries followed it last, measured against the time of the partition (src/README.md#time).
+ *
+ * How far they have followed is kept with the partition. So they follow, too, when it was set back while another process
+ * held the partition and died of it, or while nobody did; then a little late, because the time without an owner is
+ * measured by that clock. A clock that is set forward makes nobody wait.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  /** How far the clock is ahead of a partition's time, as its deliveries know it, and as it is written down. */
+  const known = new Map<number, { aheadMs: number; writtenMs: number | null }>()
+
+  const read = Effect.fnUntraced(function* (partition: number, aheadMs: number) {
+    const present = known.get(partition)
+    if (present !== undefined) return present
+    const [row] = yield* sql<{ readonly writtenMs: number | null }>`
+      SELECT deliveries_ahead_ms AS "writtenMs" FROM journal_owner WHERE partition = ${partition}`
+    const writtenMs = row?.writtenMs ?? null
+    const first = { aheadMs: writtenMs ?? aheadMs, writtenMs }
+    known.set(partition, first)
+    return first
+  })
+
+  const write = Effect.fnUntraced(function* (partition: number, aheadMs: number) {
+    yield* sql`UPDATE journal_owner SET deliveries_ahead_ms = ${aheadMs}
+      WHERE partition = ${partition} AND epoch = ${journal.epoch(partition)}`
+    known.set(partition, { aheadMs, writtenMs: aheadMs })
+  })
+
+  /** Steps that nobody has followed yet. */
+  const steps = Effect.gen(function* () {
+    const found: Array<Step> = []
+    const asked = yield* Monotonic.now
+    const [row] = yield* sql<{
+      readonly at: number
+    }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`
+    const answered = yield* Monotonic.now
+    if (row === undefined || answered - asked > promptMs) return found
+    for (const partition of journal.partitions()) {
+      const aheadMs = row.at - answered - journal.originMs(partition)
+      const before = yield* read(partition, aheadMs)
+      const backMs = before.aheadMs - aheadMs
+      if (backMs > steppedMs) found.push({ partition, backMs })
+      else {
+        before.aheadMs = aheadMs
+        if (before.writtenMs === null || Math.abs(before.writtenMs - aheadMs) > keptMs) yield* write(partition, aheadMs)
+      }
+    }
+    return found
+  })
+
+  return {
+    steps,
+    /** The deliveries have followed this step. */
+    followed: ({ backMs, partition }: Step) =>
+      Effect.suspend(() => write(partition, (known.get(partition)?.aheadMs ?? 0) - backMs))
+  }
+})

@@ -1,0 +1,173 @@
+import { Effect, FiberMap, Option } from "effect"
+import type { TenantId } from "../../domain/Id.ts"
+import * as FairShare from "../../domain/fair/FairShare.ts"
+import { type Handed, type Happened, nothingOffered, type Offer } from "../../runtime/store/journal/Handover.ts"
+import type * as Claimer from "./Claimer.ts"
+import * as WebhookEndpoint from "./WebhookEndpoint.ts"
+import { places } from "./WebhookEndpointMachine.ts"
+
+/** While more than a quarter of the endpoints that may live do, those without work stop after this share of their time. */
+const crowdedShare = 0.02
+
+/** A tenant with more live endpoints than this is offered nothing: the journal would have to be told of each. */
+const offeredLimit = 64
+
+/** A place that tenants share; each may take half of what the others leave. */
+export const makeShares = (capacity: number) => {
+  const share = FairShare.make()
+  let used = 0
+  return {
+    /** Takes up to so many; gives how many. */
+    take: (tenantId: TenantId, wanted: number): number => {
+      let taken = 0
+      for (; taken < wanted && share.allows(tenantId, used, capacity); taken++, used++) share.take(tenantId)
+      return taken
+    },
+    /** Takes what is there already, whatever its share. */
+    add: (tenantId: TenantId): void => {
+      used++
+      share.take(tenantId)
+    },
+    allows: (tenantId: TenantId, more: number): boolean => share.allows(tenantId, used + more, capacity),
+    giveBack: (tenantId: TenantId, count: number): void => {
+      used -= count
+      for (let left = count; left > 0; left--) share.giveBack(tenantId)
+    },
+    used: () => used
+  }
+}
+export type Shares = ReturnType<typeof makeShares>
+
+/**
+ * The endpoints with a fiber, by tenant. Each begins when there is work for it and ends when it was idle. Tenants share
+ * the room for `maxLive` of them; one that finds none is found again by the next look at due rows.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly maxLive: number
+  readonly idleMs: number
+  /** Places for deliveries, which the tenants share. */
+  readonly shares: Shares
+  readonly holds: (partition: number) => boolean
+  readonly claim: (request: Claimer.Request) => void
+  readonly placesFreed: () => void
+  readonly deliver: WebhookEndpoint.Deliver
+  /** What an endpoint that died had claimed is due at once. */
+  readonly release: (partition: number, endpoint: string) => Effect.Effect<unknown, unknown>
+}) {
+  const { maxLive, shares } = options
+  const fibers = yield* FiberMap.make<string, void, never>()
+  const fork = yield* FiberMap.runtime(fibers)()
+  const room = makeShares(maxLive)
+  const live = new Map<string, WebhookEndpoint.WebhookEndpoint>()
+  const byTenant = new Map<TenantId, Map<string, WebhookEndpoint.WebhookEndpoint>>()
+  let isClosing = false
+
+  const idleMs = (): number => (room.used() > maxLive / 4 ? options.idleMs * crowdedShare : options.idleMs)
+
+  const forget = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint): void => {
+    if (live.get(id) !== endpoint) return
+    const { tenantId } = endpoint
+    live.delete(id)
+    room.giveBack(tenantId, 1)
+    const siblings = byTenant.get(tenantId)
+    siblings?.delete(id)
+    if (siblings?.size === 0) byTenant.delete(tenantId)
+    endpoint.close()
+  }
+
+  // The next look at due rows starts an endpoint that died again, and finds what it had claimed.
+  const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
+    Effect.catchCause(endpoint.run, (cause) =>
+      Effect.logError("a webhook endpoint died", cause).pipe(
+        Effect.andThen(
+          Effect.ignore(options.release(endpoint.partition, id), {
+            log: "Warn",
+            message: "claims of an endpoint return with their leases"
+          })
+        ),
+        Effect.andThen(Effect.sync(() => forget(id, endpoint)))
+      )
+    )
+
+  const start = (id: string, tenantId: TenantId, partition: number): WebhookEndpoint.WebhookEndpoint => {
+    const endpoint: WebhookEndpoint.WebhookEndpoint = Effect.runSync(
+      WebhookEndpoint.make({
+        id,
+        tenantId,
+        partition,
+        idleMs,
+        claim: options.claim,
+        deliver: options.deliver,
+        giveBack: (count) => {
+          if (count === 0) return
+          shares.giveBack(tenantId, count)
+          options.placesFreed()
+        },
+        stopped: () => forget(id, endpoint)
+      })
+    )
+    live.set(id, endpoint)
+    byTenant.set(tenantId, (byTenant.get(tenantId) ?? new Map()).set(id, endpoint))
+    fork(id, supervise(id, endpoint))
+    return endpoint
+  }
+
+  /** Null: it may not live now. */
+  const find = (id: string, tenantId: TenantId, partition: number): WebhookEndpoint.WebhookEndpoint | null => {
+    if (isClosing || !options.holds(partition)) return null
+    const known = live.get(id)
+    if (known !== undefined) return known
+    return room.take(tenantId, 1) === 1 ? start(id, tenantId, partition) : null
+  }
+
+  /** Whether a tenant could begin some deliveries now. */
+  const isOpen = (tenantId: TenantId): boolean =>
+    (byTenant.get(tenantId)?.size ?? 0) <= offeredLimit &&
+    shares.allows(tenantId, offeredLimit) &&
+    room.allows(tenantId, offeredLimit)
+
+  return {
+    size: () => live.size,
+    wake: (id: string, tenantId: TenantId, partition: number): void => find(id, tenantId, partition)?.workWaits(),
+    /** What cannot live now returns with its lease. */
+    handOver: (delivery: Handed, sinceMs: number): void => {
+      const endpoint = find(delivery.endpoint, delivery.tenantId, delivery.partition)
+      if (endpoint === null) return
+      shares.add(delivery.tenantId)
+      endpoint.handOver({ ...delivery, attemptNo: 1, sinceMs })
+    },
+    /** At most `places` events of a tenant, of each entity the first; endpoints without room for all of them are closed. */
+    offer: (events: ReadonlyArray<Happened>): Offer => {
+      if (isClosing) return nothingOffered
+      const offered = new Set<Happened["id"]>()
+      const entities = new Set<Happened["entityId"]>()
+      /** Events offered of each tenant; null: it is not open. */
+      const counts = new Map<TenantId, number | null>()
+      for (const { entityId, id, tenantId } of events) {
+        if (entities.has(entityId)) continue
+        entities.add(entityId)
+        const known = counts.get(tenantId)
+        const count = known === undefined ? (isOpen(tenantId) ? 0 : null) : known
+        if (count !== null && count < places) offered.add(id)
+        counts.set(tenantId, count === null ? null : Math.min(places, count + 1))
+      }
+      const closed: Array<string> = []
+      for (const [tenantId, count] of counts)
+        if (count !== null)
+          for (const [id, endpoint] of byTenant.get(tenantId) ?? []) if (endpoint.freePlaces() < count) closed.push(id)
+      return { events: offered, closed }
+    },
+    /** Another process delivers there now; it attempts again what it finds under way. */
+    leave: (partition: number): void => {
+      for (const [id, endpoint] of live)
+        if (endpoint.partition === partition) {
+          forget(id, endpoint)
+          Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
+        }
+    },
+    /** Nothing begins any more. */
+    close: (): void => {
+      isClosing = true
+    }
+  }
+})

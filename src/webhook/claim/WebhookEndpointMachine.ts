@@ -1,0 +1,120 @@
+import type { DeliveryId, EntityId } from "../../domain/Id.ts"
+
+/**
+ * When one endpoint claims, and what it has under way, as a pure machine (src/README.md#fan-out).
+ *
+ * At most `places` deliveries are under way. A lane is an entity, whose events go in their order: of each lane one
+ * first try is under way at a time. A retry has left its lane and only takes a place. The machine asks for one claim at
+ * a time; what a commit hands over while a claim is out may find no place, and waits for the next one.
+ */
+export const places = 16
+
+/** What the machine has to know of a claimed delivery. */
+export interface Claimed {
+  readonly id: DeliveryId
+  /** Null: a retry. */
+  readonly lane: EntityId | null
+}
+
+interface State<D extends Claimed> {
+  /** Places for which a claim is out; 0: none is. */
+  readonly claiming: number
+  /** There may be due rows that no claim has brought yet. */
+  readonly waiting: boolean
+  /** A place or a lane became free while the claim was out. */
+  readonly freed: boolean
+  /** The lane that a claim served last: the next one goes on behind it, so that lanes take turns. */
+  readonly after: EntityId | ""
+  /** At most `places`. */
+  readonly underWay: ReadonlySet<DeliveryId>
+  /** Claimed, and waiting for a place. */
+  readonly held: ReadonlyArray<D>
+}
+
+export type Input<D extends Claimed> =
+  /** New rows, a retry that is due, or a lease that ran out: somebody saw due rows. */
+  | { readonly type: "work_waits" }
+  /** The answer to the one claim; `more`: due rows were left behind. */
+  | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
+  /** A commit made a delivery that was born claimed. */
+  | { readonly type: "handed_over"; readonly delivery: D }
+  /** The attempt is over and its outcome is written. */
+  | { readonly type: "attempt_finished"; readonly id: DeliveryId }
+
+export interface ClaimWanted {
+  readonly room: number
+  readonly after: string
+  readonly underWay: ReadonlyArray<DeliveryId>
+}
+
+interface Step<D extends Claimed> {
+  readonly state: State<D>
+  readonly attempts: ReadonlyArray<D>
+  readonly claim: ClaimWanted | null
+}
+
+export const initial: State<never> = {
+  claiming: 0,
+  waiting: false,
+  freed: false,
+  after: "",
+  underWay: new Set(),
+  held: []
+}
+
+export const step = <D extends Claimed>(state: State<D>, input: Input<D>): Step<D> => {
+  switch (input.type) {
+    case "work_waits":
+      return look({ ...state, waiting: true }, [])
+    case "claimed": {
+      const { deliveries, more } = input
+      const after = deliveries.findLast(({ lane }) => lane !== null)?.lane ?? state.after
+      const { attempts, state: next } = begin({ ...state, after, claiming: 0, freed: false }, deliveries)
+      const left = { ...next, waiting: state.waiting || more }
+      // What was left behind waits for a lane or a place, so another look helps only when one became free.
+      return state.waiting || (more && state.freed) ? look(left, attempts) : { state: left, attempts, claim: null }
+    }
+    case "handed_over":
+      return { ...begin(state, [input.delivery]), claim: null }
+    case "attempt_finished": {
+      const underWay = new Set(state.underWay)
+      underWay.delete(input.id)
+      const { attempts, state: next } = begin({ ...state, freed: state.claiming > 0, underWay }, [])
+      return look(next, attempts)
+    }
+  }
+}
+
+/** Begins what is held and what has come, as far as there are places. */
+const begin = <D extends Claimed>(state: State<D>, deliveries: ReadonlyArray<D>) => {
+  const all = [...state.held, ...deliveries]
+  const attempts = all.slice(0, Math.max(0, places - state.underWay.size))
+  const underWay = new Set(state.underWay)
+  for (const { id } of attempts) underWay.add(id)
+  return { attempts, state: { ...state, underWay, held: all.slice(attempts.length) } }
+}
+
+const look = <D extends Claimed>(state: State<D>, attempts: ReadonlyArray<D>): Step<D> => {
+  const room = freePlaces(state)
+  if (state.claiming > 0 || !state.waiting || room <= 0) return { state, attempts, claim: null }
+  const claim = {
+    room,
+    after: state.after,
+    underWay: [...state.underWay, ...state.held.map(({ id }) => id)]
+  }
+  return { state: { ...state, claiming: room, waiting: false, freed: false }, attempts, claim }
+}
+
+/** Something may wait for what is under way. */
+export const isFollowed = <D extends Claimed>(state: State<D>): boolean => state.waiting || state.claiming > 0
+
+/** Places that nothing takes, and for which no claim is out. */
+export const freePlaces = <D extends Claimed>(state: State<D>): number =>
+  places - state.underWay.size - state.held.length - state.claiming
+
+/**
+ * Nothing runs, so the fiber may stop. Deliveries that were left behind may have gone with their subscription; if they
+ * are still due, they wake a new fiber.
+ */
+export const isIdle = <D extends Claimed>(state: State<D>): boolean =>
+  state.claiming === 0 && state.underWay.size === 0 && state.held.length === 0

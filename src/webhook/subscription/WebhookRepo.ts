@@ -1,0 +1,150 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { EventType } from "../../domain/event/EventCatalogue.ts"
+import type { DeliveryId, SubscriptionId, TenantId } from "../../domain/Id.ts"
+import * as Listing from "../../runtime/store/list/Listing.ts"
+import { delivery, type DeliveryRow, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
+
+/** The filters of `GET /v1/webhook-deliveries`; all that are given must hold. */
+export interface DeliveryFilters {
+  readonly subscriptionId?: SubscriptionId
+  readonly status?: DeliveryStatus
+  readonly eventType?: string
+  readonly createdAfterMs?: number
+}
+
+export type WebhookRepo = Effect.Success<typeof make>
+
+/** Rows of `webhook_subscription`, and `webhook_delivery` as the log that tenants read; every read is by tenant. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+  const columns = sql`id, target_url AS "targetUrl", event_types AS "eventTypes", description,
+    connection_id AS "connectionId", is_active AS "isActive", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+  const deliveryColumns = sql`id::text AS id, subscription_id AS "subscriptionId", event_id::text AS "eventId",
+    event_type AS "eventType", attempt_no AS "attemptNo", status, response_status_code AS "responseStatusCode",
+    response_body_snippet AS "responseBodySnippet", error_message AS "errorMessage",
+    (extract(epoch FROM sent_at) * 1000)::float8 AS "sentAt",
+    (extract(epoch FROM next_retry_at) * 1000)::float8 AS "nextRetryAt",
+    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+  const first = <A>(rows: ReadonlyArray<A>): A | null => rows[0] ?? null
+
+  return {
+    insert: (tenantId: TenantId, row: SubscriptionRow, sealedSecret: string) => sql`
+      INSERT INTO webhook_subscription
+        (id, tenant_id, target_url, event_types, description, connection_id, signing_secret, is_active, created_at)
+      VALUES (${row.id}, ${tenantId}, ${row.targetUrl}, ${row.eventTypes}::text[], ${row.description},
+        ${row.connectionId}, ${sealedSecret}, ${row.isActive}, to_timestamp(${row.createdAt} / 1000.0))`,
+
+    find: (tenantId: TenantId, id: SubscriptionId) =>
+      Effect.map(
+        sql<SubscriptionRow>`SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
+        first
+      ),
+
+    /** For whoever is not its tenant. */
+    tenantOf: (id: SubscriptionId) =>
+      Effect.map(
+        sql<{ readonly tenantId: TenantId }>`
+          SELECT tenant_id AS "tenantId" FROM webhook_subscription WHERE id = ${id}`,
+        (rows) => rows[0]?.tenantId ?? null
+      ),
+
+    /**
+     * How many the tenant has, counted up to `limit`. Until the transaction ends nobody else counts for the same tenant,
+     * so the one who counted may insert.
+     */
+    countForInsert: (tenantId: TenantId, limit: number) =>
+      Effect.andThen(
+        sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+        Effect.map(
+          sql<{ readonly count: number }>`
+            SELECT count(*)::int AS count FROM
+              (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
+          ([row]) => row?.count ?? 0
+        )
+      ),
+
+    /** Whether an active subscription of the tenant lists one of these events, or all. */
+    wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>
+      Effect.map(
+        sql<{ readonly wanted: boolean }>`
+          SELECT EXISTS (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} AND is_active
+            AND event_types && ${["*", ...eventTypes]}::text[]) AS wanted`,
+        ([row]) => row?.wanted === true
+      ),
+
+    /** Locked until the transaction ends. */
+    findForUpdate: (tenantId: TenantId, id: SubscriptionId) =>
+      Effect.map(
+        sql<SubscriptionRow>`
+          SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`,
+        first
+      ),
+
+    /** What is turned on, or leads elsewhere, begins anew: its failures of before do not count. */
+    update: (tenantId: TenantId, row: SubscriptionRow) => sql`
+      UPDATE webhook_subscription SET target_url = ${row.targetUrl}, event_types = ${row.eventTypes}::text[],
+        description = ${row.description}, connection_id = ${row.connectionId}, is_active = ${row.isActive},
+        failing_since = CASE WHEN is_active AND target_url = ${row.targetUrl} THEN failing_since END,
+        failed_attempts = CASE WHEN is_active AND target_url = ${row.targetUrl} THEN failed_attempts ELSE 0 END
+      WHERE tenant_id = ${tenantId} AND id = ${row.id}`,
+
+    remove: (tenantId: TenantId, id: SubscriptionId) =>
+      sql`DELETE FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
+
+    /** Newest first. */
+    list: (tenantId: TenantId, window: Listing.Window) =>
+      read({
+        tenantId,
+        columns,
+        from: sql`webhook_subscription`,
+        where: sql`tenant_id = ${tenantId}`,
+        order: Listing.byTime(sql, "created_at"),
+        window,
+        item: subscription
+      }),
+
+    delivery: (tenantId: TenantId, id: DeliveryId) =>
+      Effect.map(
+        sql<DeliveryRow>`SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant_id = ${tenantId} AND id = ${id}`,
+        (rows) => rows[0] ?? null
+      ),
+
+    /** For whoever is not its tenant. */
+    tenantOfDelivery: (id: DeliveryId) =>
+      Effect.map(
+        sql<{ readonly tenantId: TenantId }>`SELECT tenant_id AS "tenantId" FROM webhook_delivery WHERE id = ${id}`,
+        (rows) => rows[0]?.tenantId ?? null
+      ),
+
+    /** Newest first. */
+    deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {
+      const { createdAfterMs, eventType, status, subscriptionId } = filters
+      const matches = [
+        ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
+        // The given moment itself is left out, and with it every row that is shown as that millisecond.
+        ...(createdAfterMs === undefined
+          ? []
+          : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])
+      ]
+      return read({
+        tenantId,
+        columns: deliveryColumns,
+        from: sql`webhook_delivery`,
+        where: sql`tenant_id = ${tenantId}`,
+        filters: matches,
+        ...(createdAfterMs === undefined
+          ? {}
+          : { past: sql`created_at < to_timestamp(${createdAfterMs}::float8 / 1000.0) - interval '1 minute'` }),
+        order: Listing.byOrdinal(sql),
+        window,
+        item: delivery
+      })
+    }
+  }
+})

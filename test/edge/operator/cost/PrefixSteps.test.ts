@@ -1,0 +1,35 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as RateDeck from "../../../../src/money/billing/RateDeck.ts"
+import * as PrefixSteps from "../../../../src/edge/operator/cost/PrefixSteps.ts"
+
+/** Few digits, so that prefixes lie within each other, and beside each other at the end of a digit. */
+const Digits = Schema.Array(Schema.Literals(["0", "1", "8", "9"]))
+const Prefix = Digits.check(Schema.isMaxLength(15))
+
+/** As the database looks it up: the last point at or before the place. */
+const found = ({ points, rates }: PrefixSteps.Steps, digits: string): number => {
+  const place = PrefixSteps.placeOf(digits)
+  const index = points.findLastIndex((point) => BigInt(point) <= place)
+  return rates[index] ?? PrefixSteps.unknown
+}
+
+describe("A deck as steps along all numbers", () => {
+  it.prop(
+    "says of each number what its longest prefix says",
+    { prefixes: Schema.Array(Prefix).check(Schema.isMaxLength(12)), numbers: Schema.Array(Digits) },
+    ({ numbers, prefixes }) => {
+      const once = [...new Set(prefixes.map((digits) => digits.join("")))]
+      const rates = once.map((prefix, index) => ({ direction: "outbound" as const, prefix, microUsdPerMinute: index }))
+      const steps = PrefixSteps.of(rates, "outbound")
+      const places = steps.points.map(BigInt)
+      expect(places).toEqual([...new Set(places)].toSorted((one, other) => (one < other ? -1 : 1)))
+      const deck = RateDeck.make(rates)
+      const own = once.flatMap((prefix) => [prefix, `${prefix}0`, `${prefix}9`, prefix.slice(0, -1)])
+      for (const number of [...numbers.map((digits) => digits.join("")), ...own])
+        expect([number, found(steps, number)]).toEqual([number, deck.named("outbound", number) ?? PrefixSteps.unknown])
+      expect(PrefixSteps.of(rates, "inbound")).toEqual({ points: [], rates: [] })
+    },
+    { arbitrary: { runs: 300 } }
+  )
+})

@@ -1,0 +1,104 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Billing } from "../../../src/money/billing/Billing.ts"
+import * as Money from "../../../src/domain/Money.ts"
+import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
+import * as Features from "../../support/Features.ts"
+import * as Ids from "../../support/Ids.ts"
+
+describe("billing (guide/money.md#the-ledger)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("adds adjustments up in the ledger, newest first, also at once", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        yield* Effect.forEach([100, -30, 7, 250, -77], (cents) => billing.adjust(id, cents, "test"), {
+          concurrency: "unbounded"
+        })
+        expect((yield* billing.balance(id)).balance_cents).toBe(750)
+        const { count, results } = yield* billing.ledger(id, { type: "adjustment" }, { limit: 2, offset: 0 })
+        expect(count).toBe(6)
+        expect(results.length).toBe(2)
+        expect(results[0]?.balance_after_cents).toBe(750)
+        expect(yield* Features.ledgerAddsUp).toBe(true)
+      })
+    )
+
+    it.effect("refuses to move nothing, parts of cents, or money of nobody", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        for (const cents of [0, 1.5, Number.NaN])
+          expect((yield* Effect.flip(billing.adjust(id, cents, ""))).code).toBe("invalid_request")
+        const nobody = Ids.tenant("00000000-0000-4000-8000-000000000000")
+        expect((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code).toBe("not_found")
+      })
+    )
+
+    it.effect("moves, and lends, no more than sums are exact for", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* Features.newTenant()
+        const refused = (cents: number) =>
+          Effect.map(Effect.flip(billing.adjust(id, cents, "")), ({ message }) => message)
+        for (const cents of [1_000_000_001, -1_000_000_001, Number.MAX_SAFE_INTEGER])
+          expect(yield* refused(cents)).toContain("at most 1000000000 either way")
+        yield* billing.adjust(id, 1_000_000_000, "the most")
+        yield* billing.adjust(id, -1_000_000_000, "the most")
+        for (const sign of [1, -1]) {
+          yield* sql`UPDATE balance SET balance_cents = ${sign * 100_000_000_000} WHERE tenant_id = ${id}`
+          expect(yield* refused(sign)).toContain("100000000000 cents from zero")
+          expect((yield* billing.adjust(id, -sign, "back")).balanceCents).toBe(sign * 99_999_999_999)
+        }
+        const { balance_cents } = yield* billing.balance(id)
+        expect(Number.isSafeInteger(Money.microFromCents(balance_cents - 100_000_000_000))).toBe(true)
+        yield* billing.setCreditLimit(id, 100_000_000_000)
+        expect((yield* Effect.flip(billing.setCreditLimit(id, 100_000_000_001))).code).toBe("invalid_request")
+        yield* sql`DELETE FROM ledger WHERE tenant_id = ${id}`
+        yield* sql`UPDATE balance SET balance_cents = 0 WHERE tenant_id = ${id}`
+      })
+    )
+
+    it.effect("replaces the rate deck as a whole, or not at all", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
+        yield* billing.setRates([rate])
+        expect(yield* billing.rate("outbound", "+12025550100")).toBe(4_000)
+        expect((yield* Effect.flip(billing.setRates([rate, rate]))).code).toBe("invalid_request")
+        yield* billing.setRates([{ ...rate, prefix: "49" }])
+        expect((yield* Effect.flip(billing.rate("outbound", "+12025550100"))).code).toBe("country_not_allowed")
+        expect(yield* billing.rates).toStrictEqual([{ ...rate, prefix: "49" }])
+      })
+    )
+
+    it.effect("a deck takes over at its moment by itself, also where it was imported before this start", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const rate = { direction: "outbound", prefix: "", microUsdPerMinute: 1 } as const
+        yield* billing.setRates([rate])
+        const at = (yield* Clock.currentTimeMillis) + 400
+        yield* billing.setRates([{ ...rate, microUsdPerMinute: 2 }], at)
+        const again = yield* RateDecks.make
+        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(1)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`SELECT pg_sleep(0.5)`
+        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(2)
+        yield* billing.setRates([])
+        expect(yield* billing.rate("outbound", "+12025550100")).toBe(10_000)
+      })
+    )
+
+    it.effect("keeps a credit limit that is whole and not negative", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        yield* billing.setCreditLimit(id, 2_000)
+        expect((yield* billing.balance(id)).credit_limit_cents).toBe(2_000)
+        expect((yield* Effect.flip(billing.setCreditLimit(id, -1))).code).toBe("invalid_request")
+      })
+    )
+  })
+})

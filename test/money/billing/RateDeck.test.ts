@@ -1,0 +1,68 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
+
+const deck = RateDeck.make([
+  { direction: "outbound", prefix: "1", microUsdPerMinute: 5_000 },
+  { direction: "outbound", prefix: "1202", microUsdPerMinute: 7_000 },
+  { direction: "outbound", prefix: "4930", microUsdPerMinute: 0 },
+  { direction: "inbound", prefix: "", microUsdPerMinute: 1_000 }
+])
+
+describe("the rate deck (guide/money.md#rates)", () => {
+  it.each([
+    ["outbound", "+12025550123", 7_000],
+    ["outbound", "+12125550123", 5_000],
+    ["outbound", "+49301234567", 0],
+    ["outbound", "+4989123456", null],
+    ["inbound", "+12025550123", 1_000],
+    ["inbound", "anonymous", 1_000]
+  ] as const)("%s %s costs %s micro-USD a minute", (direction, number, rate) => {
+    expect(deck.rate(direction, number)).toBe(rate)
+  })
+
+  it("costs the defaults when it is empty", () => {
+    const empty = RateDeck.make([])
+    expect([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")]).toStrictEqual([10_000, 0])
+  })
+
+  it("names no price outside its rows, and none outbound where only inbound ones are priced", () => {
+    const inbound = RateDeck.make([{ direction: "inbound", prefix: "1", microUsdPerMinute: 1_000 }])
+    expect(inbound.rate("outbound", "+12025550123")).toBe(null)
+    expect(inbound.rate("inbound", "+4930123456")).toBe(0)
+    const withDefault = RateDeck.make([{ direction: "outbound", prefix: "", microUsdPerMinute: 9 }])
+    expect(withDefault.rate("outbound", "+4930123456")).toBe(9)
+  })
+
+  const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
+  it.prop(
+    "gives the longest prefix that matches",
+    { prefixes: Schema.Array(Digits), number: Digits },
+    ({ number, prefixes }) => {
+      const rates = [...new Set(prefixes)].map((prefix) => ({
+        direction: "outbound" as const,
+        prefix,
+        microUsdPerMinute: prefix.length
+      }))
+      const longest = Math.max(
+        0,
+        ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
+      )
+      expect(RateDeck.make(rates).rate("outbound", `+${number}`)).toBe(
+        longest > 0 ? longest : prefixes.length === 0 ? 10_000 : null
+      )
+    }
+  )
+
+  it("refuses a prefix twice, other than digits, and amounts that are none", () => {
+    const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 1 } as const
+    expect(RateDeck.fault([rate, { ...rate, direction: "inbound" }])).toBeNull()
+    for (const wrong of [
+      [rate, rate],
+      [{ ...rate, prefix: "+1" }],
+      [{ ...rate, microUsdPerMinute: -1 }],
+      [{ ...rate, microUsdPerMinute: 0.5 }]
+    ])
+      expect(RateDeck.fault(wrong)).toBeTypeOf("string")
+  })
+})

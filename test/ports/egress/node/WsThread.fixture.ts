@@ -1,0 +1,16 @@
+/** A thread that opens a WebSocket where it is told to, and tells what becomes of it. */
+import { parentPort } from "node:worker_threads"
+import * as WsClient from "../../../../src/ports/egress/node/WsClient.ts"
+import type { Pinned } from "../../../../src/ports/egress/Pinned.ts"
+import type { Options } from "../../../../src/ports/egress/WebSocketClient.ts"
+
+parentPort?.once("message", ({ options, pinned }: { readonly pinned: Pinned; readonly options: Options }) => {
+  const link = WsClient.open(pinned, options, {
+    onOpen: () => link.send("hello from a thread"),
+    onMessage: (message) => {
+      parentPort?.postMessage(message, [])
+      link.close()
+    },
+    onClose: (closed) => parentPort?.postMessage(closed, [])
+  })
+})

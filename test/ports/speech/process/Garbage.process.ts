@@ -1,0 +1,26 @@
+import { writeSync } from "node:fs"
+import { Result } from "effect"
+import * as Message from "../../../../src/ports/speech/process/Message.ts"
+
+/** A program in espeak's place: it ends, writes garbage, speaks, or speaks for the last time, as its text says. */
+const read = Message.reader()
+process.stdin.on("data", (bytes: Buffer) => {
+  const messages = read(bytes)
+  if (Result.isFailure(messages)) return
+  for (const { message } of messages.success) {
+    const asked = message as Message.Asked
+    if (asked.type === "stop") continue
+    const { id, text } = asked
+    if (text === "exit") process.exit(0)
+    if (text === "garbage") {
+      writeSync(1, new Uint8Array(64).fill(255))
+      continue
+    }
+    writeSync(1, Message.write({ type: "sound", id, rate: 8000 }, new Uint8Array(1600)))
+    const isLast = text === "speak and end"
+    writeSync(1, Message.write({ type: "end", id, isLast }))
+    // Not at once: what is asked of it meanwhile is lost.
+    if (isLast) setTimeout(() => process.exit(0), 200)
+  }
+})
+writeSync(1, Message.write({ type: "ready" }))

@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as Decode from "../../../src/protocol/audio/Decode.ts"
+import * as G711 from "../../../src/protocol/audio/codec/G711.ts"
+import * as Goertzel from "../../support/Goertzel.ts"
+import * as Mp3 from "../../../src/protocol/audio/Mp3.ts"
+import * as Resample from "../../../src/protocol/audio/Resample.ts"
+import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
+import * as Tone from "../../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../../src/protocol/audio/Wav.ts"
+
+/** Written by LAME: 800 ms of 440 Hz at -12 dBFS; 500 ms of 1 kHz at -20 dBFS. */
+const mono = new Uint8Array(readFileSync(new URL("./tone-440hz-16khz-mono.mp3", import.meta.url)))
+const stereo = new Uint8Array(readFileSync(new URL("./tone-1000hz-44khz-stereo.mp3", import.meta.url)))
+const limits = { maxSeconds: 10 }
+
+const decode = async (
+  bytes: Uint8Array,
+  contentType: string | null = null,
+  rate: SampleRate = 8000,
+  within: Decode.Limits = limits
+): Promise<Result.Result<Int16Array, Decode.Fault>> => {
+  const opened = await Decode.open(bytes, contentType, rate, within)
+  if (Result.isFailure(opened)) return Result.fail(opened.failure)
+  const { free, next } = opened.success
+  const parts: Array<Int16Array> = []
+  for (let part = next(); ; part = next()) {
+    if (Result.isSuccess(part) && part.success !== null) {
+      parts.push(part.success)
+      continue
+    }
+    free()
+    return Result.isFailure(part) ? Result.fail(part.failure) : Result.succeed(Resample.concat(parts))
+  }
+}
+const decoded = async (bytes: Uint8Array, contentType: string | null = null, rate: SampleRate = 8000) =>
+  Result.getOrThrow(await decode(bytes, contentType, rate))
+/** The middle half: codec and filter have settled there. */
+const middle = (samples: Int16Array) => samples.subarray(samples.length >> 2, (samples.length * 3) >> 2)
+
+describe("Resampling", () => {
+  it.each([
+    [8000, 48_000],
+    [48_000, 8000],
+    [44_100, 8000],
+    [22_050, 8000],
+    [11_025, 8000]
+  ])("keeps a tone, its level and its length from %i to %i Hz, in uneven pieces", async (from, to) => {
+    const input = Tone.sine(1000, -10, 1000, from)
+    const resampler = Resample.make(from, to)
+    const parts: Array<Int16Array> = []
+    for (let at = 0, size = 1; at < input.length; at += size, size = (size * 7) % 9973)
+      parts.push(resampler.process(input.subarray(at, at + size)))
+    parts.push(resampler.flush())
+    resampler.free()
+    const output = Resample.concat(parts)
+    expect(output.length).closeTo(to, to / 1000)
+    expect(Goertzel.level(output.subarray(to / 10, to / 2), 1000, to)).closeTo(-10, 0.1)
+  })
+
+  it("begins with the first sample of the input", async () => {
+    const resampler = Resample.make(16_000, 8000)
+    const input = new Int16Array(3200)
+    input.fill(10_000, 1600)
+    const output = resampler.process(input)
+    expect(Math.abs(output[760] ?? 0)).toBeLessThan(200)
+    expect(output[840] ?? 0).toBeGreaterThan(9000)
+    resampler.free()
+  })
+
+  it("keeps what 8 kHz cannot carry out of it", async () => {
+    const resampler = Resample.make(48_000, 8000)
+    const output = resampler.process(Tone.sine(5000, -6, 500, 48_000))
+    expect(Goertzel.totalLevel(middle(output))).toBeLessThan(-80)
+    resampler.free()
+  })
+})
+
+describe("Decoding files", () => {
+  it.each([
+    ["mono MP3 of 16 kHz", mono, 440, -12, 0.8],
+    ["stereo MP3 of 44.1 kHz", stereo, 1000, -20, 0.5],
+    ["WAV of 8 kHz", Wav.write({ sampleRate: 8000, samples: Tone.sine(500, -10, 300, 8000) }), 500, -10, 0.3],
+    ["WAV of 44.1 kHz", Wav.write({ sampleRate: 44_100, samples: Tone.sine(500, -10, 300, 44_100) }), 500, -10, 0.3]
+  ] as const)(
+    "gives 8 kHz of the right frequency, level and length from %s",
+    async (_, bytes, frequency, dbfs, seconds) => {
+      const samples = await decoded(bytes)
+      // An MP3 carries the delay and the padding of its encoder.
+      expect(samples.length / 8000).closeTo(seconds, 0.11)
+      expect(Goertzel.level(middle(samples), frequency, 8000)).closeTo(dbfs, 0.5)
+      expect(Goertzel.totalLevel(middle(samples))).closeTo(dbfs, 0.5)
+    }
+  )
+
+  it("gives the rate that is asked for, with all that it can carry", async () => {
+    const file = Wav.write({ sampleRate: 44_100, samples: Tone.sine(5000, -10, 300, 44_100) })
+    const wide = await decoded(file, null, 16_000)
+    expect(wide.length).closeTo(4800, 16)
+    expect(Goertzel.level(middle(wide), 5000, 16_000)).closeTo(-10, 0.5)
+    expect(Goertzel.totalLevel(middle(await decoded(file)))).toBeLessThan(-60)
+  })
+
+  it("finds an MP3 behind an ID3 tag and behind a few stray bytes", async () => {
+    const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 1, 0, ...Array.from({ length: 128 }, () => 0xff)])
+    expect(Mp3.firstFrame(Uint8Array.from([...tag, ...mono]))).toBe(tag.length)
+    expect((await decoded(Uint8Array.from([...tag, 1, 2, 3, ...mono]))).length).toBeGreaterThan(6000)
+  })
+
+  it("takes headerless mu-law only by the name the server gives it", async () => {
+    const octets = G711.encode("PCMU", Tone.sine(500, -10, 100, 8000))
+    expect((await decoded(octets, "Audio/Basic; charset=x")).length).toBe(800)
+    expect(await decode(octets, "audio/mpeg")).toStrictEqual(Result.fail("unsupported_format"))
+  })
+
+  it.each([
+    ["empty", new Uint8Array(0)],
+    ["empty", Wav.write({ sampleRate: 8000, samples: new Int16Array(0) })],
+    ["unsupported_format", new TextEncoder().encode("<!doctype html><html>not found</html>")],
+    ["unsupported_format", mono.subarray(10, 60)],
+    ["too_large", Wav.write({ sampleRate: 8000, samples: new Int16Array(8000 * 11) })]
+  ] as const)("refuses as %s", async (reason, bytes) => {
+    expect(await decode(bytes)).toStrictEqual(Result.fail(reason))
+  })
+
+  it("refuses an MP3 beyond the limit before it decodes any of it", async () => {
+    expect(await Decode.open(mono, null, 8000, { maxSeconds: 0.5 })).toStrictEqual(Result.fail("too_large"))
+    expect(Mp3.seconds(mono)).closeTo(0.9, 0.05)
+    expect(Mp3.seconds(stereo)).closeTo(0.55, 0.05)
+  })
+
+  it("takes an MP3 that breaks off, and one with broken frames, as far as it goes", async () => {
+    expect((await decoded(mono.subarray(0, 2000))).length).toBeGreaterThan(2000)
+    const broken = Uint8Array.from(mono, (octet, i) => (i > 1000 && i < 1400 ? (octet * 7 + i) & 255 : octet))
+    expect((await decoded(broken)).length).toBeGreaterThan(3000)
+  })
+})

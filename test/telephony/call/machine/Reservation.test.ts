@@ -1,0 +1,157 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { CallInput } from "../../../../src/telephony/call/machine/CallInput.ts"
+import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine.ts"
+import * as Reservation from "../../../../src/telephony/call/machine/Reservation.ts"
+import { decodeAction } from "../../../../src/telephony/call/verb/Verbs.ts"
+import * as Random from "../../../support/Random.ts"
+import * as Sample from "../CallSample.ts"
+
+const t0 = 1_000_000
+const minute = 60_000
+
+/** A call at 20 dollars a minute that reserved one minute, answered at `t0`. */
+const talking = (fields: Parameters<typeof Sample.terms>[0] = {}) =>
+  Sample.carrier(
+    Sample.start(
+      {
+        ...(Sample.place() as Extract<CallInput, { type: "place" }>),
+        terms: Sample.terms({ microUsdPerMinute: 20_000_000, reservedMinutes: 1, ...fields })
+      },
+      t0
+    ),
+    { type: "answered", resume: null },
+    t0
+  )
+const ended = ({ state }: Sample.Scene) => `${state.status} ${state.endReason} ${state.endInitiator}`
+const renew = (scene: Sample.Scene, minutes: number | null, at: number) =>
+  Sample.send(scene, { type: "renewal", reservedMinutes: minutes === null ? null : [minutes] }, at)
+
+describe("What a call reserves, guide/money.md#reservations", () => {
+  it("is its first minute; the next one is asked for 15 seconds before it begins", () => {
+    const scene = talking()
+    expect(Reservation.live(scene.state)?.reservedCents).toBe(2_000)
+    expect(CallMachine.nextDeadline(scene.state)).toStrictEqual({
+      at: t0 + 45_000,
+      input: { type: "renewal", reservedMinutes: null }
+    })
+    expect(Reservation.offers(scene.state, t0 + 45_000)[0]).toStrictEqual({ cents: 4_000, minutes: [2] })
+    const renewed = renew(scene, 2, t0 + 45_000)
+    expect(renewed.effects.at(-1)).toStrictEqual({ events: [], commands: [], rows: [], charges: [], tells: [] })
+    expect(CallMachine.nextDeadline(renewed.state)?.at).toBe(t0 + 105_000)
+  })
+
+  it("nothing asked again brings nothing: a call that is not answered, costs nothing or lasts no longer renews nothing", () => {
+    const ringing = Sample.start(
+      { ...(Sample.place() as Extract<CallInput, { type: "place" }>), terms: Sample.terms({ reservedMinutes: 1 }) },
+      t0
+    )
+    for (const { state } of [
+      ringing,
+      talking({ microUsdPerMinute: 0 }),
+      talking({ limit: { afterSecs: 60, reason: "time_limit" } })
+    ])
+      expect(Reservation.renewsAt(state)).toBe(null)
+    expect(Sample.last(renew(ringing, 5, t0 + 50_000))).toBe("unchanged")
+    expect(Sample.last(renew(talking(), 5, t0 + 44_999))).toBe("unchanged")
+  })
+
+  it("without an answer, or refused, it asks again until its reserved end, and is over then", () => {
+    let scene = talking()
+    const asked: Array<number> = []
+    while (CallMachine.nextDeadline(scene.state)?.input.type === "renewal") {
+      asked.push((CallMachine.nextDeadline(scene.state)?.at ?? 0) - t0)
+      scene = Sample.wait(scene)
+    }
+    expect(asked).toStrictEqual([45_000, 50_000, 55_000])
+    const over = Sample.wait(scene)
+    expect(ended(over)).toBe("ended balance_exhausted system")
+    expect([over.state.endedAt, over.state.costCents]).toStrictEqual([t0 + minute, 2_000])
+    expect(Sample.types(over).at(-1)).toBe("call.ended")
+  })
+
+  it("money that comes in time saves the call", () => {
+    const scene = renew(Sample.wait(talking()), 2, t0 + 50_000)
+    expect(scene.state.renewalRefusedAt).toBe(null)
+    expect(CallMachine.nextDeadline(scene.state)?.at).toBe(t0 + 105_000)
+  })
+
+  it("an event that comes behind the reserved end of a refused call finds it ended there", () => {
+    const refused = renew(talking(), null, t0 + 46_000)
+    const late = Sample.carrier(
+      refused,
+      { type: "ended", cause: "hangup", sipStatus: null, by: "far" },
+      t0 + 5 * minute
+    )
+    expect(ended(late)).toBe("ended balance_exhausted system")
+    expect(late.state.costCents).toBe(2_000)
+  })
+
+  it("what runs beyond its reservation all the same is not charged for it", () => {
+    const late = Sample.carrier(
+      talking(),
+      { type: "ended", cause: "hangup", sipStatus: null, by: "far" },
+      t0 + 5 * minute
+    )
+    expect(ended(late)).toBe("ended normal_clearing callee")
+    expect(late.state.costCents).toBe(2_000)
+  })
+
+  it("after an outage it asks for all that has passed", () =>
+    expect(Reservation.offers(talking().state, t0 + 10 * minute)[0]).toStrictEqual({ cents: 22_000, minutes: [11] }))
+
+  it("an inbound call reserves nothing while it rings, and its first minute from the request to answer it", () => {
+    const offered = Sample.offered() as Extract<CallInput, { type: "offered" }>
+    const scene = Sample.start(
+      { ...offered, terms: Sample.terms({ microUsdPerMinute: 30_000, reservedMinutes: 0 }) },
+      t0
+    )
+    expect(Reservation.live(scene.state)).toBe(null)
+    expect(Reservation.offers(scene.state, t0)[0]).toStrictEqual({ cents: 3, minutes: [1] })
+    const answering = Sample.send(
+      scene,
+      { type: "action", action: decodeAction("answer", {}), reservedMinutes: [1] },
+      t0 + 1
+    )
+    expect(Reservation.live(answering.state)).toStrictEqual({ places: 1, reservedCents: 3, heard: 0 })
+  })
+
+  it.prop(
+    "no call ever costs more than it had reserved before, whatever is refused, late or lost",
+    { seed: Schema.Int },
+    ({ seed }) => {
+      const random = Random.make(seed)
+      let scene = talking({ microUsdPerMinute: random.below(3_000_000) })
+      let reserved = Reservation.live(scene.state)?.reservedCents ?? 0
+      let now = t0
+      for (let move = 0; move < 40 && Reservation.live(scene.state) !== null; move++) {
+        now += random.below(random.chance(0.2) ? 5 * minute : 20_000)
+        const next = CallMachine.nextDeadline(scene.state)
+        if (next !== null && next.at <= now && !random.chance(0.1)) {
+          const offers = Reservation.offers(scene.state, now)
+          scene =
+            next.input.type === "renewal" && random.chance(0.7)
+              ? Sample.send(
+                  scene,
+                  {
+                    type: "renewal",
+                    reservedMinutes: (offers[random.below(offers.length)] ?? offers[0]).minutes
+                  },
+                  now
+                )
+              : Sample.send(scene, next.input, now)
+        } else {
+          const move = random.below(10)
+          if (move === 0)
+            scene = Sample.carrier(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, now)
+          if (move === 1) scene = Sample.send(scene, Sample.recovered(scene, "gone", now), now)
+          if (move === 2) scene = Sample.act(scene, "hangup", {}, now)
+          if (move > 6) scene = Sample.dtmf(scene, "5", now)
+        }
+        reserved = Math.max(reserved, Reservation.live(scene.state)?.reservedCents ?? 0)
+      }
+      for (const effects of scene.effects) expect(Sample.charged(effects)).toBeLessThanOrEqual(reserved)
+      expect(scene.effects.filter((effects) => effects.tells.length > 0).length).toBeLessThanOrEqual(1)
+    }
+  )
+})
