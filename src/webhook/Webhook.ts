@@ -16,6 +16,10 @@ import * as SubscriptionRequest from "./subscription/SubscriptionRequest.ts"
 import * as WebhookRepo from "./subscription/WebhookRepo.ts"
 import * as WebhookView from "./subscription/WebhookView.ts"
 
+export * as Attempt from "./attempt/Attempt.ts"
+export * as RetryPolicy from "./attempt/RetryPolicy.ts"
+export * as WebhookView from "./subscription/WebhookView.ts"
+
 /** Who asks: the API key and its tenant. */
 interface Caller {
   readonly tenantId: Id.TenantId

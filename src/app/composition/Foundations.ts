@@ -1,5 +1,5 @@
 import { type Effect, Layer } from "effect"
-import { AuditLog } from "../../runtime/audit/AuditLog.ts"
+import { AuditLog } from "../../runtime/audit/Audit.ts"
 import { Bans } from "../../carrier/ban/Ban.ts"
 import { Billing } from "../../money/billing/Billing.ts"
 import { Connections } from "../../numbers/connection/Connection.ts"

@@ -1,7 +1,6 @@
 import { Effect, Layer, Result } from "effect"
-import * as Meter from "../../telephony/call/machine/Meter.ts"
-import * as Upgrade from "../../telephony/call/stored/Upgrade.ts"
-import * as StoredConference from "../../telephony/conference/stored/StoredConference.ts"
+import { Meter, Upgrade } from "../../telephony/call/Call.ts"
+import { StoredConference } from "../../telephony/conference/Conference.ts"
 import { type Metered, Plans } from "../../money/plan/Plan.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 

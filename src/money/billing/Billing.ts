@@ -16,6 +16,9 @@ import * as WorkPriceRows from "./WorkPriceRows.ts"
 
 export { LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
 export { entryColumns } from "./LedgerRepo.ts"
+export { Balance } from "./BillingView.ts"
+export * as RateDeck from "./RateDeck.ts"
+export * as RateDecks from "./RateDecks.ts"
 
 /**
  * Billing: balance, ledger and call rates, guide/money.md.

@@ -23,6 +23,7 @@ export type { Exception, Reconciliation } from "./processor/Reconciliation.ts"
 export type { Attempt } from "./charge/AttemptMachine.ts"
 export type { RefundRow } from "./FundingRepo.ts"
 export type { Payout } from "./payout/Payouts.ts"
+export * as FundingView from "./FundingView.ts"
 
 /**
  * Money from cards: saved cards, top-ups, auto-recharge, refunds and disputes, guide/money.md#top-ups. What a card was

@@ -12,6 +12,9 @@ import * as Period from "./Period.ts"
 import * as UsageSums from "./UsageSums.ts"
 import type { Usage, UsageReport } from "./UsageView.ts"
 
+export * as Period from "./Period.ts"
+export { UsageReport } from "./UsageView.ts"
+
 export const groupings = ["none", "day", "month", ...UsageSums.dimensions] as const
 export type Grouping = (typeof groupings)[number]
 

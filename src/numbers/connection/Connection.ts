@@ -26,6 +26,7 @@ import * as TrunkChanges from "./TrunkChanges.ts"
 import * as TrunkRoom from "./TrunkRoom.ts"
 
 export type { TrunkSettings } from "./ConnectionView.ts"
+export { type ConnectionView, Connection } from "./ConnectionView.ts"
 
 /** Which adapter a call goes through. */
 interface Route {

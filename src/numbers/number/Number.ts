@@ -34,6 +34,10 @@ export type { NumberFilters, Owner } from "./NumberRepo.ts"
 export type { NumberPatch } from "./NumberConfiguration.ts"
 export type { OfTenant } from "./Releasing.ts"
 export type { NewAddress } from "./emergency/EmergencyAddresses.ts"
+export { NumberLookup } from "./LookupView.ts"
+export * as NumberView from "./NumberView.ts"
+export { EmergencyAddress } from "./emergency/EmergencyAddressView.ts"
+export * as Inventory from "./order/Inventory.ts"
 
 /** Owners of dialled numbers kept in memory, and numbers known to have none. */
 const remembered = 50_000

@@ -15,6 +15,21 @@ import * as PortingRepo from "./PortingRepo.ts"
 import * as PortingView from "./PortingView.ts"
 
 export type { OrderFilters } from "./PortingRepo.ts"
+export * as DocumentBytes from "./DocumentBytes.ts"
+export * as DocumentSource from "./DocumentSource.ts"
+export {
+  DocumentStatus,
+  ExceptionCode,
+  type PortingOrderView,
+  PortingStatus,
+  DocumentType,
+  EndUser,
+  EndUserChange,
+  Portability,
+  PortingDocument,
+  PortingOrder,
+  portability
+} from "./PortingView.ts"
 
 const sweepKind = "porting.sweep"
 /** Orders that one round of the sweep cancels; the next round goes on. */

@@ -1,6 +1,9 @@
 import * as Id from "../../domain/Id.ts"
 import type { AuditRow } from "../store/journal/Journal.ts"
 
+export { AuditLog } from "./AuditLog.ts"
+export { AuditLine } from "./AuditView.ts"
+
 /** Whoever made an authenticated request: the API key, its tenant, and what it may do. */
 export interface Caller {
   readonly tenantId: Id.TenantId

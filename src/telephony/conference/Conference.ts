@@ -18,6 +18,15 @@ import type { ConferenceAction } from "./verb/Verbs.ts"
 export type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
 
 export type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
+export { Conference } from "./ConferenceView.ts"
+export { ConferenceParticipant } from "./ParticipantView.ts"
+export { Page as UpstreamParticipants } from "./Upstream.ts"
+export { ConferenceStatus } from "./machine/ConferenceState.ts"
+export * as StoredConference from "./stored/StoredConference.ts"
+export * as BodyField from "./verb/Field.ts"
+export * as Member from "./verb/Member.ts"
+export type { Body, Verb } from "./verb/Verb.ts"
+export * as Verbs from "./verb/Verbs.ts"
 
 /**
  * Conferences, guide/conferences.md: rooms of calls, each an entity beside the calls that are in it.

@@ -16,6 +16,8 @@ import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView
 import * as Credential from "./Credential.ts"
 import * as Recognition from "./Recognition.ts"
 
+export { ApiKey, CreatedApiKey } from "./ApiKeyView.ts"
+
 interface CreateRequest {
   /** 1 to 120 characters. */
   readonly name: string

@@ -12,6 +12,8 @@ import * as PasswordReset from "./PasswordReset.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import type { InvitationView, MemberView } from "./TeamView.ts"
 
+export { Invitation, Member, RoleEntry, roles, LoggedIn } from "./TeamView.ts"
+
 /** The people of a tenant, guide/team.md: how they log in, what they may do, and how they come and go. */
 export class Team extends Context.Service<
   Team,

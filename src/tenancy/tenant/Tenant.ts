@@ -16,6 +16,7 @@ import * as TenantView from "./TenantView.ts"
 
 export { Passwords } from "./Passwords.ts"
 export type { SignupRequest } from "./Signup.ts"
+export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
 
 /**
  * Tenants, guide/tenants.md: signup, verification of the owner's e-mail, and the failover URL. Status and quota belong

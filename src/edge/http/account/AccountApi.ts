@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { FailoverChanged } from "../../../tenancy/tenant/TenantView.ts"
+import { FailoverChanged } from "../../../tenancy/tenant/Tenant.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"

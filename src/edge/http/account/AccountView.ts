@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import type { Overview } from "../../../money/account/Account.ts"
-import { Balance } from "../../../money/billing/BillingView.ts"
+import { Balance } from "../../../money/billing/Billing.ts"
 import * as Field from "../../../domain/schema/Field.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import { Tenant } from "../../../tenancy/tenant/TenantView.ts"
+import { Tenant } from "../../../tenancy/tenant/Tenant.ts"
 
 const cap = (description: string, example: number) => Field.centsOrNull(`${description} Null: no cap.`, example)
 

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKey, CreatedApiKey } from "../../../tenancy/apikey/ApiKeyView.ts"
+import { ApiKey, CreatedApiKey } from "../../../tenancy/apikey/ApiKey.ts"
 import { scopes } from "../../../domain/Scope.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"

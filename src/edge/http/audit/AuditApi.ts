@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AuditLine } from "../../../runtime/audit/AuditView.ts"
+import { AuditLine } from "../../../runtime/audit/Audit.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"

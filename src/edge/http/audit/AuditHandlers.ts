@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AuditLog } from "../../../runtime/audit/AuditLog.ts"
+import { AuditLog } from "../../../runtime/audit/Audit.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import * as Pagination from "../answer/Pagination.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import { LoggedIn, Member } from "../../../tenancy/team/TeamView.ts"
+import { LoggedIn, Member } from "../../../tenancy/team/Team.ts"
 import * as EmailAddress from "../request/EmailAddress.ts"
 import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"

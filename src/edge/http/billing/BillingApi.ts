@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Balance, LedgerEntry } from "../../../money/billing/BillingView.ts"
+import { Balance, LedgerEntry } from "../../../money/billing/Billing.ts"
 import { Subscription, View as Plan } from "../../../money/plan/Plan.ts"
 import { View as Proof } from "../../../money/proof/Proof.ts"
 import { entryTypes } from "../../../domain/EntryType.ts"

@@ -1,13 +1,16 @@
 import { Result, Schema } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { CallStatus } from "../../../telephony/call/machine/leg/Leg.ts"
-import { Call } from "../../../telephony/call/CallView.ts"
-import { MachineDetection } from "../../../telephony/call/MachineDetectionView.ts"
-import { MediaStream } from "../../../telephony/call/StreamView.ts"
-import type { Body, Verb } from "../../../telephony/call/verb/Verb.ts"
-import * as Connect from "../../../telephony/call/verb/Connect.ts"
-import * as Verbs from "../../../telephony/call/verb/Verbs.ts"
+import {
+  CallStatus,
+  Call,
+  MachineDetection,
+  MediaStream,
+  type Body,
+  type Verb,
+  Connect,
+  Verbs
+} from "../../../telephony/call/Call.ts"
 import type { Code } from "../../../domain/ErrorCatalogue.ts"
 import { View as Transcription } from "../../../telephony/transcription/Transcription.ts"
 import { E164 } from "../../../domain/E164.ts"

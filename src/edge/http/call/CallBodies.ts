@@ -1,7 +1,5 @@
 import { Schema } from "effect"
-import type { DialOptions } from "../../../telephony/call/machine/leg/Pending.ts"
-import type { Plan } from "../../../telephony/call/machine/Plan.ts"
-import * as Field from "../../../telephony/call/verb/Field.ts"
+import { type DialOptions, type Plan, BodyField as Field } from "../../../telephony/call/Call.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Calls } from "../../../telephony/call/Call.ts"
-import * as Verbs from "../../../telephony/call/verb/Verbs.ts"
+import { Calls, Verbs } from "../../../telephony/call/Call.ts"
 import type { CallId } from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"

@@ -1,15 +1,17 @@
 import { Result, Schema } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { reservationErrors } from "../../../telephony/call/Call.ts"
-import * as Connect from "../../../telephony/call/verb/Connect.ts"
-import { ConferenceStatus } from "../../../telephony/conference/machine/ConferenceState.ts"
-import { Conference } from "../../../telephony/conference/ConferenceView.ts"
-import { ConferenceParticipant } from "../../../telephony/conference/ParticipantView.ts"
-import { Page as UpstreamParticipants } from "../../../telephony/conference/Upstream.ts"
-import type { Body, Verb } from "../../../telephony/conference/verb/Verb.ts"
-import * as Member from "../../../telephony/conference/verb/Member.ts"
-import * as Verbs from "../../../telephony/conference/verb/Verbs.ts"
+import { reservationErrors, Connect } from "../../../telephony/call/Call.ts"
+import {
+  ConferenceStatus,
+  Conference,
+  ConferenceParticipant,
+  UpstreamParticipants,
+  type Body,
+  type Verb,
+  Member,
+  Verbs
+} from "../../../telephony/conference/Conference.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"

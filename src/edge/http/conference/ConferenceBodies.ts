@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import * as BodyField from "../../../telephony/call/verb/Field.ts"
-import * as Field from "../../../telephony/conference/verb/Field.ts"
+import { BodyField } from "../../../telephony/call/Call.ts"
+import { BodyField as Field } from "../../../telephony/conference/Conference.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as PathId from "../request/PathId.ts"

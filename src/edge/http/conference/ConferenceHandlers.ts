@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Conferences } from "../../../telephony/conference/Conference.ts"
-import * as Verbs from "../../../telephony/conference/verb/Verbs.ts"
+import { Conferences, Verbs } from "../../../telephony/conference/Conference.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"

@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Connection } from "../../../numbers/connection/ConnectionView.ts"
+import { Connection } from "../../../numbers/connection/Connection.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"

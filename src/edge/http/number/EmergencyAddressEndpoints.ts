@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import { EmergencyAddress } from "../../../numbers/number/emergency/EmergencyAddressView.ts"
+import { EmergencyAddress } from "../../../numbers/number/Number.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"

@@ -1,18 +1,8 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { E164 } from "../../../domain/E164.ts"
-import {
-  AvailableNumber,
-  NumberOrder,
-  NumberStatus,
-  NumberType,
-  OrderStatus,
-  PhoneNumber,
-  recordingChannels,
-  recordingFormats
-} from "../../../numbers/number/NumberView.ts"
+import { NumberLookup, NumberView } from "../../../numbers/number/Number.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import { NumberLookup } from "../../../numbers/number/LookupView.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
@@ -72,9 +62,12 @@ const searchable = {
 const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
   query: Wire.struct({
     ...searchable,
-    numberType: Wire.absentIs("local", NumberType.annotate({ description: "What kind of number; without it `local`." }))
+    numberType: Wire.absentIs(
+      "local",
+      NumberView.NumberType.annotate({ description: "What kind of number; without it `local`." })
+    )
   }),
-  success: Pagination.envelope(AvailableNumber)
+  success: Pagination.envelope(NumberView.AvailableNumber)
 }).annotateMerge(
   about({
     summary: "Search numbers that can be ordered",
@@ -85,7 +78,7 @@ const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
 
 const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/available", {
   query: Wire.struct(searchable),
-  success: Pagination.envelope(AvailableNumber)
+  success: Pagination.envelope(NumberView.AvailableNumber)
 }).annotateMerge(
   about({
     summary: "Search toll-free numbers",
@@ -100,7 +93,7 @@ const OrderNumbers = Wire.struct({
     .check(Schema.isMinLength(1), Schema.isMaxLength(50))
     .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),
   countryCode: Text.country,
-  numberType: NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
+  numberType: NumberView.NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
   routeId: Wire.absentIs(
     null,
     Schema.NullOr(PathId.prefixed("route")).annotate({
@@ -113,7 +106,7 @@ const OrderNumbers = Wire.struct({
 
 const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
   payload: OrderNumbers,
-  success: NumberOrder.pipe(HttpApiSchema.status(201))
+  success: NumberView.NumberOrder.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
     summary: "Order numbers",
@@ -125,32 +118,33 @@ const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
 
 const orders = HttpApiEndpoint.get("orders", "/v1/numbers/orders", {
   query: Wire.struct({
-    status: Schema.optionalKey(OrderStatus.annotate({ description: "Only with this status." })),
+    status: Schema.optionalKey(NumberView.OrderStatus.annotate({ description: "Only with this status." })),
     ...Pagination.parameters
   }),
-  success: Pagination.envelope(NumberOrder)
+  success: Pagination.envelope(NumberView.NumberOrder)
 }).annotateMerge(about({ summary: "List number orders", scope: "numbers:read" }))
 
 const retrieveOrder = HttpApiEndpoint.get("retrieve_order", "/v1/numbers/orders/:id", {
   params: { id: PathId.prefixed("order").annotate({ description: "The order." }) },
-  success: NumberOrder
+  success: NumberView.NumberOrder
 }).annotateMerge(about({ summary: "Retrieve a number order", scope: "numbers:read" }))
 
 const list = HttpApiEndpoint.get("list", "/v1/numbers", {
   query: Wire.struct({
-    status: Schema.optionalKey(NumberStatus.annotate({ description: "Only with this status." })),
+    status: Schema.optionalKey(NumberView.NumberStatus.annotate({ description: "Only with this status." })),
     countryCode: Schema.optionalKey(Text.country),
-    numberType: Schema.optionalKey(NumberType.annotate({ description: "Only of this kind." })),
+    numberType: Schema.optionalKey(NumberView.NumberType.annotate({ description: "Only of this kind." })),
     phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
     routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
     ...Pagination.parameters
   }),
-  success: Pagination.envelope(PhoneNumber)
+  success: Pagination.envelope(NumberView.PhoneNumber)
 }).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
 
-const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
-  about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] })
-)
+const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", {
+  params,
+  success: NumberView.PhoneNumber
+}).annotateMerge(about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] }))
 
 const tags = Schema.Array(Text.of(1, 64)).check(
   Schema.makeFilter(
@@ -195,10 +189,13 @@ const ConfigureNumber = Wire.struct({
         Schema.Boolean.annotate({ description: "Whether inbound calls are recorded.", examples: [true] })
       ),
       format: Schema.optionalKey(
-        Schema.Literals(recordingFormats).annotate({ description: "Of the recordings.", examples: ["mp3"] })
+        Schema.Literals(NumberView.recordingFormats).annotate({ description: "Of the recordings.", examples: ["mp3"] })
       ),
       channels: Schema.optionalKey(
-        Schema.Literals(recordingChannels).annotate({ description: "Of the recordings.", examples: ["dual"] })
+        Schema.Literals(NumberView.recordingChannels).annotate({
+          description: "Of the recordings.",
+          examples: ["dual"]
+        })
       )
     }).pipe(Schema.annotateEncoded({ description: "How calls to it are recorded; fields left out stay." }))
   ),
@@ -213,7 +210,7 @@ const ConfigureNumber = Wire.struct({
 const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", {
   params,
   payload: ConfigureNumber,
-  success: PhoneNumber
+  success: NumberView.PhoneNumber
 }).annotateMerge(
   about({
     summary: "Configure a number",

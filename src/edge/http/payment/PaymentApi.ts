@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import { AutoRecharge, CardSetup, PaymentMethod, TopUp } from "../../../money/funding/FundingView.ts"
+import { FundingView } from "../../../money/funding/Funding.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about, noBody } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
@@ -17,14 +17,14 @@ const methodId = (description: string) =>
 
 const list = HttpApiEndpoint.get("list", "/v1/billing/payment-methods", {
   query: Pagination.query,
-  success: Pagination.envelope(PaymentMethod)
+  success: Pagination.envelope(FundingView.PaymentMethod)
 }).annotateMerge(
   about({ summary: "List saved cards", description: "Newest first.", scope: "billing:read", servesSuspended: true })
 )
 
 const setup = HttpApiEndpoint.post("setup", "/v1/billing/payment-methods/setup", {
   payload: noBody,
-  success: CardSetup.pipe(HttpApiSchema.status(201))
+  success: FundingView.CardSetup.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
     summary: "Begin to save a card",
@@ -45,7 +45,7 @@ const save = HttpApiEndpoint.post("save", "/v1/billing/payment-methods", {
       description: "Whether it is charged where none is named; the first card always is. Without it true."
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
   }).pipe(Schema.annotateEncoded({ identifier: "SavePaymentMethod" })),
-  success: PaymentMethod.pipe(HttpApiSchema.status(201))
+  success: FundingView.PaymentMethod.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
     summary: "Save a card",
@@ -64,7 +64,7 @@ const update = HttpApiEndpoint.patch("update", "/v1/billing/payment-methods/:id"
       examples: [true]
     })
   }).pipe(Schema.annotateEncoded({ identifier: "UpdatePaymentMethod" })),
-  success: PaymentMethod
+  success: FundingView.PaymentMethod
 }).annotateMerge(about({ summary: "Make a card the default", scope: "billing:write", servesSuspended: true }))
 
 const remove = HttpApiEndpoint.delete("remove", "/v1/billing/payment-methods/:id", {
@@ -89,7 +89,7 @@ const topUp = HttpApiEndpoint.post("topup", "/v1/billing/topup", {
     }),
     paymentMethodId: methodId("The card; null: the default one.")
   }).pipe(Schema.annotateEncoded({ identifier: "RequestTopUp" })),
-  success: TopUp.pipe(HttpApiSchema.status(201))
+  success: FundingView.TopUp.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
     summary: "Top up the balance",
@@ -102,7 +102,7 @@ const topUp = HttpApiEndpoint.post("topup", "/v1/billing/topup", {
 )
 
 const retrieveRecharge = HttpApiEndpoint.get("retrieve_auto_recharge", "/v1/billing/auto-recharge", {
-  success: AutoRecharge
+  success: FundingView.AutoRecharge
 }).annotateMerge(about({ summary: "Retrieve auto-recharge", scope: "billing:read", servesSuspended: true }))
 
 const cents = (description: string, example: number) =>
@@ -124,7 +124,7 @@ const setRecharge = HttpApiEndpoint.put("set_auto_recharge", "/v1/billing/auto-r
     autoRechargeAmountCents: cents("By so much, as much as a top-up may be.", 2000),
     paymentMethodId: methodId("The card; null: the default one.")
   }).pipe(Schema.annotateEncoded({ identifier: "SetAutoRecharge" })),
-  success: AutoRecharge
+  success: FundingView.AutoRecharge
 }).annotateMerge(
   about({
     summary: "Set auto-recharge",

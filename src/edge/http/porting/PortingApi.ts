@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { E164 } from "../../../domain/E164.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import * as DocumentBytes from "../../../numbers/porting/DocumentBytes.ts"
 import {
+  DocumentBytes,
   DocumentType,
   EndUser,
   EndUserChange,
@@ -11,7 +11,7 @@ import {
   PortingDocument,
   PortingOrder,
   PortingStatus
-} from "../../../numbers/porting/PortingView.ts"
+} from "../../../numbers/porting/Porting.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about, noBody } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"

@@ -2,9 +2,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ApiError } from "../../../domain/ApiError.ts"
-import type * as DocumentSource from "../../../numbers/porting/DocumentSource.ts"
-import { Porting } from "../../../numbers/porting/Porting.ts"
-import * as PortingView from "../../../numbers/porting/PortingView.ts"
+import { type DocumentSource, Porting, portability } from "../../../numbers/porting/Porting.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import { CurrentFile, type File } from "../request/CurrentFile.ts"
@@ -36,7 +34,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       check: ({ payload }) =>
         Effect.map(porting.check(payload.phoneNumbers), (results) =>
-          Pagination.whole(results.map((each) => PortingView.portability(each)))
+          Pagination.whole(results.map((each) => portability(each)))
         ),
       create: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { roles } from "../../../domain/Role.ts"
-import { Invitation, Member, RoleEntry } from "../../../tenancy/team/TeamView.ts"
+import { Invitation, Member, RoleEntry } from "../../../tenancy/team/Team.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import * as EmailAddress from "../request/EmailAddress.ts"
 import { about } from "../Endpoint.ts"

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Team } from "../../../tenancy/team/Team.ts"
-import { roles } from "../../../tenancy/team/TeamView.ts"
+import { Team, roles } from "../../../tenancy/team/Team.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import { CurrentSlot } from "../request/CurrentSlot.ts"

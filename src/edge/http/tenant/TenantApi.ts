@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { SignedUp, Verified } from "../../../tenancy/tenant/TenantView.ts"
+import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as EmailAddress from "../request/EmailAddress.ts"
 import { about } from "../Endpoint.ts"

@@ -2,14 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Code } from "../../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../../domain/event/EventCatalogue.ts"
-import {
-  CreatedSubscription,
-  Delivery,
-  deliveryStatuses,
-  redeliverable,
-  Redelivery,
-  Subscription
-} from "../../../webhook/subscription/WebhookView.ts"
+import { WebhookView } from "../../../webhook/Webhook.ts"
 import { requiredAs } from "../../../domain/schema/CodedCheck.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
@@ -46,7 +39,7 @@ const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
     description: Wire.absentIs(null, fields.description),
     connectionId: Wire.absentIs(null, fields.connectionId)
   }).pipe(Schema.annotateEncoded({ identifier: "CreateWebhookSubscription" })),
-  success: CreatedSubscription.pipe(HttpApiSchema.status(201))
+  success: WebhookView.CreatedSubscription.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
     summary: "Subscribe a target to events",
@@ -58,12 +51,12 @@ const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
 
 const list = HttpApiEndpoint.get("list", "/v1/webhook-subscriptions", {
   query: Pagination.query,
-  success: Pagination.envelope(Subscription)
+  success: Pagination.envelope(WebhookView.Subscription)
 }).annotateMerge(about({ summary: "List subscriptions", scope: "webhooks:read" }))
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/webhook-subscriptions/:id", {
   params,
-  success: Subscription
+  success: WebhookView.Subscription
 }).annotateMerge(about({ summary: "Retrieve a subscription", scope: "webhooks:read", errors: unknown }))
 
 const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", {
@@ -77,7 +70,7 @@ const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", 
       Schema.Boolean.annotate({ description: "False: it gets nothing, and what waits for it fails.", examples: [true] })
     )
   }).pipe(Schema.annotateEncoded({ identifier: "UpdateWebhookSubscription" })),
-  success: Subscription
+  success: WebhookView.Subscription
 }).annotateMerge(
   about({
     summary: "Change a subscription",
@@ -116,14 +109,16 @@ const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
   query: Wire.struct(
     {
       subscriptionId: Schema.optionalKey(PathId.filter("sub").annotate({ description: "Only of this subscription." })),
-      status: Schema.optionalKey(Schema.Literals(deliveryStatuses).annotate({ description: "Only with this status." })),
+      status: Schema.optionalKey(
+        Schema.Literals(WebhookView.deliveryStatuses).annotate({ description: "Only with this status." })
+      ),
       eventType: Schema.optionalKey(Schema.Literals(eventTypes).annotate({ description: "Only of this event." })),
       createdAfterMs: Schema.optionalKey(Query.timestamp("Only those created after this moment.")),
       ...Pagination.parameters
     },
     { createdAfterMs: "created_after" }
   ),
-  success: Pagination.envelope(Delivery)
+  success: Pagination.envelope(WebhookView.Delivery)
 }).annotateMerge(
   about({
     summary: "List deliveries",
@@ -135,7 +130,7 @@ const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
 const redeliver = HttpApiEndpoint.post("redeliver", "/v1/webhook-deliveries/:id/redeliver", {
   params: { id: PathId.delivery.annotate({ description: "The delivery." }) },
   payload: noBody,
-  success: Delivery.pipe(HttpApiSchema.status(202))
+  success: WebhookView.Delivery.pipe(HttpApiSchema.status(202))
 }).annotateMerge(
   about({
     summary: "Make a delivery again",
@@ -153,12 +148,15 @@ const redeliverRange = HttpApiEndpoint.post("redeliverRange", "/v1/webhook-subsc
       createdBeforeMs: Schema.optionalKey(Query.timestamp("Only those before this one; now, where it is left out.")),
       status: Wire.absentIs(
         "failed",
-        Schema.Literals(redeliverable).annotate({ description: "Deliveries that ended so.", examples: ["failed"] })
+        Schema.Literals(WebhookView.redeliverable).annotate({
+          description: "Deliveries that ended so.",
+          examples: ["failed"]
+        })
       )
     },
     { createdAfterMs: "created_after", createdBeforeMs: "created_before" }
   ).pipe(Schema.annotateEncoded({ identifier: "RedeliverWebhooks" })),
-  success: Redelivery.pipe(HttpApiSchema.status(202))
+  success: WebhookView.Redelivery.pipe(HttpApiSchema.status(202))
 }).annotateMerge(
   about({
     summary: "Make deliveries again",
@@ -171,7 +169,7 @@ const redeliverRange = HttpApiEndpoint.post("redeliverRange", "/v1/webhook-subsc
 const test = HttpApiEndpoint.post("test", "/v1/webhook-subscriptions/:id/test", {
   params,
   payload: noBody,
-  success: Delivery.pipe(HttpApiSchema.status(202))
+  success: WebhookView.Delivery.pipe(HttpApiSchema.status(202))
 }).annotateMerge(
   about({
     summary: "Send a test",

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { AuditLog } from "../../../runtime/audit/AuditLog.ts"
+import { AuditLog } from "../../../runtime/audit/Audit.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"

@@ -1,9 +1,7 @@
-import * as Sealing from "../../../telephony/call/stored/Sealing.ts"
-import * as Upgrade from "../../../telephony/call/stored/Upgrade.ts"
+import { CallMachine, Sealing, Upgrade } from "../../../telephony/call/Call.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { CallId, DeliveryId, EventId, TenantId } from "../../../domain/Id.ts"
 import type { Json, StoredInput, StoredOf } from "../../../runtime/store/journal/Journal.ts"
-import { machineVersion } from "../../../telephony/call/machine/CallMachine.ts"
 import * as Replay from "./Replay.ts"
 
 /** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */
@@ -150,7 +148,7 @@ const eventDifferences = (
     )
       .filter(
         ({ path, stored: told }) =>
-          path === "" || told !== null || raised === undefined || raised.machineVersion === machineVersion
+          path === "" || told !== null || raised === undefined || raised.machineVersion === CallMachine.machineVersion
       )
       .map((difference) => ({
         ...difference,

@@ -1,4 +1,4 @@
-import type { Ended } from "../../../telephony/call/shell/EndCalls.ts"
+import { type Ended } from "../../../telephony/call/Call.ts"
 
 /** What became of the calls that the operator ended, as the operator reads it. */
 export const view = ({ ended, refused }: Ended) => ({

@@ -1,8 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
-import * as CallMachine from "../../../telephony/call/machine/CallMachine.ts"
-import type { CallState } from "../../../telephony/call/machine/CallState.ts"
-import * as Sealing from "../../../telephony/call/stored/Sealing.ts"
-import * as Upgrade from "../../../telephony/call/stored/Upgrade.ts"
+import { CallMachine, type CallState, Sealing, Upgrade } from "../../../telephony/call/Call.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { Json, StoredInput } from "../../../runtime/store/journal/Journal.ts"
 

@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Conferences } from "../../../telephony/conference/Conference.ts"
-import { ConferenceStatus } from "../../../telephony/conference/machine/ConferenceState.ts"
+import { Conferences, ConferenceStatus } from "../../../telephony/conference/Conference.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import * as Operation from "../door/Operation.ts"

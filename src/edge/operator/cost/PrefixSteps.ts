@@ -1,4 +1,4 @@
-import type * as RateDeck from "../../../money/billing/RateDeck.ts"
+import { type RateDeck } from "../../../money/billing/Billing.ts"
 
 /**
  * One direction of a deck as steps along all numbers, so that the database finds a rate by a binary search: from each

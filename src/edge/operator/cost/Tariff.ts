@@ -1,10 +1,9 @@
-import type { Direction } from "../../../money/billing/RateDeck.ts"
-import type { Dated } from "../../../money/billing/RateDecks.ts"
+import { RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
 import type { Steps } from "./PrefixSteps.ts"
 
 /** What calls of a period cost, in the form in which a statement looks costs up. */
 export interface Tariff {
-  readonly decks: ReadonlyArray<{ readonly deck: number; readonly direction: Direction } & Steps>
+  readonly decks: ReadonlyArray<{ readonly deck: number; readonly direction: RateDeck.Direction } & Steps>
   readonly spans: ReadonlyArray<Span>
 }
 
@@ -23,7 +22,7 @@ export interface Span {
 export const spansOf = (
   route: string,
   host: string | null,
-  decks: ReadonlyArray<Pick<Dated, "id" | "effectiveAt"> & { readonly trunk: string }>
+  decks: ReadonlyArray<Pick<RateDecks.Dated, "id" | "effectiveAt"> & { readonly trunk: string }>
 ): ReadonlyArray<Span> => {
   const own = decks.filter(({ trunk }) => trunk === route)
   const ownFrom = own[0]?.effectiveAt ?? Infinity

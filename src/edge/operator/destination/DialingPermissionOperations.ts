@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { DialingPermissions, type Rule, type RuleKind } from "../../../money/account/DialingPermissions.ts"
+import { DialingPermissions, type Rule, type RuleKind } from "../../../money/account/Account.ts"
 import { DialingRuleId } from "../../../domain/Id.ts"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import * as Operation from "../door/Operation.ts"

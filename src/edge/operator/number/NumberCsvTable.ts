@@ -1,7 +1,6 @@
 import { Result, Schema } from "effect"
 import { isE164 } from "../../../domain/E164.ts"
-import { fault, type InventoryEntry } from "../../../numbers/number/order/Inventory.ts"
-import { numberTypes } from "../../../numbers/number/NumberView.ts"
+import { Inventory, NumberView } from "../../../numbers/number/Number.ts"
 import * as CsvTable from "../command/CsvTable.ts"
 
 /** 10,000 dollars. A higher price is a mistyped unit. */
@@ -11,29 +10,31 @@ const maxCents = 1_000_000
 export const Price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCents }))
 
 /** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */
-export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>, string> =>
+export const read = (text: string): Result.Result<ReadonlyArray<Inventory.InventoryEntry>, string> =>
   CsvTable.read(
     text,
     {
       required: ["phone_number", "country_code", "number_type", "upfront_cost_cents", "monthly_cost_cents"],
       optional: ["national_destination_code", "region", "locality", "rate_center", "features"]
     },
-    (cell): Result.Result<InventoryEntry, string> => {
+    (cell): Result.Result<Inventory.InventoryEntry, string> => {
       const phoneNumber = cell("phone_number")
       if (!isE164(phoneNumber))
         return Result.fail(`phone_number must be E.164 (+ and 6 to 15 digits), not "${phoneNumber}"`)
       const countryCode = cell("country_code").toUpperCase()
       if (!/^[A-Z]{2}$/.test(countryCode))
         return Result.fail(`country_code must be two letters, not "${cell("country_code")}"`)
-      const numberType = numberTypes.find((type) => type === cell("number_type"))
+      const numberType = NumberView.numberTypes.find((type) => type === cell("number_type"))
       if (numberType === undefined)
-        return Result.fail(`number_type must be one of ${numberTypes.join(", ")}, not "${cell("number_type")}"`)
+        return Result.fail(
+          `number_type must be one of ${NumberView.numberTypes.join(", ")}, not "${cell("number_type")}"`
+        )
       const features = cell("features")
         .toLowerCase()
         .split(/[\s,;]+/)
         .filter((feature) => feature !== "")
       return Result.gen(function* () {
-        const entry: InventoryEntry = {
+        const entry: Inventory.InventoryEntry = {
           phoneNumber,
           countryCode,
           numberType,
@@ -45,7 +46,7 @@ export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>,
           upfrontCostCents: yield* CsvTable.natural("upfront_cost_cents", cell("upfront_cost_cents"), maxCents),
           monthlyCostCents: yield* CsvTable.natural("monthly_cost_cents", cell("monthly_cost_cents"), maxCents)
         }
-        const refused = fault([entry])
+        const refused = Inventory.fault([entry])
         return refused === null ? entry : yield* Result.fail(refused)
       })
     },

@@ -2,13 +2,13 @@ import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import * as Id from "../../../domain/Id.ts"
-import { Porting } from "../../../numbers/porting/Porting.ts"
 import {
+  Porting,
   DocumentStatus,
   ExceptionCode,
   type PortingOrderView,
   PortingStatus
-} from "../../../numbers/porting/PortingView.ts"
+} from "../../../numbers/porting/Porting.ts"
 import * as Operation from "../door/Operation.ts"
 
 const one = { order_id: Id.spelled("port") }

@@ -1,20 +1,20 @@
 import { Result } from "effect"
-import { maxMicroUsdPerMinute, type Rate } from "../../../money/billing/RateDeck.ts"
+import { RateDeck } from "../../../money/billing/Billing.ts"
 import * as CsvTable from "../command/CsvTable.ts"
 
 /** The rate deck as CSV: `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
-export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =>
+export const read = (text: string): Result.Result<ReadonlyArray<RateDeck.Rate>, string> =>
   CsvTable.read(
     text,
     { required: ["direction", "prefix", "micro_usd_per_minute"], optional: [] },
-    (cell): Result.Result<Rate, string> => {
+    (cell): Result.Result<RateDeck.Rate, string> => {
       const direction = cell("direction")
       if (direction !== "outbound" && direction !== "inbound")
         return Result.fail(`direction must be outbound or inbound, not "${direction}"`)
       const prefix = cell("prefix").replace(/^\+/, "")
       if (!/^[0-9]{0,15}$/.test(prefix)) return Result.fail(`prefix must be at most 15 digits, not "${cell("prefix")}"`)
       return Result.map(
-        CsvTable.natural("micro_usd_per_minute", cell("micro_usd_per_minute"), maxMicroUsdPerMinute),
+        CsvTable.natural("micro_usd_per_minute", cell("micro_usd_per_minute"), RateDeck.maxMicroUsdPerMinute),
         (microUsdPerMinute) => ({ direction, prefix, microUsdPerMinute })
       )
     },

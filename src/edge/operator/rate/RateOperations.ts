@@ -1,6 +1,5 @@
 import { Clock, Effect, Result, Schema } from "effect"
-import { Billing } from "../../../money/billing/Billing.ts"
-import * as RateDecks from "../../../money/billing/RateDecks.ts"
+import { Billing, RateDecks } from "../../../money/billing/Billing.ts"
 import * as WorkPrice from "../../../domain/WorkPrice.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
