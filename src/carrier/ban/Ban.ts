@@ -9,12 +9,12 @@ import * as IpNetwork from "../../domain/network/IpNetwork.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 
-/** How soon a ban of another process holds here. */
+/** How soon this process follows a change that another process made. */
 const pollEvery = "2 seconds"
-/** Bans of the operator that stand at once. */
+/** The most operator bans in force at once. */
 export const maxBans = 10_000
 
-/** A ban as the operator gives it; `forSecs` null: until it is removed. */
+/** A ban as the operator gives it. With `forSecs` null it lasts until it is removed. */
 interface NewBan {
   /** An address, or a network in CIDR form. */
   readonly network: string
@@ -32,19 +32,23 @@ interface Row {
 }
 
 /**
- * Whom the SIP port does not hear (guide/sip.md#bans): the operator's bans, which are rows, and those that the carriers
- * made themselves of strangers that were loud. A known peer is heard whatever is banned: its route is disabled instead.
+ * The addresses that the SIP port ignores (guide/sip.md#bans): the operator's bans, which are rows, and the automatic
+ * bans that carriers put on loud strangers. Bans never apply to a known peer: its route is disabled instead.
  *
- * What this process changes holds at once; what another one changes holds within seconds.
+ * A change by this process takes effect at once, a change by another process within seconds.
  */
 export class Bans extends Context.Service<
   Bans,
   {
-    /** Those that stand: the operator's, oldest first, then the automatic ones. */
+    /** The bans in force: the operator's, oldest first, then the automatic ones. */
     readonly list: Effect.Effect<ReadonlyArray<Ban>>
-    /** The same network again takes the reason and the end anew. 400 when it is no network, 409 beyond `maxBans`. */
+    /**
+     * Replaces the reason and the end of an existing ban. Fails with 400 for a malformed network, 409 beyond `maxBans`.
+     */
     readonly add: (ban: NewBan) => Effect.Effect<Ban, ApiError>
-    /** Takes back the operator's ban of this network, and automatic ones within it; 404 when there is none. */
+    /**
+     * Removes the operator's ban of this network and the automatic bans within it. Fails with 404 when there is none.
+     */
     readonly remove: (network: string) => Effect.Effect<{ readonly removed: number }, ApiError>
     readonly loudest: Effect.Effect<ReturnType<Perimeter["Service"]["loudest"]>>
   }
@@ -57,7 +61,7 @@ export class Bans extends Context.Service<
       const journal = yield* Journal
       const entropy = yield* Entropy
       const reading = yield* Semaphore.make(1)
-      /** The version of the list that the carriers have; -1: none. */
+      /** The version of the list that the carriers have; -1 when they have none. */
       let held = -1
 
       const standing = Effect.map(
@@ -83,13 +87,13 @@ export class Bans extends Context.Service<
       yield* Supervised.fork(
         "the list of bans",
         Effect.repeat(
-          // What is banned stays so while the database is away, which others tell of.
+          // Bans stay in force while the database is away. The outage is reported elsewhere.
           Effect.catchCause(refresh, (cause) => Effect.logDebug("the bans could not be read", cause)),
           Schedule.spaced(pollEvery)
         )
       )
 
-      /** The list belongs to no tenant, and neither does its line. */
+      /** The ban list belongs to no tenant, so its audit line has none either. */
       const record = (network: string, action: "added" | "removed", at: number, changes: ReadonlyArray<Change>) =>
         journal.commitWithin({
           ...empty,

@@ -28,7 +28,7 @@ import * as TrunkRoom from "./TrunkRoom.ts"
 export type { TrunkSettings } from "./ConnectionView.ts"
 export { type ConnectionView, Connection } from "./ConnectionView.ts"
 
-/** Which adapter a call goes through. */
+/** The adapter that a call goes through. */
 interface Route {
   readonly routeId: Id.RouteId
   readonly adapter: string
@@ -44,9 +44,9 @@ interface NewSipTrunk {
   readonly port: number
   readonly username: string | null
   readonly password: string | null
-  /** Becomes the tenant's default in place of the one before. */
+  /** The trunk becomes the tenant's default in place of the previous one. */
   readonly isDefault: boolean
-  /** Whether it is asked by OPTIONS whether it is there; absent: it is. */
+  /** Whether OPTIONS requests check that the trunk answers. Default: true. */
   readonly isQualified?: boolean
 }
 
@@ -58,56 +58,61 @@ interface Entering {
   readonly direction: "inbound" | "outbound"
 }
 
-/** Routes, trunks and routes by address that are kept in memory, each. */
+/** The capacity of each cache: routes, trunks, and routes by address. */
 const remembered = 10_000
 
 const notFound = ApiError.of("not_found", "no such connection")
 const noRoute = ApiError.of("not_found", "route_id names no connection of this workspace", "route_id")
 
 /**
- * Connections, guide/connections.md#routes: a route (`svc_route_…`) stands for an adapter and its configuration; each
- * tenant has a default one, from signup on the simulator's.
+ * Connections, guide/connections.md#routes: a route (`svc_route_…`) names an adapter and its configuration. Each tenant
+ * has a default route, which from signup is the simulator's.
  *
- * Also answers the carriers (`RouteDirectory`): trunks by route, from memory, and the table of known peers. What this
- * process changes is seen at once; what another one changes is seen within seconds.
+ * Also answers the carriers (`RouteDirectory`): trunks by route, from memory, and the table of known peers. A change by
+ * this process is seen at once, a change by another process within seconds.
  */
 export class Connections extends Context.Service<
   Connections,
   {
     readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ConnectionView>>
     readonly find: (tenantId: Id.TenantId, id: Id.RouteId) => Effect.Effect<ConnectionView, ApiError>
-    /** The simulator as a new tenant's default route, inside signup's transaction. */
+    /** Makes the simulator a new tenant's default route, inside signup's transaction. */
     readonly createDefaultWithin: (tenant: {
       readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<{ readonly routeId: Id.RouteId }>
     readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, ApiError>
-    /** What the operator changes of a route: `not_found` when there is none. All processes follow within seconds. */
+    /** Changes the status for the operator; `not_found` for an unknown route. All processes follow within seconds. */
     readonly setStatus: (id: string, status: "active" | "disabled") => Effect.Effect<ConnectionView, ApiError>
     readonly makeDefault: (id: string) => Effect.Effect<ConnectionView, ApiError>
     readonly setPassword: (id: string, password: TrunkChanges.NewPassword) => Effect.Effect<ConnectionView, ApiError>
     readonly setLimits: (id: string, settings: Partial<TrunkSettings>) => Effect.Effect<ConnectionView, ApiError>
-    /** 409 `conflict` while a number, an order, a subscription or the default of the tenant names it. */
+    /**
+     * Fails with 409 `conflict` while a number, an order, a subscription or the default of the tenant names the route.
+     */
     readonly remove: (id: string) => Effect.Effect<ConnectionView, ApiError>
     /**
      * Lets a call in at its route, or refuses it (guide/connections.md#limits): 403 `concurrent_call_cap_exceeded`, 429
-     * `rate_limited`, 503 for a trunk that does not answer and refuses calls then. Whoever was let in leaves.
+     * `rate_limited`, 503 while a trunk that then refuses calls does not answer. Every call that was let in has to `leave`.
      */
     readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
-    /** Counts a live call, or another leg of one, of an earlier process. */
+    /** Counts a live call, or another leg of one, that an earlier process let in. */
     readonly resume: (occupant: TrunkRoom.Occupant, routeId: Id.RouteId) => Effect.Effect<void>
-    /** It has ended, or never came to be. */
+    /** Ends the count of a call that has ended, or that never began. */
     readonly leave: (occupant: TrunkRoom.Occupant) => Effect.Effect<void>
-    /** Live calls of each route that has any. */
+    /** The live calls of each route that has any. */
     readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
-    /** The tenant's oldest active trunk at this address of a known peer; null: it has none there. */
+    /** The tenant's oldest active trunk at this address of a known peer; null when it has none there. */
     readonly routeAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<Id.RouteId | null>
-    /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
+    /**
+     * Resolves a route id, or the tenant's default for null. Fails with 400 for a malformed id, 404 when the route is
+     * unknown or of another tenant, 422 when it is disabled.
+     */
     readonly resolve: (tenantId: Id.TenantId, routeId: Id.RouteId | null) => Effect.Effect<Route, ApiError>
   }
 >()("trunkline/connection/Connections") {
-  /** `lookup`: the addresses of a DNS name, none when it cannot be resolved. */
+  /** `lookup` gives the addresses of a DNS name, none when it cannot be resolved. */
   static readonly layer = (options: { readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>> }) =>
     Layer.effectContext(
       Effect.gen(function* () {
@@ -233,7 +238,7 @@ export class Connections extends Context.Service<
           return view(row)
         })
 
-        /** This process sees it at once; a call from there may come as soon as this is answered. */
+        /** This process follows at once, because a call from there may come as soon as the change is answered. */
         const changed = Effect.fnUntraced(function* (row: RouteRow) {
           yield* Cache.invalidate(routes, `${row.tenantId} `)
           yield* Cache.invalidate(routes, `${row.tenantId} ${row.id}`)
@@ -292,7 +297,7 @@ export class Connections extends Context.Service<
           sipTrunk: (routeId) => Cache.get(trunks, routeId),
           qualified: (after, limit) =>
             Effect.map(repo.qualifiedAfter(after, limit), (rows) =>
-              // A question needs no password, and opening thousands of them takes time.
+              // An OPTIONS request needs no password, and opening thousands of them takes time.
               rows.map((row) => trunkOf({ ...row, password: null }))
             ),
           knownPeers: peers.listen

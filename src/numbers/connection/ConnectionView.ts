@@ -3,7 +3,7 @@ import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
-/** A connection as its tenant sees it: never the adapter or its configuration. */
+/** A connection as its tenant sees it, without the adapter and its configuration. */
 export const Connection = Wire.struct({
   id: Field.id("route", "What `route_id` and `connection_id` name."),
   name: Field.text("As the operator gave it.", "Main trunk"),
@@ -13,20 +13,20 @@ export const Connection = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "Connection" }))
 export type ConnectionView = typeof Connection.Encoded
 
-/** What the operator sets of a trunk; null: nothing (`limitsOf`). */
+/** The operator's settings of a trunk; null where the operator set nothing (`limitsOf`). */
 export interface TrunkSettings {
-  /** Calls at once, in both directions. */
+  /** The most calls at once, in both directions together. */
   readonly maxCalls: number | null
-  /** New calls a second that we place, and that the trunk places. */
+  /** New calls a second that we place; `inboundCps` limits those that the trunk places. */
   readonly outboundCps: number | null
   readonly inboundCps: number | null
-  /** It is asked by OPTIONS whether it is there. */
+  /** Whether OPTIONS requests check that the trunk answers. */
   readonly isQualified: boolean
-  /** Calls by it are refused while it does not answer; otherwise they are tried. */
+  /** Whether calls by the trunk are refused while it does not answer, instead of attempted. */
   readonly refusesUnreachable: boolean
 }
 
-/** Of a route that nobody has set anything of. */
+/** The settings of a route that the operator has not changed. */
 export const defaultSettings: TrunkSettings = {
   maxCalls: null,
   outboundCps: null,
@@ -35,7 +35,7 @@ export const defaultSettings: TrunkSettings = {
   refusesUnreachable: false
 }
 
-/** `createdAt` in epoch milliseconds; `password` sealed. */
+/** `createdAt` is in epoch milliseconds, `password` is sealed. */
 export interface RouteRow extends Readonly<typeof Connection.Type>, TrunkSettings {
   readonly tenantId: TenantId
   readonly adapter: string
@@ -46,8 +46,8 @@ export interface RouteRow extends Readonly<typeof Connection.Type>, TrunkSetting
 }
 
 /**
- * The limits under which a call is let in. Where the operator set none, calls that a trunk places have these: a trunk
- * that loops or is broken into has no other bound, and calls that we place have that of their tenant.
+ * The limits under which a call is let in. Where the operator set none, calls that a trunk places get these limits,
+ * because nothing else bounds a trunk that loops or is broken into. Calls that we place have the limit of their tenant.
  */
 export const limitsOf = (row: RouteRow, direction: "inbound" | "outbound"): TrunkSettings =>
   row.adapter === "sip" && direction === "inbound"

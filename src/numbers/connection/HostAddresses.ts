@@ -1,20 +1,22 @@
 /**
- * The addresses of hosts: which are known, and which came and went since the last call. They are counted, because
+ * The addresses of hosts, and which of them were added and removed since the last call. Addresses are counted, because
  * several hosts may have one address. Mutable; at most `capacity` addresses.
  */
 export interface HostAddresses {
-  /** Replaces the addresses of a host; without any, the host is forgotten. `false`: there was no room for all of them. */
+  /**
+   * Replaces the addresses of a host; an empty list forgets the host. `false` when there was no room for all of them.
+   */
   readonly set: (host: string, addresses: ReadonlyArray<string>) => boolean
   readonly of: (host: string) => ReadonlyArray<string>
   readonly all: () => ReadonlyArray<string>
-  /** What came and went since the last call. */
+  /** The addresses added and removed since the last call. */
   readonly changes: () => { readonly added: ReadonlyArray<string>; readonly removed: ReadonlyArray<string> }
 }
 
 export const make = (capacity: number): HostAddresses => {
-  /** A single address stands there by itself: most hosts are literals, and there may be a million. */
+  /** A single address is stored without an array, because most hosts are literals and there may be a million. */
   const byHost = new Map<string, string | ReadonlyArray<string>>()
-  /** How many hosts have it. */
+  /** How many hosts have each address. */
   const counts = new Map<string, number>()
   const added = new Set<string>()
   const removed = new Set<string>()
@@ -39,7 +41,8 @@ export const make = (capacity: number): HostAddresses => {
 
   return {
     set: (host, addresses) => {
-      // First the old ones make room. One that stays is counted again below, and has neither gone nor come.
+      // The old addresses make room first. An address that stays is counted again below, and is neither added nor
+      // removed.
       for (const address of of(host)) discount(address)
       const wanted = addresses.length < 2 ? addresses : [...new Set(addresses)]
       const kept = wanted.filter((address) => {

@@ -6,61 +6,61 @@ import * as IpAddress from "../../domain/network/IpAddress.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as HostAddresses from "./HostAddresses.ts"
 
-/** A host of SIP trunks and the version of its last change; `isActive`: an active trunk has it. */
+/** A host of SIP trunks and the version of its last change. `isActive` when an active trunk has this host. */
 export interface TrunkHost {
   readonly host: string
   readonly version: number
   readonly isActive: boolean
 }
 
-/** How soon a route that another process changed is known, and how often a listener that fell behind is tried again. */
+/** How soon a route that another process changed is known, and how often a push that failed is repeated. */
 const pollMs = 2_000
-/** How often a name is resolved again. When that fails, the last answer stands for a day. */
+/** How often a name is resolved again. While that fails, the last answer is used for a day. */
 const resolveMs = 60_000
 const staleMs = 86_400_000
 /** How long the first table waits for names. Slower ones follow as changes. */
 const firstMs = 3_000
-/** How long after the start a name that could not be resolved yet keeps the table from being whole. */
+/** How long after the start an unresolved name keeps the table from counting as whole. */
 const wholeMs = 600_000
 /** A listener that takes longer gets a snapshot later. */
 const pushMs = 2_000
-/** Names that are watched. Trunks with further names can be dialled, but calls from them are not taken in. */
+/** The most names that are watched. Trunks with further names can be dialled, but their calls are not accepted. */
 const maxNames = 1_000
-/** Addresses of one name. */
+/** The most addresses of one name. */
 const maxAddresses = 64
 const page = 10_000
 
 /**
- * Keeps the table of known peers (guide/connections.md#sip-trunks) and pushes it: the addresses of every active trunk,
- * also those of its name.
+ * Keeps the table of known peers (guide/connections.md#sip-trunks) and pushes it. It holds the addresses of every
+ * active trunk, including those that its name resolves to.
  *
- * The first table comes when the database has been read. Changes follow at once where this process made them
- * (`refresh`), and within seconds otherwise. The table has at most `PeerTable.maxPeers` addresses and `maxNames` names;
- * the rest is left out, and the log says so.
+ * The first table is pushed when the database has been read. Changes by this process (`refresh`) follow at once, others
+ * within seconds. The table has at most `PeerTable.maxPeers` addresses and `maxNames` names; the rest is left out and
+ * logged.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  /** The next number of a process that pushes, higher than all before it. */
+  /** The next number for a process that pushes, higher than all numbers before it. */
   readonly life: Effect.Effect<number>
-  /** The rows behind this one, in order of version and host, at most `limit`. */
+  /** The rows after this one, in order of version and host, at most `limit`. */
   readonly changedSince: (
     row: Pick<TrunkHost, "version" | "host">,
     limit: number
   ) => Effect.Effect<ReadonlyArray<TrunkHost>>
-  /** IPv4 and IPv6 addresses of a name; none: it cannot be resolved now. */
+  /** The IPv4 and IPv6 addresses of a name; none while it cannot be resolved. */
   readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
-  /** Told when routes or addresses of names changed, before anything is pushed. */
+  /** Runs when routes or addresses of names have changed, before anything is pushed. */
   readonly onChange: Effect.Effect<void>
 }) {
   const hosts = HostAddresses.make(PeerTable.maxPeers)
-  /** When each was last resolved; null: never. */
+  /** When each name was last resolved; null for never. */
   const names = new Map<string, number | null>()
-  /** Addresses that are not in their one spelling: routes of an earlier version, or of somebody's SQL. */
+  /** Addresses in another than their canonical spelling, from routes of an earlier version or from manual SQL. */
   const spellings = new Set<string>()
   const listeners = new Map<PeerListener, { held: number }>()
   const reading = yield* Semaphore.make(1)
   const pushing = yield* Semaphore.make(1)
   let read: Pick<TrunkHost, "version" | "host"> = { version: 0, host: "" }
-  /** The version of the table that is pushed; 0: none yet. */
+  /** The version of the table that is pushed; 0 when there is none yet. */
   let version = 0
   const startedAt = yield* Monotonic.now
   let wasWhole = true
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return "new name"
   }
 
-  /** Takes in what changed in the database; answers the names that are new. */
+  /** Applies the changes in the database and returns the names that are new. */
   const pull = Semaphore.withPermits(
     reading,
     1
@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const answer = yield* options.lookup(name)
     const now = yield* Monotonic.now
     const known = names.get(name)
-    // Its last trunk went meanwhile.
+    // The last trunk of this name went during the lookup.
     if (known === undefined) return
     const before = hosts.of(name)
     const found = answer.flatMap((address) => IpAddress.canonical(address) ?? []).slice(0, maxAddresses)
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const resolveAll = (wanted: ReadonlyArray<string>) =>
     Effect.forEach(wanted, resolve, { concurrency: 16, discard: true })
 
-  /** Hands it over and gives the version that the listener holds afterwards; -1: it did not say. */
+  /** Pushes the update and returns the version that the listener holds afterwards; -1 when it gave no answer. */
   const hand = (listener: PeerListener, update: PeerTable.PeerUpdate): Effect.Effect<number> =>
     listener(update).pipe(
       Effect.timeoutOption(pushMs),
@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return held
   })
 
-  /** Pushes what changed to whoever holds the version before, and all of it to the others. */
+  /** Pushes the changes to listeners that hold the previous version, and the whole table to the others. */
   const push = Semaphore.withPermits(
     pushing,
     1
@@ -195,7 +195,7 @@ export const make = Effect.fnUntraced(function* (options: {
     version = life * 2 ** 32 + 1
     yield* push
   })
-  /** Once for each outage of the database. */
+  /** Lets each outage of the database be logged once. */
   let failing = false
   const attempt = <E, R>(work: Effect.Effect<void, E, R>) =>
     Effect.matchCauseEffect(work, {
@@ -221,7 +221,7 @@ export const make = Effect.fnUntraced(function* (options: {
   )
 
   return {
-    /** Brings the table up to date with the database and pushes it; `host`, where it is a name, is resolved first. */
+    /** Brings the table up to date with the database and pushes it. When `host` is a name, it is resolved first. */
     refresh: (host: string) =>
       attempt(
         Effect.gen(function* () {
@@ -231,7 +231,7 @@ export const make = Effect.fnUntraced(function* (options: {
           yield* push
         })
       ),
-    /** What trunks at this address may call themselves. */
+    /** The hosts that trunks at this address may name themselves by. */
     hostsAt: (address: string): ReadonlyArray<string> => [
       address,
       ...[...names.keys(), ...spellings].filter((name) => hosts.of(name).includes(address))

@@ -5,7 +5,7 @@ import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
 
-/** Rows of `route`. Reads are by tenant, except those for carriers, by id or host. Failed statements die. */
+/** Rows of `route`. Reads are by tenant, except those for carriers, which are by id or host. Failed statements die. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
@@ -23,11 +23,11 @@ export const make = Effect.gen(function* () {
           ${row.port}, ${row.username}, ${row.password}, ${row.maxCalls}, ${row.outboundCps}, ${row.inboundCps},
           ${row.isQualified}, ${row.refusesUnreachable}, to_timestamp(${row.createdAt} / 1000.0))`),
 
-    /** Locks the route until the transaction ends; the operator's, of any tenant. */
+    /** Locks a route of any tenant until the transaction ends, for the operator. */
     lock: (id: RouteId) =>
       Effect.map(Effect.orDie(sql<RouteRow>`SELECT ${columns} FROM route WHERE id = ${id} FOR UPDATE`), first),
 
-    /** Writes what the operator may change of a route. */
+    /** Writes the columns that the operator may change. */
     update: (row: RouteRow) =>
       Effect.orDie(sql`
         UPDATE route SET is_default = ${row.isDefault}, status = ${row.status}, username = ${row.username},
@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
 
     remove: (id: RouteId) => Effect.orDie(sql`DELETE FROM route WHERE id = ${id}`),
 
-    /** What names the route: numbers, orders under way, subscriptions. At most eleven of each. */
+    /** The numbers, orders under way and subscriptions that name the route, at most eleven of each. */
     dependents: (id: RouteId) =>
       Effect.orDie(sql<{ readonly kind: "number" | "order" | "subscription"; readonly name: string }>`
         (SELECT 'number' AS kind, phone_number AS name FROM phone_number
@@ -46,7 +46,7 @@ export const make = Effect.gen(function* () {
         UNION ALL (SELECT 'order', id FROM number_order WHERE route_id = ${id} AND status = 'pending' LIMIT 11)
         UNION ALL (SELECT 'subscription', id FROM webhook_subscription WHERE connection_id = ${id} AND is_active LIMIT 11)`),
 
-    /** Active SIP trunks behind this one that are asked by OPTIONS, by id. */
+    /** The active SIP trunks after this id that OPTIONS requests check, ordered by id. */
     qualifiedAfter: (id: string, limit: number) =>
       Effect.orDie(sql<RouteRow>`
         SELECT ${columns} FROM route WHERE adapter = 'sip' AND status = 'active' AND is_qualified AND id > ${id}
@@ -80,7 +80,7 @@ export const make = Effect.gen(function* () {
         })
       ),
 
-    /** Also a disabled one: its live calls go on, and their requests may be challenged. */
+    /** Includes disabled trunks, because their live calls continue and their requests may be challenged. */
     sipById: (id: RouteId) =>
       Effect.map(
         Effect.orDie(sql<RouteRow>`
@@ -98,13 +98,13 @@ export const make = Effect.gen(function* () {
         first
       ),
 
-    /** Hosts of trunks behind this one, by the version of their last change. */
+    /** The hosts of trunks after this one, by the version of their last change. */
     hostsSince: ({ host, version }: Pick<TrunkHost, "version" | "host">, limit: number) =>
       Effect.orDie(sql<TrunkHost>`
         SELECT host, version::float8 AS version, is_active AS "isActive" FROM trunk_host
         WHERE (version, host) > (${version}, ${host}) ORDER BY version, host LIMIT ${limit}`),
 
-    /** A number that no process had before. */
+    /** Returns a number that no process had before. */
     peerTableLife: Effect.map(
       Effect.orDie(sql<{ readonly life: number }>`SELECT nextval('peer_table')::float8 AS life`),
       (rows) => rows[0]?.life ?? 0

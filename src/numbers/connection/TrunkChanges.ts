@@ -9,7 +9,7 @@ import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type { RouteRow, TrunkSettings } from "./ConnectionView.ts"
 import type * as RouteRepo from "./RouteRepo.ts"
 
-/** Digest of a trunk; `username` absent: the one that it has. Password null: it has none any more. */
+/** A trunk's digest credentials. Without `username` the present one stays. Password null removes the password. */
 export interface NewPassword {
   readonly username?: string
   readonly password: string | null
@@ -18,10 +18,10 @@ export interface NewPassword {
 const unknown = (id: string) => ApiError.of("not_found", `no route ${id}`)
 
 /**
- * What the operator changes of a route that stands, each with its audit line in the same transaction. A change that
- * changes nothing leaves none. Live calls go on.
+ * The operator's changes of an existing route, each with its audit line in the same transaction. A change without
+ * effect leaves no line. Live calls continue.
  *
- * `changed` is told of the row as it was, after the commit.
+ * `changed` gets the row as it was, after the commit.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly repo: Effect.Success<typeof RouteRepo.make>
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* journal.commitWithin({ ...empty, audit: [line] })
   })
 
-  /** `apply` runs within the transaction and gives the row as it is afterwards. */
+  /** `apply` runs within the transaction and returns the row as it is afterwards. */
   const change = Effect.fnUntraced(function* (id: string, apply: (row: RouteRow) => Effect.Effect<RouteRow, ApiError>) {
     if (!Id.is("route", id)) return yield* unknown(id)
     const [before, after] = yield* Effect.gen(function* () {
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: {
         })
       ),
 
-    /** Refused while something names the route, which the error says. */
+    /** Fails while anything names the route; the error lists the names. */
     remove: (id: string) =>
       change(id, (row) =>
         Effect.gen(function* () {
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (options: {
   }
 })
 
-/** The settings with their names outside. */
+/** The settings with their external names. */
 const fields = [
   ["maxCalls", "max_calls"],
   ["outboundCps", "outbound_cps"],
@@ -157,7 +157,7 @@ const fields = [
   ["refusesUnreachable", "refuses_unreachable"]
 ] as const satisfies ReadonlyArray<readonly [keyof TrunkSettings, string]>
 
-/** "numbers +1…, +2…" for each kind, ten of them at most. */
+/** Formats "numbers +1…, +2…" for each kind, with at most ten names. */
 const named = (dependents: ReadonlyArray<{ readonly kind: string; readonly name: string }>): ReadonlyArray<string> =>
   [...Map.groupBy(dependents, ({ kind }) => kind)].map(([kind, all]) => {
     const names = all.slice(0, 10).map(({ name }) => name)

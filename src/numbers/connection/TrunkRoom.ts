@@ -1,24 +1,24 @@
 import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
 import type { TrunkSettings } from "./ConnectionView.ts"
 
-/** What takes up a trunk: a call, or a leg that was dialled for one besides. */
+/** A call, or a leg that was dialled for a call besides its own. */
 export type Occupant = CallId | LegId
 
 /**
- * The calls of each route, and how fast new ones come: the limits of a trunk are kept here. Mutable; its size is that of
- * what lives.
+ * Enforces the limits of trunks: how many calls each route has, and how fast new calls come. Mutable; its size is that
+ * of the live calls.
  *
  * A rate of n a second lets n calls in at once, and then one each nth of a second.
  */
 export interface TrunkRoom {
-  /** Takes a call in, or says which limit it is beyond. A call that is in stays in, once. */
+  /** Lets a call in, or returns the limit that it exceeds. A call that is already in is counted once. */
   readonly enter: (call: Entering, settings: TrunkSettings, now: number) => "in" | "calls" | "rate"
   /** Counts a call that an earlier process let in. */
   readonly resume: (occupant: Occupant, routeId: RouteId) => void
   readonly leave: (occupant: Occupant) => void
-  /** Calls of the route now. */
+  /** The present calls of the route. */
   readonly count: (routeId: RouteId) => number
-  /** Every route that has calls now. */
+  /** Every route that has calls at present. */
   readonly counts: () => ReadonlyMap<RouteId, number>
 }
 
@@ -28,13 +28,13 @@ interface Entering {
   readonly direction: "inbound" | "outbound"
 }
 
-/** Buckets that are full again are forgotten when so many are remembered, or twice as many as were left then. */
+/** Full buckets are forgotten when this many are remembered, and later at twice as many as the last sweep left. */
 const sweepAt = 1_024
 
 export const make = (): TrunkRoom => {
   const routes = new Map<Occupant, RouteId>()
   const counts = new Map<RouteId, number>()
-  /** When the bucket of a route and a direction is full again. */
+  /** When the bucket of each route and direction is full again. */
   const fullAt = new Map<string, number>()
   let sweepSize = sweepAt
 
@@ -59,7 +59,7 @@ export const make = (): TrunkRoom => {
       if (cps !== null) {
         const key = `${routeId} ${direction}`
         const next = Math.max(fullAt.get(key) ?? now, now) + 1_000 / cps
-        // A call of a bucket that just became full leaves the sum a hair above the second.
+        // For a bucket that has just become full, rounding leaves the sum slightly above the second.
         if (!(next <= now + 1_000.001)) return "rate"
         sweep(now)
         fullAt.set(key, next)
