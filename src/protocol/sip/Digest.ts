@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto"
 import { Result } from "effect"
 import * as Grammar from "./message/Grammar.ts"
 
-/** Supported hash algorithms, RFC 7616 and RFC 8760, strongest first. The `-sess` forms are not supported. */
+/** The supported hash algorithms, RFC 7616 and RFC 8760, strongest first. The `-sess` forms are not supported. */
 const algorithms = { "SHA-256": "sha256", MD5: "md5" } as const
 
 export type Algorithm = keyof typeof algorithms
@@ -15,7 +15,7 @@ export interface Challenge {
   readonly algorithm: Algorithm
   /** `none` is the form of RFC 2069: no qop, no cnonce, no count. */
   readonly qop: "auth" | "none"
-  /** The last nonce was too old, but the credentials were right. */
+  /** The previous nonce was too old, but the credentials were right. */
   readonly stale: boolean
 }
 
@@ -25,17 +25,17 @@ export interface Credentials {
   readonly realm: string
   readonly nonce: string
   readonly uri: string
-  /** Hexadecimal, lower case. */
+  /** Lower-case hexadecimal. */
   readonly response: string
   readonly algorithm: Algorithm
   readonly opaque: string | null
-  /** With `qop=auth`: the client's nonce and how many requests it has made with this nonce. Null without `qop`. */
+  /** The client's nonce with `qop=auth`, and how many requests it has made with our nonce. Null without `qop`. */
   readonly protection: { readonly cnonce: string; readonly count: number } | null
 }
 
 type Fields = ReadonlyMap<string, string>
 
-/** `Digest name=value, name="value"`; names in lower case, values without quotes. */
+/** Reads `Digest name=value, name="value"` with names in lower case and values without quotes. */
 const fields = (value: string): Fields | null => {
   const text = Grammar.trimmed(value)
   const scheme = /^Digest[ \t]+/i.exec(text)
@@ -60,7 +60,9 @@ const algorithmOf = (found: Fields): Algorithm | null => {
   return name === "MD5" || name === "SHA-256" ? name : null
 }
 
-/** Fails with what is wrong or not supported (scheme, algorithm, `auth-int` only). Never throws. */
+/**
+ * Fails with the fault, or with the feature that is not supported (scheme, algorithm, `auth-int` only). Never throws.
+ */
 export const parseChallenge = (value: string): Result.Result<Challenge, string> => {
   const found = fields(value)
   if (found === null) return Result.fail("not a Digest challenge")
@@ -78,10 +80,10 @@ export const parseChallenge = (value: string): Result.Result<Challenge, string> 
 }
 
 /**
- * What to do about a 401 or 407 with these challenge values (one a header line, RFC 8760 section 2.3).
+ * Decides what to do about a 401 or 407 with these challenge values (one a header line, RFC 8760 section 2.3).
  *
  * The strongest supported algorithm is taken, the topmost among equals. `attempted` is the challenge that the refused
- * request had already answered: the same realm again, and not stale, means that the credentials are wrong, so that a
+ * request had already answered. The same realm again without `stale` means that the credentials are wrong, so that a
  * client never loops.
  */
 export const choose = (
@@ -138,7 +140,7 @@ export const formatChallenge = (challenge: Challenge): string => {
   return challenge.stale ? `${text}, stale=true` : text
 }
 
-/** Server side: reads what a client answered. Fails with what is wrong or not supported. Never throws. */
+/** Server side: reads a client's credentials. Fails with the fault or the unsupported feature. Never throws. */
 export const parseCredentials = (value: string): Result.Result<Credentials, string> => {
   const found = fields(value)
   if (found === null) return Result.fail("not Digest credentials")
@@ -164,8 +166,8 @@ export const parseCredentials = (value: string): Result.Result<Credentials, stri
 /**
  * Server side: whether `credentials` were made with this `ha1` for a request of `method`; compared in constant time.
  *
- * The caller checks what belongs to it: that the nonce is its own and fresh, that the count rises, and that the
- * realm, algorithm and URI are those that it asked for.
+ * The caller checks the rest: that the nonce is its own and fresh, that the count rises, and that realm, algorithm and
+ * URI are those of its challenge.
  */
 export const verify = (credentials: Credentials, secret: string, method: string): boolean => {
   const expected = new TextEncoder().encode(digest(credentials, secret, method))
@@ -173,7 +175,7 @@ export const verify = (credentials: Credentials, secret: string, method: string)
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** H(A1), which a server stores in place of the password. Hexadecimal. */
+/** H(A1), which a server stores in place of the password, in hexadecimal. */
 export const ha1 = (algorithm: Algorithm, username: string, realm: string, password: string): string =>
   hash(algorithms[algorithm], `${username}:${realm}:${password}`)
 

@@ -1,8 +1,8 @@
 /**
- * A flow: the way that a message came or goes, RFC 5626 section 3.
+ * A flow is the way that a message took or takes, RFC 5626 section 3.
  *
  * Over UDP it is a pair of addresses with their ports, over any other transport one connection. Requests, responses and
- * what is stored of a call name a flow, so that whoever sends knows the transport, its timers and our own address.
+ * the stored data of a call name a flow, so that the sender knows the transport, its timers and our own address.
  */
 import type { Endpoint } from "./message/SipMessage.ts"
 
@@ -11,15 +11,15 @@ export type TransportType = "udp" | "tcp" | "tls" | "ws" | "wss"
 
 export interface Flow {
   readonly transport: TransportType
-  /** Our end. Where the transport listens on all addresses of the machine: the one that peers are told. */
+  /** Our end. Where the transport listens on all addresses of the machine, it is the advertised address. */
   readonly local: Endpoint
-  /** Their end; where the connection is gone, a new one is opened to it (RFC 3261 section 18.2.2). */
+  /** Their end. When the connection is gone, a new one is opened to it (RFC 3261 section 18.2.2). */
   readonly remote: Endpoint
-  /** Unique among the connections of this process; null: the transport has none, or none is open yet. */
+  /** Unique among the connections of this process. Null when the transport has none, or none is open yet. */
   readonly connection: string | null
 }
 
-/** Whether the transport delivers what it took, or says that it did not: no timer repeats a message on it. */
+/** Whether the transport itself delivers a message or reports its loss, so that no timer repeats messages on it. */
 export const isReliable = (flow: Flow): boolean => flow.transport !== "udp"
 
 /** The transport as a Via names it, RFC 3261 section 25.1. */

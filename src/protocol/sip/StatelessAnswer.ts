@@ -5,13 +5,15 @@ import type { SipRequest } from "./message/SipMessage.ts"
 import * as SipWriter from "./message/SipWriter.ts"
 import * as Via from "./message/header/Via.ts"
 
-/** An answer that no transaction keeps, RFC 3261 section 8.2.7, and the way that it goes. */
+/** An answer that no transaction keeps, RFC 3261 section 8.2.7, and the flow that it takes. */
 interface StatelessAnswer {
   readonly bytes: Uint8Array
   readonly to: Flow
 }
 
-/** Null: an ACK is never answered (section 17), and a request without a usable Via has no way back. */
+/**
+ * Null for an ACK, which is never answered (section 17), and for a request whose Via is unusable and gives no way back.
+ */
 export const make = (
   request: SipRequest,
   from: Flow,

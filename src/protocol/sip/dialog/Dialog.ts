@@ -16,7 +16,7 @@ export interface Dialog {
   readonly phase: "early" | "confirmed"
   readonly callId: string
   readonly localTag: string
-  /** `""` where an RFC 2543 peer gave none. */
+  /** `""` when an RFC 2543 peer gave none. */
   readonly remoteTag: string
   /** Name and URI for From (ours) and To (theirs), without tag. */
   readonly local: string
@@ -85,9 +85,8 @@ export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog 
 }
 
 /**
- * Dialog of the called party, section 12.1.1, from an INVITE; `null` where its CSeq, From, To or Call-ID cannot be
- * read. `localTag` is the To tag and `contact` the Contact of all its responses; our first request has the number after
- * `cseq`.
+ * The dialog of the called party, section 12.1.1, from an INVITE; `null` when its CSeq, From, To or Call-ID is malformed.
+ * `localTag` is the To tag and `contact` the Contact of all its responses; our first request has the number after `cseq`.
  */
 export const fromRequest = (
   invite: SipRequest,
@@ -114,7 +113,7 @@ export const fromRequest = (
   }
 }
 
-/** We sent a 2xx to the INVITE. */
+/** The dialog after we sent a 2xx to the INVITE. */
 export const accepted = (dialog: Dialog): Dialog => ({ ...dialog, phase: "confirmed" })
 
 /**
@@ -129,8 +128,8 @@ export const succeeded = (dialog: Dialog, response: SipResponse): Dialog => ({
 })
 
 /**
- * Takes in a request of the peer, section 12.2.2. A request whose CSeq is lower than one seen is `outOfOrder`: it gets a
- * 500 and does not change the dialog. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
+ * Applies a request of the peer, section 12.2.2. A request whose CSeq is lower than an earlier one is `outOfOrder`: it
+ * gets a 500 and does not change the dialog. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
  */
 export const receive = (
   dialog: Dialog,
@@ -143,7 +142,7 @@ export const receive = (
     : { verdict: "inOrder", dialog: { ...dialog, remoteCSeq: sequence } }
 }
 
-/** A request of the peer that refreshes the target is accepted with a 2xx, section 12.2.2. */
+/** The dialog after we accepted a request of the peer that refreshes the target with a 2xx, section 12.2.2. */
 export const refreshed = (dialog: Dialog, request: SipRequest): Dialog => ({
   ...dialog,
   remoteTarget: contactOf(request) ?? dialog.remoteTarget
@@ -158,8 +157,9 @@ const routed = (dialog: Dialog): { readonly uri: string; readonly routes: Readon
 }
 
 /**
- * The URI to resolve for our next request, section 8.1.2: of the first router, strict or loose, or else the target. It is
- * read from the route set as it stands: once a strict router is in the Request-URI, the first Route is of another hop.
+ * The URI to resolve for our next request, section 8.1.2: that of the first router, strict or loose, or else the
+ * target. It is read from the unchanged route set, because once a strict router is in the Request-URI, the first Route
+ * names another hop.
  */
 export const nextHop = ({ remoteTarget, routeSet: [first] }: Dialog): string =>
   first === undefined ? remoteTarget : Route.requestUri(first)

@@ -1,29 +1,29 @@
 import type { Header } from "../message/SipMessage.ts"
 
-/** Where a request of the peer meets us. */
+/** The state of our dialog in which a request of the peer arrives. */
 export type Place =
-  /** It belongs to no dialog. */
+  /** The request belongs to no dialog. */
   | "outside"
-  /** An early dialog, RFC 3261 section 12.1: its INVITE is the peer's, or ours. */
+  /** An early dialog, RFC 3261 section 12.1: the INVITE is the peer's for `ringing`, ours for `calling`. */
   | "ringing"
   | "calling"
   /** Our 2xx, or theirs, has made the dialog. */
   | "confirmed"
-  /** A BYE went or came. */
+  /** A BYE was sent or received. */
   | "leaving"
 
-/** Who serves a method within a dialog. */
+/** The module that serves a method within a dialog. */
 export type ServedBy = "session" | "bye" | "capabilities" | "digits" | "subscription"
 
 type Verdict = "serve" | 405 | 481 | 491 | 500 | 501
 
 export interface Row {
-  /** `null`: nobody. */
+  /** `null` when the method is not served. */
   readonly servedBy: ServedBy | null
   readonly at: Readonly<Record<Place, Verdict>>
-  /** Whether its 2xx makes its Contact the target of what follows: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
+  /** Whether a 2xx makes the request's Contact the new remote target: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
   readonly refreshesTarget: boolean
-  /** `after_commit`: we answer once what it brings is stored; a peer that gets no answer sends it again. */
+  /** `after_commit`: we answer once the effect of the request is stored; a peer that gets no answer sends it again. */
   readonly answered: "at_once" | "after_commit"
 }
 
@@ -72,7 +72,8 @@ const table: Readonly<Record<string, Row>> = {
     refreshesTarget: false,
     answered: "after_commit"
   },
-  // Served only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3); its server knows them.
+  // NOTIFY is served only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3), which its server
+  // checks.
   NOTIFY: {
     servedBy: "subscription",
     at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },
@@ -91,8 +92,8 @@ const table: Readonly<Record<string, Row>> = {
 /** The row of a method; one that SIP does not know is refused with 501 (sections 8.2.1 and 21.5.2). */
 export const of = (method: string): Row => (Object.hasOwn(table, method) ? (table[method] ?? unknown) : unknown)
 
-/** ACK and CANCEL go past the table: they belong to a transaction. */
+/** ACK and CANCEL are missing in the table, because they belong to a transaction. */
 const served = Object.keys(table).filter((method) => table[method]?.servedBy !== null)
 
-/** What this user agent serves, section 20.5. */
+/** The methods that this user agent serves, section 20.5. */
 export const allow: Header = ["Allow", [...served, "ACK", "CANCEL"].join(", ")]

@@ -1,10 +1,11 @@
 /**
- * What must outlive the process so that the next one can end a call: with BYE (`dialog`), with CANCEL (`calling`, our
- * INVITE without a final answer) or with a final response (`ringing`, theirs). Kept by others as opaque JSON.
+ * The data that must outlive the process so that the next one can end a call: with BYE (`dialog`), with CANCEL
+ * (`calling`, our INVITE without a final answer) or with a final response (`ringing`, theirs). Others keep it as opaque
+ * JSON.
  *
- * The last CSeq before a crash may be unknown, therefore a resumed dialog goes on after a gap (RFC 3261 section 12.2.1.1
- * asks for a higher number, not for the next). `flow` is the way that the packets of the call went; its connection, where
- * it had one, ended with the process.
+ * The last CSeq before a crash may be unknown, therefore a resumed dialog continues after a gap (RFC 3261 section
+ * 12.2.1.1 asks for a higher number, not for the next). `flow` is the way that the packets of the call took; its
+ * connection, if any, ended with the process.
  */
 import { Result, Schema } from "effect"
 import type { Dialog } from "./Dialog.ts"
@@ -39,7 +40,7 @@ const unanswered = {
   kind: Schema.Literals(["calling", "ringing"]),
   uri: Schema.String,
   headers: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
-  /** To tag of our responses where ringing, else `""`. */
+  /** The To tag of our responses when ringing, else `""`. */
   localTag: Schema.String
 }
 
@@ -51,7 +52,7 @@ export type DialogResume = typeof DialogResume.Type
 export type Confirmed = typeof Confirmed.Type
 export type Unanswered = typeof Unanswered.Type
 
-/** Version 1 knew UDP only and stored no address but that of the peer. */
+/** Version 1 knew UDP only and stored only the address of the peer. */
 const version1 = { version: Schema.Literal(1), peer: Address }
 const Version1 = Schema.Union([
   Schema.Struct({ ...version1, ...confirmed }),
@@ -69,15 +70,15 @@ const upgraded = ({ peer, ...rest }: typeof Version1.Type): DialogResume => ({
   }
 })
 
-/** Requests that one process may send within a dialog before its journal is lost. */
+/** How many requests one process may send within a dialog before its journal is lost. */
 export const cseqGap = 1_000
 
-/** Reads what was stored; fails on anything that is not a resume of a version known here. */
+/** Fails on anything that is not a resume of a known version. */
 export const decode = (stored: unknown): Result.Result<DialogResume, Schema.SchemaError> =>
   Result.map(decodeAny(stored), (resume) => (resume.version === 1 ? upgraded(resume) : resume))
 const decodeAny = Schema.decodeUnknownResult(Schema.Union([DialogResume, Version1]))
 
-/** The flow of the call, without its connection; a transport of this process takes it up. */
+/** The flow of the call without its connection; a transport of this process uses it again. */
 export const flowOf = ({ flow }: DialogResume): Flow => ({ ...flow, connection: null })
 
 const storedFlow = ({ local, remote, transport }: Flow): typeof StoredFlow.Type => ({
@@ -117,7 +118,7 @@ export const toDialog = (resume: Confirmed): Dialog => ({
   ack: null
 })
 
-/** What CANCEL, ACK and responses copy; not the session description. */
+/** The headers that CANCEL, ACK and responses copy. The session description is left out. */
 const kept = new Set([
   "Via",
   "Route",
@@ -143,7 +144,7 @@ const fromInvite = (kind: Unanswered["kind"], invite: SipRequest, localTag: stri
 /** Our INVITE, before it is sent. */
 export const calling = (invite: SipRequest, flow: Flow): Unanswered => fromInvite("calling", invite, "", flow)
 
-/** Their INVITE, stamped, with the To tag that our responses carry. */
+/** Their stamped INVITE, with the To tag that our responses carry. */
 export const ringing = (invite: SipRequest, localTag: string, flow: Flow): Unanswered =>
   fromInvite("ringing", invite, localTag, flow)
 

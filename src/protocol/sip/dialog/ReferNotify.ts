@@ -3,7 +3,7 @@ import * as Params from "../message/header/Params.ts"
 import type { Notified } from "./ReferSubscription.ts"
 import { header, type SipRequest } from "../message/SipMessage.ts"
 
-/** What a NOTIFY says of a REFER, or the status that refuses it. */
+/** The progress that a NOTIFY reports of a REFER, or the status that refuses it. */
 export type ReferNotify =
   | { readonly type: "notified"; readonly id: number | null; readonly notified: Notified }
   | { readonly type: "refused"; readonly status: 400 | 415 | 489 }
@@ -29,8 +29,8 @@ const statusOf = (body: Uint8Array): number | null => {
 
 /**
  * Reads a NOTIFY of the event `refer`, RFC 3515 section 2.4.4 and RFC 6665 sections 4.1.3 and 8.2.1. It refuses another
- * event with 489, another body with 415, and an Event or Subscription-State that cannot be read with 400. `id: null` is the
- * first REFER of the dialog.
+ * event with 489, another body with 415, and a malformed Event or Subscription-State with 400. `id: null` is the first
+ * REFER of the dialog.
  */
 export const read = (request: SipRequest): ReferNotify => {
   const [event, eventParams] = split(header(request, "Event") ?? "")

@@ -1,14 +1,14 @@
 /**
  * The subscription that a REFER of ours makes, RFC 3515 section 2.4 with RFC 6665 section 4.1.2: the peer notifies us
- * of what became of the request that we asked it to send.
+ * of the outcome of the request that we asked it to send.
  *
- * It ends when the peer says so, or when its time is over: it is never refreshed. It outputs `finished` exactly once.
+ * It ends when the peer ends it, or when its time is over; it is never refreshed. It outputs `finished` exactly once.
  */
 export interface State {
   readonly phase:
     /** The REFER has no final response; a NOTIFY may come before it. */
     | "sent"
-    /** Accepted, or notified so, and the request is not sent yet. */
+    /** The REFER was accepted, or a NOTIFY implied it, and the request is not sent yet. */
     | "pending"
     | "active"
     | "terminated"
@@ -16,15 +16,15 @@ export interface State {
   readonly id: number
   /** Whether `finished` was output; a later NOTIFY changes nothing. */
   readonly finished: boolean
-  /** When it ends by itself; `null`: it waits for the response to the REFER. */
+  /** When it ends by itself; `null` while it waits for the response to the REFER. */
   readonly deadline: number | null
 }
 
 export interface Notified {
   readonly subscription: "pending" | "active" | "terminated"
-  /** `null`: it does not say. */
+  /** `null` when the NOTIFY gives none. */
   readonly expiresSecs: number | null
-  /** Of the first line of its `message/sipfrag`; `null`: it has none. */
+  /** The status in the first line of its `message/sipfrag`; `null` when it has none. */
   readonly status: number | null
 }
 
@@ -40,7 +40,7 @@ export type Input =
 export type Output =
   | { readonly type: "accepted"; readonly status: number }
   | { readonly type: "progress"; readonly status: number }
-  /** `null`: nobody knows what became of the request. */
+  /** `null` when the outcome of the request is unknown. */
   | { readonly type: "finished"; readonly status: number | null }
 
 export interface Step {
@@ -48,9 +48,9 @@ export interface Step {
   readonly outputs: ReadonlyArray<Output>
 }
 
-/** Timer N, RFC 6665 section 4.1.2.4: the first NOTIFY comes within this time. */
+/** Timer N, RFC 6665 section 4.1.2.4: the time within which the first NOTIFY has to arrive. */
 export const firstNotifyMs = 32_000
-/** How long a subscription lasts whose NOTIFY names no time, and the longest that we wait for one. */
+/** How long a subscription lasts whose NOTIFY names no time, and the longest that we wait for a NOTIFY. */
 export const defaultSecs = 180
 export const longestSecs = 3_600
 

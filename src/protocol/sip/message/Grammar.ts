@@ -19,7 +19,7 @@ export const tokenEnd = (text: string, at: number): number => {
 
 export const isToken = (text: string): boolean => text.length > 0 && tokenEnd(text, 0) === text.length
 
-/** Space or tab; line breaks are gone once a header is unfolded. */
+/** Space or tab; an unfolded header has no line breaks. */
 export const isSpaceCode = (code: number): boolean => code === 0x20 || code === 0x09
 
 /** Index of the first character at or after `at` that is neither space nor tab. */
@@ -29,7 +29,7 @@ export const skipSpace = (text: string, at: number): number => {
   return end
 }
 
-/** `text` between `from` and `to` without spaces and tabs around it. Unlike `trim`, other blanks of Unicode stay. */
+/** `text` between `from` and `to` without spaces and tabs around it. Unlike `trim`, it keeps other Unicode blanks. */
 export const trimmed = (text: string, from = 0, to = text.length): string => {
   const start = Math.min(skipSpace(text, from), to)
   let end = to
@@ -47,11 +47,11 @@ export const closingQuote = (text: string, open: number): number => {
   return -1
 }
 
-/** What stands between the quotes, with every quoted-pair resolved. */
+/** The text between the quotes, with every quoted-pair resolved. */
 export const unescapeQuoted = (inner: string): string =>
   inner.includes("\\") ? inner.replace(/\\([^])/g, "$1") : inner
 
-/** A quoted-string; a line break, which no quoted-string can hold, becomes a space. */
+/** Writes a quoted-string. A line break, which no quoted-string can hold, becomes a space. */
 export const quote = (text: string): string => `"${text.replace(/[\r\n]+/g, " ").replace(/["\\]/g, "\\$&")}"`
 
 /**
@@ -84,10 +84,7 @@ export const splitList = (value: string): ReadonlyArray<string> => {
 export const tokens = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap(splitList).filter((element) => element.length > 0)
 
-/**
- * A decimal number of 1 to `digits` digits, or `null`; leading zeros are allowed and do not count
- * (RFC 4475 section 3.1.1.1).
- */
+/** A decimal number of 1 to `digits` digits, or `null`. Leading zeros do not count (RFC 4475 section 3.1.1.1). */
 export const decimal = (text: string, digits: number): number | null => {
   if (!/^[0-9]+$/.test(text)) return null
   const significant = text.replace(/^0+(?=[0-9])/, "")

@@ -6,9 +6,9 @@ import * as Via from "./header/Via.ts"
 
 /**
  * The keys under which transactions and dialogs are found, RFC 3261 sections 8.2.2.2, 12, 17.1.3 and 17.2.3, and the
- * parts they are made of.
+ * parts that make up the keys.
  *
- * A key or a part is `null` where it cannot be read. Parts of a key are joined by a line feed, which no header value holds.
+ * A malformed key or part is `null`. Parts of a key are joined by a line feed, which no header value holds.
  */
 export const cseq = (message: SipMessage): CSeq.CSeq | null => {
   const value = header(message, "CSeq")
@@ -35,7 +35,7 @@ export const client = (message: SipMessage): string | null => {
 
 /**
  * Section 17.2.3: branch, sent-by and method; the ACK to a 3xx to 6xx has the key of its INVITE. A request without the
- * magic cookie (RFC 2543) is known by From tag, Call-ID and CSeq number besides. Stamping does not change the key.
+ * magic cookie (RFC 2543) also has From tag, Call-ID and CSeq number in its key. Stamping does not change the key.
  */
 export const server = (request: SipRequest, method: string = request.method): string | null => {
   const via = Result.getOrNull(Via.top(request))
@@ -48,7 +48,9 @@ export const server = (request: SipRequest, method: string = request.method): st
     : ["server", ...hop, fromTag(request), header(request, "Call-ID"), sequence].join("\n")
 }
 
-/** Section 8.2.2.2: what copies of one request that came by different paths have in common; none within a dialog. */
+/**
+ * Section 8.2.2.2: the key that copies of one request share when they arrived by different paths; none within a dialog.
+ */
 export const merged = (request: SipRequest): string | null => {
   if (request.method === "ACK" || request.method === "CANCEL" || toTag(request) !== null) return null
   return [fromTag(request), header(request, "Call-ID"), cseq(request)?.sequence, request.method].join("\n")

@@ -10,19 +10,19 @@ export interface Part {
 }
 
 const maxParts = 16
-/** Bytes of the headers of one part. */
+/** The most bytes of the headers of one part. */
 const maxHeadBytes = 4_096
 
-/** One character for each byte, so that places in the text are places in the bytes. */
+/** Latin-1 gives one character for each byte, so that places in the text are places in the bytes. */
 const latin1 = new TextDecoder("latin1")
 const utf8 = new TextDecoder()
 
 /**
- * The parts of a body between the delimiters of `boundary`; what stands before the first and behind the last is left out.
- * Fails with what is wrong. Never throws.
+ * The parts of a body between the delimiters of `boundary`. Text before the first and after the last delimiter is left
+ * out. Fails with the fault. Never throws.
  *
- * A lone LF ends a line too. It fails for a malformed boundary, for no part or more than 16, without a final delimiter, and
- * for a part whose headers are too long or cannot be read.
+ * A lone LF ends a line too. It fails for a malformed boundary, for no part or more than 16, without a final delimiter,
+ * and for a part whose headers are too long or malformed.
  */
 export const parse = (bytes: Uint8Array, boundary: string): Result.Result<ReadonlyArray<Part>, string> => {
   if (!/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary)) return Result.fail("malformed boundary")
@@ -41,7 +41,7 @@ export const parse = (bytes: Uint8Array, boundary: string): Result.Result<Readon
   return parts.length === 0 ? Result.fail("multipart body without parts") : Result.succeed(parts)
 }
 
-/** The next delimiter line at or behind `from`: where the line break before it begins, and where its own ends. */
+/** The next delimiter line at or after `from`: where the line break before it begins, and where its own ends. */
 const delimiter = (
   text: string,
   boundary: string,
@@ -49,7 +49,7 @@ const delimiter = (
 ): { readonly start: number; readonly end: number; readonly isLast: boolean } | null => {
   const dashed = `--${boundary}`
   for (let at = text.indexOf(dashed, from); at !== -1; at = text.indexOf(dashed, at + 1)) {
-    // The line break before it belongs to it, and may be the one that ended the line of the delimiter before.
+    // The line break before a delimiter belongs to it, and may also end the line of the previous delimiter.
     if (at !== 0 && text[at - 1] !== "\n") continue
     const start = at === 0 ? 0 : text[at - 2] === "\r" ? at - 2 : at - 1
     let end = at + dashed.length
@@ -81,6 +81,6 @@ const readPart = (bytes: Uint8Array): Part | null => {
     if (name === null) return null
     headers.push([name, Grammar.trimmed(line, colon + 1)])
   }
-  // Headers that nothing follows, or nothing at all.
+  // The part consists of headers alone, or is empty.
   return { headers, body: bytes.subarray(bytes.length) }
 }

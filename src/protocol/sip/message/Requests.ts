@@ -13,17 +13,17 @@ export interface Body {
   readonly bytes: Uint8Array
 }
 
-/** What every request says about its sender's hop. */
+/** The parts of a request that describe its sender's hop. */
 export interface Hop {
   /** Our address and port as others reach them, `host:port`. */
   readonly sentBy: string
   /** Unique for each transaction; begins with `z9hG4bK`. */
   readonly branch: string
-  /** As a Via names it. Default `UDP`. */
+  /** The name of the transport in a Via. Default `UDP`. */
   readonly transport?: string
 }
 
-/** What a caller may add to a request. */
+/** The parts that a caller may add to a request. */
 export interface Extras {
   readonly headers?: ReadonlyArray<Header>
   readonly body?: Body
@@ -49,7 +49,7 @@ const via = ({ transport = "UDP", sentBy, branch }: Hop): Header => [
   `SIP/2.0/${transport} ${sentBy};branch=${branch};rport`
 ]
 
-/** A request without Via: whoever knows its flow adds one with `by`. */
+/** A request without Via, which `by` adds once the flow is known. */
 export const unsent = (fields: Omit<Fields, keyof Hop>): SipRequest => ({
   type: "request",
   method: fields.method,
@@ -82,7 +82,7 @@ export const invite = (fields: Omit<Fields, "method"> & { readonly contact: stri
 const only = (request: SipRequest, names: ReadonlyArray<string>): ReadonlyArray<Header> =>
   request.headers.filter(([name]) => names.includes(name))
 
-/** A request of another method in the INVITE's transaction: its top Via, Route, From, Call-ID and CSeq number. */
+/** A request of another method in the INVITE's transaction: it copies top Via, Route, From, Call-ID and CSeq number. */
 const sibling = (
   invite: SipRequest,
   method: "ACK" | "CANCEL",
@@ -117,8 +117,8 @@ export const ackFailure = (invite: SipRequest, response: SipResponse): SipReques
   sibling(invite, "ACK", header(response, "To") ?? header(invite, "To") ?? "", credentials(invite))
 
 /**
- * The same request as a new transaction with another CSeq number, section 22.2: after a 401 or 407, with the header that
- * answers it. An earlier header of the same name is replaced. Without Via.
+ * The same request as a new transaction with another CSeq number, section 22.2: after a 401 or 407, with the header
+ * that answers the challenge. An earlier header of the same name is replaced. It has no Via.
  */
 export const again = (request: SipRequest, cseq: number, answer: Header): SipRequest => ({
   ...request,

@@ -7,7 +7,7 @@ import { emptyBody, type Header, type SipRequest, type SipResponse } from "./Sip
 export interface Options {
   /** Default: the phrase of the RFC. */
   readonly reason?: string
-  /** Added to a To without tag, but never to a 100. */
+  /** Added to a To without tag, except in a 100. */
   readonly toTag?: string
   /** Value of Contact; required in a 2xx to INVITE. */
   readonly contact?: string
@@ -31,23 +31,23 @@ const phrases: Readonly<Record<number, string>> = {
 
 const phrase = (status: number): string => phrases[status] ?? "Unknown"
 
-/** What a response may copy, and the Contact, of which a dialog keeps the URI. */
+/** The headers that a response may copy, and the Contact, whose URI a dialog keeps. */
 const lasting = new Set(["Via", "From", "To", "Call-ID", "CSeq", "Timestamp", "Record-Route", "Contact"])
 
 /**
- * The parts of a request from which its responses and its dialog are made, in memory of their own: a header value of a
+ * The parts of a request from which its responses and its dialog are made, copied into new memory: a header value of a
  * parsed message is a slice of the text of its datagram and keeps all of that text in memory.
  */
 export const basis = (request: SipRequest): SipRequest => {
   const kept = request.headers.filter(([name]) => lasting.has(name))
-  // Joined, the values are a new text, and each is a slice of that.
+  // Joining the values makes a new text, of which each value becomes a slice.
   const [method = "", uri = "", ...values] = [request.method, request.uri, ...kept.map(([, value]) => value)]
     .join("\n")
     .split("\n")
   return { type: "request", method, uri, headers: kept.map(([name], at) => [name, values[at] ?? ""]), body: emptyBody }
 }
 
-/** The request with the values of its basis, so that what is made of it keeps no more than that. */
+/** The request with the values of its basis, so that a message made from it keeps no more memory than the basis. */
 export const onBasis = (request: SipRequest, { headers }: SipRequest): SipRequest => {
   let next = 0
   return {
@@ -57,8 +57,8 @@ export const onBasis = (request: SipRequest, { headers }: SipRequest): SipReques
 }
 
 /**
- * Copies Via, From, To, Call-ID and CSeq, the Timestamp into a 100, and Record-Route where a dialog comes of it (101 to
- * 299 to INVITE).
+ * Copies Via, From, To, Call-ID and CSeq, the Timestamp into a 100, and Record-Route when the response makes a dialog
+ * (101 to 299 to INVITE).
  */
 export const make = (request: SipRequest, status: number, options: Options = {}): SipResponse => {
   const copied = new Set(["Via", "From", "To", "Call-ID", "CSeq"])
@@ -83,7 +83,7 @@ export const make = (request: SipRequest, status: number, options: Options = {})
   }
 }
 
-/** A response that keeps no state: its To tag is a hash of the request, the same for each repetition (section 8.2.7). */
+/** A response without state: its To tag is a hash of the request, the same for each repetition (section 8.2.7). */
 export const stateless = (request: SipRequest, status: number, options: Omit<Options, "toTag"> = {}): SipResponse => {
   const key = MessageKey.server(request) ?? ""
   return make(request, status, { ...options, toTag: createHash("sha256").update(key).digest("hex").slice(0, 16) })

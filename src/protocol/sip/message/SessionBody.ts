@@ -9,12 +9,12 @@ import * as Multipart from "./Multipart.ts"
 import * as Params from "./header/Params.ts"
 import { emptyBody, type Header, type SipMessage } from "./SipMessage.ts"
 
-/** What the body says, for whoever reads offers and answers. */
+/** The session description of a body, for readers of offers and answers. */
 export type SessionBody =
-  /** There is no body, or none that must be understood. */
+  /** There is no body, or none that has to be understood. */
   | { readonly type: "none" }
   | { readonly type: "session"; readonly bytes: Uint8Array }
-  /** It must be understood, but we cannot read it; `headers` say what we can read. */
+  /** The body has to be understood, but we cannot read it. `headers` list the types that we can read. */
   | {
       readonly type: "refused"
       readonly status: 400 | 415
@@ -83,16 +83,18 @@ const readRequired = (entity: Entity, depth: number): SessionBody => {
   return type === "multipart/alternative" ? alternative(parts.success, depth + 1) : mixed(parts.success, depth + 1)
 }
 
-/** The parts say the same, the best one last: the last one that we can read counts, RFC 2046 section 5.1.4. */
+/**
+ * The parts have the same content, the best one last. The last part that we can read counts, RFC 2046 section 5.1.4.
+ */
 const alternative = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   const readings = parts.map((part) => read(part, depth))
   return readings.findLast(({ type }) => type === "session") ?? readings.find(({ type }) => type === "refused") ?? none
 }
 
 /**
- * Parts that belong together. We refuse a part beside the description only where it says that it must be understood. By
- * RFC 3261 section 20.11 a part without that word must be understood too, but senders of locations and of ISUP leave the
- * word out, and their calls should not fail for it.
+ * The parts belong together. We refuse a part beside the description only when its `handling` is `required`. By RFC
+ * 3261 section 20.11 a part without `handling` is required too, but senders of locations and of ISUP leave it out, and
+ * their calls should not fail for it.
  */
 const mixed = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   const readings = parts.map((part) => ({ part, reading: read(part, depth) }))
@@ -102,12 +104,12 @@ const mixed = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   return inTheWay[0]?.reading ?? session?.reading ?? none
 }
 
-/** The body of a message that may describe a session. */
+/** Reads the body of a message that may describe a session. */
 export const of = (message: SipMessage): SessionBody => read(message, 0)
 
 /**
- * The message as readers of offers and answers want it: its body is the session description or empty. Any other message,
- * and one whose body is SDP alone, is the same.
+ * The message for readers of offers and answers: its body is the session description or empty. Any other message, and
+ * one whose body is SDP alone, is unchanged.
  */
 export const alone = <Message extends SipMessage>(message: Message): Message => {
   if (message.body.length === 0 || !mayDescribe(message)) return message

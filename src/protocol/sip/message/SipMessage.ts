@@ -26,7 +26,7 @@ export interface SipResponse {
 
 export type SipMessage = SipRequest | SipResponse
 
-/** Where a datagram came from or goes to. `address` is an IP literal. */
+/** The source or the destination of a datagram. `address` is an IP literal. */
 export interface Endpoint {
   readonly address: string
   readonly port: number

@@ -5,16 +5,16 @@ import { emptyBody, type Header, header, type SipMessage, type SipRequest } from
 
 export const maxMessageBytes = 65_536
 const maxHeaders = 256
-/** Characters of one start line, or of one header with its folded lines. */
+/** The most characters of one start line, or of one header with its folded lines. */
 const maxLineLength = 8_192
 
-/** Why a datagram is not a message, and what a server does about it. */
+/** Why a datagram is not a message, and how a server reacts. */
 export type SipParseError =
-  /** Only line breaks or zero bytes: a peer keeps its binding open, RFC 5626 section 3.5.1. */
+  /** Only line breaks or zero bytes, with which a peer keeps its binding open, RFC 5626 section 3.5.1. */
   | { readonly type: "keepalive" }
   /** Not SIP, or a faulty response or ACK: nothing may be answered. */
   | { readonly type: "drop"; readonly reason: string }
-  /** A faulty request with at least one Via: `request` holds what could be read, with an empty body. */
+  /** A faulty request with at least one Via: `request` holds the readable parts, with an empty body. */
   | { readonly type: "reject"; readonly status: 400 | 414 | 505; readonly reason: string; readonly request: SipRequest }
 
 type StartLine =
@@ -108,7 +108,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
   if (fault === null) return Result.succeed({ ...known, headers, body })
   if (known.type === "response") return drop(fault.reason)
   const request: SipRequest = { ...known, headers, body: emptyBody }
-  // Nobody answers an ACK (section 17), and without a Via there is no way back.
+  // An ACK is never answered (section 17), and a request without a Via gives no way back.
   if (known.method === "ACK" || header(request, "Via") === null) return drop(fault.reason)
   return Result.fail({ type: "reject", status: fault.status, reason: fault.reason, request })
 }
@@ -117,7 +117,7 @@ const drop = (reason: string): Result.Result<never, SipParseError> => Result.fai
 
 const isKeepalive = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a || byte === 0
 
-/** Index behind the empty line that ends the headers, or -1. */
+/** The index after the empty line that ends the headers, or -1. */
 const headEnd = (bytes: Uint8Array, start: number): number => {
   for (let lf = bytes.indexOf(0x0a, start); lf !== -1; lf = bytes.indexOf(0x0a, lf + 1)) {
     if (bytes[lf + 1] === 0x0a) return lf + 2
@@ -126,7 +126,7 @@ const headEnd = (bytes: Uint8Array, start: number): number => {
   return -1
 }
 
-/** Index of the line break that `lf` closes: of its CR when there is one. */
+/** The index of the line break that ends at `lf`: that of its CR when there is one. */
 const lineEnd = (head: string, at: number, lf: number): number =>
   lf > at && head.charCodeAt(lf - 1) === 0x0d ? lf - 1 : lf
 
@@ -141,7 +141,7 @@ const requestLine = /^([\w\-.!%*+`'~]+) ([^\s]+) SIP\/2\.0$/i
 const statusLine = /^SIP\/2\.0 ([1-6][0-9]{2})(?: ([^\r]*))?$/i
 const anyVersion = /^SIP\/[0-9]+\.[0-9]+$/i
 
-/** A start line, with what is wrong with it when it can still be answered; a string says why it cannot. */
+/** Reads a start line, with its fault when it can still be answered. A string is the reason why it cannot. */
 const readStartLine = (line: string): { readonly start: StartLine; readonly fault: Fault | null } | string => {
   const tooLong = line.length > maxLineLength
   const good = tooLong ? null : requestLine.exec(line)
@@ -151,7 +151,8 @@ const readStartLine = (line: string): { readonly start: StartLine; readonly faul
     if (status === null) return "malformed status line"
     return { start: { type: "response", status: Number(status[1]), reason: status[2] ?? "" }, fault: null }
   }
-  // From here on, find out only whether an answer is possible: method first, version last, whatever stands between.
+  // From here on the code only finds out whether an answer is possible. The method comes first, the version last, with
+  // any text between.
   const text = trimmed(line)
   const first = text.indexOf(" ")
   const last = text.lastIndexOf(" ")

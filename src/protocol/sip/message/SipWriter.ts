@@ -3,17 +3,18 @@ import type { SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
 
 const utf8 = new TextEncoder()
 
-/** `INVITE sip:… SIP/2.0`, without a line break. Whatever a URI or a method cannot hold is left out. */
+/** `INVITE sip:… SIP/2.0`, without a line break. Characters that a URI or a method cannot hold are left out. */
 const requestLine = (request: SipRequest): string => `${solid(request.method)} ${solid(request.uri)} SIP/2.0`
 
 /** `SIP/2.0 200 OK`, without a line break. */
 const statusLine = (response: SipResponse): string => `SIP/2.0 ${response.status} ${oneLine(response.reason)}`
 
 /**
- * The bytes of a message, RFC 3261 section 7. Total: it fails for no message.
+ * The bytes of a message, RFC 3261 section 7. It is total: it fails for no message.
  *
- * Content-Length is always that of the body: corrected where it stands, else added last. No value can start a new
- * header or a body: a run of line breaks in a value becomes one space, a header whose name is not a token is left out.
+ * Content-Length is always that of the body: a present one is corrected, a missing one added last. No value can start a
+ * new header or a body: a run of line breaks in a value becomes one space, and a header whose name is not a token is
+ * left out.
  */
 export const write = (message: SipMessage): Uint8Array => {
   let head = message.type === "request" ? requestLine(message) : statusLine(message)

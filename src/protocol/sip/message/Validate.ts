@@ -7,18 +7,18 @@ import { type Header, header, headers, type SipRequest, type SipResponse } from 
 import * as SipUri from "./header/SipUri.ts"
 import * as Via from "./header/Via.ts"
 
-/** What this user agent can do, as far as a request asks for it. */
+/** The capabilities of this user agent that a request may require. */
 export interface Policy {
   /** Option tags that a `Require` may name, in lower case. */
   readonly supported: ReadonlyArray<string>
 }
 
-/** No extensions. */
+/** Supports no extensions. */
 export const defaultPolicy: Policy = { supported: [] }
 
 export type Verdict =
   | { readonly type: "accept" }
-  /** `headers` go into the response besides those copied from the request. */
+  /** `headers` go into the response besides the copied ones. */
   | {
       readonly type: "reject"
       readonly status: number
@@ -38,7 +38,7 @@ const reject = (status: number, reason: string, headers: ReadonlyArray<Header> =
 
 const bad = (reason: string): Verdict => reject(400, reason)
 
-/** At most one value each (RFC 3261 section 20, table 2 and 3); those that we read. */
+/** The headers that we read and that have at most one value each (RFC 3261 section 20, table 2 and 3). */
 const single = new Set([
   "Call-ID",
   "CSeq",
@@ -55,7 +55,7 @@ const single = new Set([
   "To"
 ])
 
-/** Methods of the IANA registry; any other that also contradicts its CSeq is 501 (RFC 4475 section 3.1.2.18). */
+/** The methods of the IANA registry. Any other that also contradicts its CSeq gets 501 (RFC 4475 section 3.1.2.18). */
 const registered = new Set([
   "ACK",
   "BYE",
@@ -89,7 +89,7 @@ export const request = (message: SipRequest, policy: Policy = defaultPolicy): Ve
 
 type Check = (message: SipRequest, policy: Policy) => Verdict | null
 
-/** Sections 8.1.1 and 18.2.1: the answer must find its way and its transaction. */
+/** Sections 8.1.1 and 18.2.1: the answer must reach the sender and match its transaction. */
 const routable: Check = (message) => {
   if (header(message, "Via") === null) return { type: "drop", reason: "no Via" }
   const top = Via.top(message)
@@ -137,7 +137,7 @@ const understood: Check = (message, policy) => {
   return missing.length === 0 ? null : reject(420, "Bad Extension", [["Unsupported", missing.join(", ")]])
 }
 
-/** Section 8.2.3, and 20.11 for `handling=optional`. An ACK cannot be refused: its body is not judged. */
+/** Section 8.2.3, and 20.11 for `handling=optional`. The body of an ACK is not checked: an ACK cannot be refused. */
 const readable: Check = (message) => {
   if (message.body.length === 0 || message.method === "ACK") return null
   if (SessionBody.mayDescribe(message)) {
@@ -150,7 +150,7 @@ const readable: Check = (message) => {
     : null
 }
 
-/** Section 20.1: whoever invites must be able to read our SDP. */
+/** Section 20.1: the sender of an INVITE must be able to read our SDP. */
 const answerable: Check = (message) => {
   if (message.method !== "INVITE" || header(message, "Accept") === null) return null
   const ranges = Grammar.tokens(headers(message, "Accept")).map(mediaType)
@@ -164,8 +164,8 @@ const mediaType = (value: string): string => (value.split(";", 1)[0] ?? "").repl
 const checks: ReadonlyArray<Check> = [routable, wellFormed, addressed, understood, readable, answerable]
 
 /**
- * Whether a user agent client may look at a parsed response, RFC 3261 section 8.1.3.3. Nobody is told about a faulty
- * response: it is accepted or dropped.
+ * Whether a user agent client may process a parsed response, RFC 3261 section 8.1.3.3. A faulty response is dropped and
+ * reported to no peer.
  */
 export const response = (message: SipResponse): Verdict => {
   const vias = Via.parseAll(headers(message, "Via"))

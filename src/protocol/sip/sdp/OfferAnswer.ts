@@ -1,8 +1,8 @@
 /**
- * Offer and answer of one dialog, RFC 3264 and RFC 6337: whose description is out, and what both sides agreed on.
+ * Offer and answer of one dialog, RFC 3264 and RFC 6337: which description waits for an answer, and what is agreed.
  *
- * A forked INVITE gives each of its dialogs a state of its own, which begins with the same offer: states are values.
- * What is refused, withdrawn or never answered leaves the agreement as it was.
+ * A forked INVITE gives each of its dialogs a state of its own, which begins with the same offer: states are values. A
+ * description that is refused, withdrawn or never answered leaves the agreement unchanged.
  */
 import { Result } from "effect"
 import type { Body } from "../message/Requests.ts"
@@ -11,15 +11,15 @@ import * as SdpDirection from "./SdpDirection.ts"
 import * as SdpOffer from "./SdpOffer.ts"
 import type * as SdpStream from "./SdpStream.ts"
 
-/** Our side of the session, without what the state keeps of it. */
+/** Our side of the session, without the parts that the state keeps. */
 export type Local = Omit<SdpOffer.Local, "sessionVersion" | "direction">
 
 export interface Agreement {
   /** Our description in it: the next offer keeps its streams in their places. */
   readonly ours: Sdp.Sdp
-  /** What we want of the stream; `terms.direction` is what the peer lets us have. */
+  /** The direction that we want for the stream; `terms.direction` is the one that the peer allows. */
   readonly direction: Sdp.Direction
-  /** `remote` is where the peer was last, also while it holds by an empty address. */
+  /** `remote` is the peer's last address, also while it holds by an empty address. */
   readonly terms: SdpOffer.Agreed
 }
 
@@ -27,8 +27,8 @@ export interface Agreement {
 export type Exchange =
   | { readonly type: "none" }
   /**
-   * Our offer has no answer. `preview` is what a provisional response said: the answer is in the 2xx, which may leave
-   * out what was said before (RFC 3261 section 13.2.1, RFC 6337 section 3.1.1).
+   * Our offer has no answer yet. `preview` is the description of a provisional response. The answer is in the 2xx,
+   * which may leave out what the provisional response contained (RFC 3261 section 13.2.1, RFC 6337 section 3.1.1).
    */
   | {
       readonly type: "offered"
@@ -36,12 +36,12 @@ export type Exchange =
       readonly direction: Sdp.Direction
       readonly preview: Agreement | null
     }
-  /** The peer's offer has no answer; one can be given. */
+  /** The peer's offer has no answer yet, and we can give one. */
   | { readonly type: "received"; readonly theirs: Sdp.Sdp }
 
 export interface State {
   readonly exchange: Exchange
-  /** `null`: nothing is agreed yet. */
+  /** `null` before the first agreement. */
   readonly agreement: Agreement | null
   /** Our last description, agreed or not: the next version is counted from it. */
   readonly sent: Sdp.Sdp | null
@@ -50,7 +50,7 @@ export interface State {
 export const initial: State = { exchange: { type: "none" }, agreement: null, sent: null }
 
 export type Input =
-  /** We want to offer; `direction: null` is the one that is agreed. */
+  /** We want to make an offer; `direction: null` keeps the agreed direction. */
   | { readonly type: "offer"; readonly direction: Sdp.Direction | null }
   /** A message of the peer, with its description or an empty body. `success` and `provisional` answer a request of ours. */
   | {
@@ -60,17 +60,17 @@ export type Input =
     }
   /** We accept the peer's request: with the answer to its offer, or with an offer of ours where it brought none. */
   | { readonly type: "accept" }
-  /** Our offer was refused, or we refuse theirs, or its transaction is over. */
+  /** Our offer was refused, we refuse the peer's, or its transaction is over. */
   | { readonly type: "withdrawn" }
 
 export type Output =
-  /** Goes with the message that asked for it. */
+  /** The body belongs into the message that asked for it. */
   | { readonly type: "send"; readonly body: Body }
-  /** Where sound goes from now on. */
+  /** The media flow by these terms from now on. */
   | { readonly type: "connect"; readonly terms: SdpOffer.Agreed }
-  /** Two offers meet: 491 to the peer's request; ours waits (RFC 3261 section 14). */
+  /** Two offers collide: the peer's request gets 491, and ours waits (RFC 3261 section 14). */
   | { readonly type: "glare" }
-  /** The peer's description cannot be accepted: an offer is refused with `status`, after an answer the call ends. */
+  /** The peer's description cannot be accepted. An offer is refused with `status`; after an answer the call ends. */
   | { readonly type: "unacceptable"; readonly status: 400 | 488; readonly reason: string }
 
 export interface Step {
@@ -82,11 +82,11 @@ const none: Exchange = { type: "none" }
 const stay = (state: State, ...outputs: ReadonlyArray<Output>): Step => ({ state, outputs })
 const unacceptable = (reason: string, status: 400 | 488 = 488): Output => ({ type: "unacceptable", status, reason })
 
-/** What holds now: the agreement, or what a provisional response said of it. */
+/** The agreement in force, which a provisional response may have previewed. */
 const current = ({ agreement, exchange }: State): Agreement | null =>
   exchange.type === "offered" && exchange.preview !== null ? exchange.preview : agreement
 
-/** Whether digits of the peer come as telephone events in RTP: agreed, and the peer sends. */
+/** Whether digits of the peer arrive as telephone events in RTP: they are agreed, and the peer sends. */
 export const hasTelephoneEvents = (state: State): boolean => {
   const terms = current(state)?.terms ?? null
   return terms !== null && terms.telephoneEvent !== null && SdpDirection.receives(terms.direction)
@@ -94,7 +94,7 @@ export const hasTelephoneEvents = (state: State): boolean => {
 
 const unversioned = (sdp: Sdp.Sdp): string => JSON.stringify({ ...sdp, origin: { ...sdp.origin, sessionVersion: "" } })
 
-/** One version more for each description that differs from the last one sent, RFC 3264 section 8. */
+/** The version rises by one for each description that differs from the last one sent, RFC 3264 section 8. */
 const versioned = ({ sent }: State, next: Sdp.Sdp): Sdp.Sdp => {
   const last = sent === null ? 0 : Number(sent.origin.sessionVersion)
   const version = sent !== null && unversioned(sent) === unversioned(next) ? last : last + 1
@@ -112,14 +112,14 @@ const offer = (state: State, local: Local, wanted: Sdp.Direction | null): Step =
   return stay({ ...state, exchange: { type: "offered", ours, direction, preview: null }, sent: ours }, body(ours))
 }
 
-/** A peer that holds by an empty address is still where it was. */
+/** A peer that holds by an empty address keeps its last address. */
 const agreed = (state: State, ours: Sdp.Sdp, direction: Sdp.Direction, terms: SdpOffer.Agreed): Agreement => {
   const before = terms.remote === null ? current(state)?.terms : terms
   const there = { remote: before?.remote ?? null, remoteRtcp: before?.remoteRtcp ?? null }
   return { ours, direction, terms: { ...terms, ...there } }
 }
 
-/** In an answer the codec that is agreed stays the one that we want most: a peer that offers it again gets it again. */
+/** In an answer the agreed codec stays the one that we want most, so that a peer that offers it again gets it again. */
 const answering = ({ agreement }: State, local: Local): Local => {
   const isAgreed = ({ channels, clockRate, encoding }: SdpStream.Format): boolean => {
     const codec = agreement?.terms.codec
@@ -156,7 +156,7 @@ const accept = (state: State, local: Local): Step => {
   }
 }
 
-/** The answer to an offer of ours; a description that no offer of ours asked for is left alone. */
+/** Applies the answer to our offer; a description that answers no offer of ours is ignored. */
 const answered = (state: State, bytes: Uint8Array, isFinal: boolean): Step => {
   const { exchange } = state
   if (exchange.type !== "offered") return stay(state)
@@ -180,7 +180,7 @@ const answered = (state: State, bytes: Uint8Array, isFinal: boolean): Step => {
     : stay({ ...state, exchange: { ...exchange, preview: agreement } }, connect)
 }
 
-/** `local` may change between two descriptions; an exchange that is under way keeps what was said in it. */
+/** `local` may change between two descriptions; an exchange that is under way keeps its own. */
 export const step = (state: State, input: Input, local: Local): Step => {
   switch (input.type) {
     case "offer":

@@ -6,9 +6,9 @@ import * as IpAddress from "../../../domain/network/IpAddress.ts"
 export interface Sdp {
   readonly origin: Origin
   readonly name: string
-  /** NTP seconds, `0` and `0` for a session without bounds; an answer repeats those of its offer. */
+  /** NTP seconds, `0` and `0` for a session without bounds; an answer repeats the times of its offer. */
   readonly timing: { readonly start: number; readonly stop: number }
-  /** Address for every media description without its own. */
+  /** The address for every media description without its own. */
   readonly connection: string | null
   readonly direction: Direction | null
   readonly media: ReadonlyArray<Media>
@@ -27,7 +27,7 @@ export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive"
 export interface Media {
   /** `audio`, `video`, or any other token. */
   readonly type: string
-  /** 0: refused or switched off. */
+  /** 0 when refused or switched off. */
   readonly port: number
   readonly protocol: string
   /** RTP payload types as text, most wanted first. */
@@ -36,16 +36,16 @@ export interface Media {
   readonly direction: Direction | null
   readonly rtpmaps: ReadonlyArray<Rtpmap>
   readonly fmtps: ReadonlyArray<{ readonly payloadType: number; readonly parameters: string }>
-  /** Milliseconds of sound in a packet that this side wants to receive. */
+  /** Milliseconds of sound that this side wants to receive in a packet. */
   readonly ptimeMs: number | null
-  /** RFC 3605; without it RTCP goes one port above RTP. */
+  /** RFC 3605; without it RTCP uses the port after RTP. */
   readonly rtcp: { readonly port: number; readonly address: string | null } | null
 }
 
 export interface Rtpmap {
   readonly payloadType: number
   readonly encoding: string
-  /** Hz. */
+  /** The rate in Hz. */
   readonly clockRate: number
   readonly channels: number | null
 }
@@ -56,10 +56,10 @@ const maxMedia = 32
 const utf8 = new TextDecoder()
 
 /**
- * Reads a description; fails with what is wrong. Never throws.
+ * Reads a description; fails with the fault. Never throws.
  *
  * Unknown lines and attributes are left out. It fails for a text that is too long or has no `o=`, for more than 32 `m=`
- * lines, for one that cannot be read (an answer must have as many), and for a port beyond 65,535.
+ * lines, for a malformed one (an answer must have as many), and for a port beyond 65,535.
  */
 export const parse = (bytes: Uint8Array): Result.Result<Sdp, string> => {
   if (bytes.length > maxBytes) return Result.fail("SDP too long")
@@ -71,7 +71,7 @@ export const parse = (bytes: Uint8Array): Result.Result<Sdp, string> => {
   )
 }
 
-/** The library's types promise what an incomplete description does not hold. */
+/** The types of the library promise fields that an incomplete description does not hold. */
 type Parsed = Partial<Omit<SdpTransform.SessionDescription, "media">> & {
   readonly media: ReadonlyArray<Partial<SdpTransform.MediaDescription>>
 }
@@ -135,14 +135,14 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | null 
   }
 }
 
-/** The library turns any text that reads as a number into one, whatever its types say. */
+/** The library turns any text that looks like a number into one, whatever its types promise. */
 const text = (value: unknown): string => (typeof value === "string" ? value : String(value))
 
 /** The library leaves a number that it cannot hold as text. */
 const whole = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null
 
-/** Without the TTL of a multicast address; an IP literal in its one spelling. */
+/** Drops the TTL of a multicast address and gives an IP literal in its canonical spelling. */
 const address = (connection: { readonly ip: string } | undefined): string | null =>
   connection === undefined ? null : spelled(text(connection.ip).split("/", 1)[0] ?? "")
 

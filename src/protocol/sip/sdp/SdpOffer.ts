@@ -4,34 +4,34 @@ import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
 import * as SdpDirection from "./SdpDirection.ts"
 import * as SdpStream from "./SdpStream.ts"
 
-/** What we say about our side of the session. */
+/** Our side of the session. */
 export interface Local {
-  /** IP literals where we receive. */
+  /** The IP literals at which we receive. */
   readonly addresses: IpAddress.Addresses
   /** The family of our offers; an answer has the family of its offer. */
   readonly family: IpAddress.Family
-  /** RTP port; RTCP is one above. */
+  /** The RTP port; RTCP uses the next one. */
   readonly port: number
-  /** The same for the whole dialog, decimal. */
+  /** A decimal number, the same for the whole dialog. */
   readonly sessionId: string
-  /** One more for each description of the dialog that differs from the last, RFC 3264 section 8. */
+  /** Rises by one for each description of the dialog that differs from the last, RFC 3264 section 8. */
   readonly sessionVersion: number
-  /** What we want; an answer gives no more than its offer allows. */
+  /** The direction that we want; an answer gives no more than its offer allows. */
   readonly direction: Direction
   /** Codecs that we may use, most wanted first. */
   readonly codecs: ReadonlyArray<Codec>
   /**
-   * Of the codecs of an offer that we have: the one that we want most, or the offerer does. The order of the offer is
-   * recommended unless there is a reason (RFC 3264 section 6.1); an order that the operator gave is one.
+   * Whose preference decides among the codecs of an offer that we support. The order of the offer is recommended unless
+   * there is a reason (RFC 3264 section 6.1); an order that the operator gave is one.
    */
   readonly codecChoice: "ours" | "theirs"
 }
 
 /** A codec that we may use. */
 export interface Codec extends SdpStream.Format {
-  /** Assigned in RFC 3551 section 6; `null`: it gets a dynamic one. */
+  /** Assigned in RFC 3551 section 6; with `null` it gets a dynamic one. */
   readonly payloadType: number | null
-  /** Its parameters in our descriptions. */
+  /** The codec's parameters in our descriptions. */
   readonly fmtp: string | null
 }
 
@@ -39,26 +39,28 @@ export interface Codec extends SdpStream.Format {
 const telephoneEventPayloadType = 101
 const events = "0-16"
 
-/** A payload type for each direction: what goes out was named by the peer, what comes in by us (RFC 3264 section 5.1). */
+/** A payload type for each direction: the peer named the outgoing one, we the incoming one (RFC 3264 section 5.1). */
 export interface PayloadTypes {
   readonly send: number
   readonly receive: number
 }
 
-/** What an offer and its answer amount to. */
+/** The result of an offer and its answer. */
 export interface Agreed extends SdpStream.Receiver {
-  /** As we name it. */
+  /** The codec under our name for it. */
   readonly codec: SdpStream.Format
-  /** The peer's parameters of the codec; `null`: it gave none. */
+  /** The peer's parameters of the codec; `null` when it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
-  /** RFC 4733; `null`: the peer cannot receive them. Durations count at `clockRate`, timestamps at that of the codec. */
+  /**
+   * RFC 4733; `null` when the peer cannot receive them. Durations count at `clockRate`, timestamps at the codec's rate.
+   */
   readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
-  /** What we do: `sendonly` sends, `inactive` does neither. */
+  /** Our direction: `sendonly` sends, `inactive` does neither. */
   readonly direction: Direction
 }
 
-/** No common codec, or nothing that can be used. As an answer to an offer: 488 Not Acceptable Here. */
+/** There is no common codec, or nothing usable. It answers an offer with 488 Not Acceptable Here. */
 export interface NotAcceptable {
   readonly status: 488
   readonly reason: string
@@ -69,9 +71,9 @@ const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.f
 /**
  * An offer of one audio stream, RFC 3264 section 5.
  *
- * `previous` is our last description in the same dialog: its streams keep their places, those that are not the audio
- * stream stay refused, and payload types keep their meaning (section 8.3.2). A codec without a number of its own gets one
- * by its place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
+ * `previous` is our last description in the same dialog: its streams keep their places, streams other than the audio stream
+ * stay refused, and payload types keep their meaning (section 8.3.2). A codec without an assigned number gets one by its
+ * place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
  */
 export const offer = (local: Local, previous?: Sdp): Sdp => {
   const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1
@@ -128,7 +130,7 @@ export const answer = (
   )
 }
 
-/** What follows from the answer to our offer, RFC 3264 section 7, or why the call cannot go on. */
+/** Agrees by the answer to our offer, RFC 3264 section 7, or fails with the reason why the call cannot continue. */
 export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAcceptable> => {
   if (answered.media.length !== offered.media.length) return refuse("answer has other streams than the offer")
   const index = offered.media.findIndex((media) => media.type === "audio" && media.port !== 0)
@@ -138,7 +140,7 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const mine = ours.rtpmaps.flatMap((rtpmap) =>
     SdpStream.isTelephoneEvent(rtpmap) ? [] : [SdpStream.withChannels(rtpmap)]
   )
-  // A static number without `a=rtpmap` means what it meant in our offer.
+  // A static number without `a=rtpmap` keeps the meaning that it had in our offer.
   const choice = SdpStream.first(SdpStream.mapped(theirs, ours.rtpmaps), mine)
   if (choice === null) return refuse("no common codec")
   const { codec, payloadType } = choice
@@ -176,7 +178,7 @@ const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media">
   }
 }
 
-/** The family of the address where the peer receives; ours, where it holds by an empty address or gives none. */
+/** The family of the address at which the peer receives; ours when it holds by an empty address or gives none. */
 const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
   const address = SdpStream.addressOf(sdp, media) ?? ""
   return SdpStream.isHeld(sdp, media) || IpAddress.canonical(address) === null
@@ -184,7 +186,7 @@ const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
     : IpAddress.family(address)
 }
 
-/** One payload type of a stream of ours. */
+/** A payload type of a stream of ours. */
 interface Described {
   readonly codec: Codec
   readonly payloadType: number
@@ -206,8 +208,8 @@ const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
 })
 
 /**
- * Our codecs, and telephone events at each of their clock rates and at 8000 Hz. A codec keeps the number that `before` gave it, and
- * no other codec gets that number.
+ * Our codecs, and telephone events at each of their clock rates and at 8000 Hz. A codec keeps the number that `before`
+ * gave it, and no other codec gets that number.
  */
 const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
   const clockRates = [...new Set([...codecs.map(({ clockRate }) => clockRate), SdpStream.usualEventRate])]
@@ -267,11 +269,11 @@ const formatOf = ({ channels, clockRate, encoding }: SdpStream.Format): SdpStrea
   channels
 })
 
-/** What a payload type means without `a=rtpmap`, RFC 3551 section 6. */
+/** The meaning of payload types without `a=rtpmap`, RFC 3551 section 6. */
 const statics = (codecs: ReadonlyArray<Codec>): ReadonlyArray<Rtpmap> =>
   codecs.flatMap((codec) => (codec.payloadType === null ? [] : [rtpmapOf({ codec, payloadType: codec.payloadType })]))
 
-/** The codec of an offer that is to be used. */
+/** Chooses the codec of an offer. */
 const chosen = (theirs: ReadonlyArray<Rtpmap>, { codecChoice, codecs }: Local): Described | null => {
   if (codecChoice === "theirs") return SdpStream.first(theirs, codecs)
   for (const codec of codecs) {

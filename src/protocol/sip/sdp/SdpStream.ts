@@ -1,10 +1,10 @@
-/** What a session description says of one of its streams, whoever wrote it. */
+/** Reads one stream of a session description, ours or the peer's. */
 import type { Endpoint } from "../message/SipMessage.ts"
 import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
 import * as SdpAddress from "./SdpAddress.ts"
 import * as SdpDirection from "./SdpDirection.ts"
 
-/** Two codecs are the same where name (in any case), clock rate and channels are, RFC 3264 section 6.1. */
+/** Two codecs are the same when name (in any case), clock rate and channels are equal, RFC 3264 section 6.1. */
 export interface Format {
   readonly encoding: string
   readonly clockRate: number
@@ -12,24 +12,24 @@ export interface Format {
 }
 
 export const telephoneEvent = "telephone-event"
-/** The clock rate of the telephone events that nearly every peer has, whatever the codec. */
+/** The clock rate of the telephone events that nearly every peer supports, whatever the codec. */
 export const usualEventRate = 8000
-/** RFC 3551 section 6; the last is 127. */
+/** The first dynamic payload type, RFC 3551 section 6; the last is 127. */
 export const firstDynamic = 96
 
-/** Of a packet, where nothing is said. */
+/** Milliseconds of sound in a packet when the description gives none. */
 export const ptimeMs = 20
 
-/** What a stream says about where, and in which pieces, it is received. */
+/** Where, and in how large packets, a stream is received. */
 export interface Receiver {
-  /** Where RTP is sent; `null` while the peer holds by `c=0.0.0.0`. */
+  /** The destination of RTP; `null` while the peer holds by `c=0.0.0.0`. */
   readonly remote: Endpoint | null
   readonly remoteRtcp: Endpoint | null
   /** Milliseconds of sound in a packet that the peer asked for, else 20. */
   readonly ptimeMs: number
 }
 
-/** RFC 3711, RFC 5124, RFC 5764. */
+/** SRTP by RFC 3711, RFC 5124 or RFC 5764. */
 export const isEncrypted = ({ protocol, type }: Media): boolean => type === "audio" && /\/SAVPF?$/.test(protocol)
 
 export const addressOf = (sdp: Sdp, media: Media): string | null => media.connection ?? sdp.connection
@@ -49,7 +49,7 @@ export const isSame = (one: Format, other: Format): boolean =>
 
 export const isTelephoneEvent = ({ encoding }: Rtpmap): boolean => encoding.toLowerCase() === telephoneEvent
 
-/** What the payload types of a stream mean, in its order; `known` explains those without `a=rtpmap`. */
+/** The meaning of the payload types of a stream, in its order; `known` explains those without `a=rtpmap`. */
 export const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpmap> =>
   media.formats.flatMap((format) => {
     if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return []
@@ -78,8 +78,8 @@ export const telephoneEventAt = (media: Media, clockRate: number): Rtpmap | null
   mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate) ?? null
 
 /**
- * The telephone events of a stream: those at the clock rate of its sound, which they should have (RFC 4733 section 2.1),
- * else those at 8000 Hz: many peers have no others, whatever the codec.
+ * The telephone events of a stream at the clock rate of its sound, which they should have (RFC 4733 section 2.1), else
+ * those at 8000 Hz, because many peers have no others, whatever the codec.
  */
 export const telephoneEventOf = (media: Media, clockRate: number): Rtpmap | null =>
   telephoneEventAt(media, clockRate) ?? telephoneEventAt(media, usualEventRate)
@@ -92,7 +92,7 @@ export const directionOf = (sdp: Sdp, media: Media): Direction => {
   return isHeld(sdp, media) ? SdpDirection.make(SdpDirection.sends(said), false) : said
 }
 
-/** Where its RTP and RTCP are received, and how much sound it wants in a packet. */
+/** Where its RTP and RTCP are received, and how much sound a packet should hold. */
 export const receiver = (sdp: Sdp, media: Media): Receiver => {
   const address = addressOf(sdp, media)
   const reachable = address !== null && !isHeld(sdp, media)

@@ -1,6 +1,4 @@
-/**
- * One of the four transaction machines with its state in place, so that a table holds them side by side.
- */
+/** One of the four transaction machines with its state, so that a table can hold all four kinds. */
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"
 import * as NonInviteClient from "./NonInviteClientTransaction.ts"
@@ -26,7 +24,7 @@ export const stepInviteClient = (
   now: number
 ): Outputs => keep(machine, InviteClient.step(machine.state, input, now))
 
-/** `null` where the transaction is not a client. */
+/** `null` when the transaction is not a client. */
 export const stepClient = (machine: AnyTransaction, input: NonInviteClient.Input, now: number): Outputs | null => {
   switch (machine.role) {
     case "inviteClient":
@@ -39,7 +37,7 @@ export const stepClient = (machine: AnyTransaction, input: NonInviteClient.Input
   }
 }
 
-/** `null` where the transaction is not a server. */
+/** `null` when the transaction is not a server. */
 export const stepServer = (machine: AnyTransaction, input: NonInviteServer.Input, now: number): Outputs | null => {
   switch (machine.role) {
     case "inviteServer":
@@ -52,7 +50,7 @@ export const stepServer = (machine: AnyTransaction, input: NonInviteServer.Input
   }
 }
 
-/** What every transaction understands. */
+/** Applies an input that every transaction understands. */
 export const step = (
   machine: AnyTransaction,
   input: Transaction.Due | Transaction.TransportError,

@@ -1,4 +1,4 @@
-/** What goes into the table of transactions (`TransactionTable`), and what comes out of it. */
+/** The inputs and outputs of the table of transactions (`TransactionTable`). */
 import type { Flow } from "../Flow.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../message/SipMessage.ts"
 import type { FailureReason } from "./Transaction.ts"
@@ -9,22 +9,22 @@ export type TransactionId = string
 export type Input =
   /** A valid message from the wire. */
   | { readonly type: "received"; readonly message: SipMessage; readonly from: Flow }
-  /** Start a client transaction. */
+  /** Starts a client transaction. */
   | { readonly type: "request"; readonly request: SipRequest; readonly to: Flow }
-  /** Answer a server transaction. */
+  /** Answers a server transaction. */
   | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
-  /** A CANCEL for this INVITE was sent as a request of its own. */
+  /** The TU sent a CANCEL for this INVITE as a separate request. */
   | { readonly type: "cancelled"; readonly id: TransactionId }
-  /** What was last sent for this transaction could not be sent. */
+  /** The last message of this transaction could not be sent. */
   | { readonly type: "transportError"; readonly id: TransactionId }
-  /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
+  /** Resumes, after a restart, an INVITE of ours that is being cancelled; nothing is sent. */
   | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Flow }
-  /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
+  /** Resumes, after a restart, an INVITE of theirs, to be answered with `respond`; nothing is reported to the TU. */
   | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Flow }
 
 export type Output =
   | { readonly type: "send"; readonly id: TransactionId; readonly to: Flow; readonly message: SipMessage }
-  /** Answer this request of the peer with `response`, without state; it came to no transaction. */
+  /** Answers, without state, a request of the peer that matched no transaction. */
   | {
       readonly type: "refuse"
       readonly request: SipRequest
@@ -32,7 +32,7 @@ export type Output =
       readonly response: SipResponse
       readonly to: Flow
     }
-  /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
+  /** A new request of the peer, which needs a `respond`. Its top Via is stamped with `from`. */
   | {
       readonly type: "request"
       readonly id: TransactionId
@@ -40,8 +40,8 @@ export type Output =
       readonly from: Flow
     }
   /**
-   * The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. All of them
-   * have one To tag (section 9.2); `toTag` is that of the responses until now, null: none had one.
+   * The peer cancels `invite`, which needs 200 for `id`, and 487 for `invite` unless it had its final response. All of
+   * them have one To tag (section 9.2): `toTag` is that of the earlier responses, null when none had one.
    */
   | {
       readonly type: "cancel"
@@ -50,7 +50,7 @@ export type Output =
       readonly invite: TransactionId
       readonly toTag: string | null
     }
-  /** ACK of a 2xx, for the dialog. */
+  /** The ACK of a 2xx, for the dialog. */
   | { readonly type: "ack"; readonly request: SipRequest; readonly from: Flow }
   /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
   | {

@@ -2,8 +2,8 @@
  * INVITE client transaction, RFC 3261 section 17.1.1 with the Accepted state of RFC 6026 section 7.2.
  *
  * Retransmits the INVITE (Timer A) until a response or Timer B, acknowledges 3xx to 6xx itself, and passes every 2xx to
- * the TU, which acknowledges those (section 13.2.2.4). A ringing transaction has no timer of its own: its life is bounded
- * by the TU, which after sending CANCEL says `cancelled` and gets `failed` 64*T1 later at the latest (section 9.1).
+ * the TU, which acknowledges those (section 13.2.2.4). A ringing transaction has no timer of its own: the TU bounds its
+ * life. After sending CANCEL the TU inputs `cancelled`, and gets `failed` 64*T1 later at the latest (section 9.1).
  */
 import * as Requests from "../message/Requests.ts"
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
@@ -18,9 +18,9 @@ export interface State {
   readonly request: SipRequest
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
-  /** Interval of Timer A that runs now. */
+  /** The current interval of Timer A. */
   readonly intervalMs: number
-  /** Answer to every 3xx to 6xx, from Completed on. */
+  /** The answer to every 3xx to 6xx, from Completed on. */
   readonly ack: SipRequest | null
 }
 
@@ -145,7 +145,7 @@ export const start = (request: SipRequest, now: number, timers: Timers.Timers = 
 })
 
 /**
- * Takes up, after a restart, an INVITE that an earlier process sent and this one is cancelling: nothing is sent, the
+ * Resumes, after a restart, an INVITE that an earlier process sent and this one is cancelling. Nothing is sent, the
  * final answer is acknowledged or passed on, and without one it fails 64*T1 from now.
  */
 export const resume = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => ({

@@ -3,7 +3,7 @@
  *
  * Sends 100 Trying by itself when the TU has not answered within 200 ms, repeats the last response to a repeated INVITE,
  * and retransmits 3xx to 6xx (Timer G) until ACK or Timer H. A 2xx is retransmitted by the TU (section 13.3.1.4,
- * `SuccessRetransmission`). A refused send leaves the state as it is (RFC 6026 section 8.7): the INVITE comes again.
+ * `SuccessRetransmission`). A refused send leaves the state unchanged (RFC 6026 section 8.7): the INVITE comes again.
  */
 import * as Responses from "../message/Responses.ts"
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
@@ -16,13 +16,13 @@ export type Timer = "trying" | "G" | "H" | "I" | "L"
 
 export interface State {
   readonly phase: Phase
-  /** What its responses are made of, `Responses.basis`. */
+  /** The basis of its responses, `Responses.basis`. */
   readonly basis: SipRequest
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
-  /** What a repeated INVITE gets. */
+  /** The response that a repeated INVITE gets. */
   readonly last: SipResponse | null
-  /** Interval of Timer G that runs now. */
+  /** The current interval of Timer G. */
   readonly intervalMs: number
 }
 
@@ -144,7 +144,7 @@ const table: { readonly [P in Phase]: Row } = {
 const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
   table[state.phase][event](state, now, carried)
 
-/** Passes the INVITE to the TU, and keeps nothing of it but what responses need. */
+/** Passes the INVITE to the TU, and keeps only what responses need. */
 export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => {
   const basis = Responses.basis(request)
   return {

@@ -1,8 +1,8 @@
 /**
  * Non-INVITE client transaction, RFC 3261 section 17.1.2.
  *
- * Retransmits (Timer E, doubling up to T2, every T2 once a provisional response has come) until a final response or
- * Timer F, then absorbs repeated responses for Timer K.
+ * Retransmits (Timer E, doubling up to T2, every T2 after a provisional response) until a final response or Timer F,
+ * then absorbs repeated responses for Timer K.
  */
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
@@ -16,7 +16,7 @@ export interface State {
   readonly request: SipRequest
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
-  /** Interval of Timer E that runs now. */
+  /** The current interval of Timer E. */
   readonly intervalMs: number
 }
 

@@ -2,7 +2,7 @@
  * Non-INVITE server transaction, RFC 3261 section 17.2.2.
  *
  * Repeats the last response to a repeated request and forgets it Timer J after the final one. A refused send leaves the
- * state as it is (RFC 6026 section 8.7, which takes the place of the transport error arrows of figure 8).
+ * state unchanged (RFC 6026 section 8.7, which replaces the transport error arrows of figure 8).
  */
 import * as Responses from "../message/Responses.ts"
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
@@ -16,7 +16,7 @@ export interface State {
   readonly phase: Phase
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
-  /** What a repeated request gets. */
+  /** The response that a repeated request gets. */
   readonly last: SipResponse | null
 }
 
@@ -82,7 +82,7 @@ const table: { readonly [P in Phase]: Row } = {
 const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
   table[state.phase][event](state, now, carried)
 
-/** Passes the request to the TU, and keeps nothing of it. */
+/** Passes the request to the TU without keeping it. */
 export const start = (request: SipRequest, _now: number, timers: Timers.Timers = Timers.udp): Step => ({
   state: { phase: "trying", timers, deadlines: [], last: null },
   outputs: [Transaction.deliver(Responses.onBasis(request, Responses.basis(request)))]

@@ -1,9 +1,9 @@
 /**
- * Repeats the 2xx of a user agent server to INVITE, RFC 3261 section 13.3.1.4: after T1, doubling up to T2, until the ACK
- * has come or 64*T1 has passed. Without an ACK the shell ends the session with BYE.
+ * Repeats the 2xx of a user agent server to INVITE, RFC 3261 section 13.3.1.4: after T1, doubling up to T2, until the
+ * ACK arrives or 64*T1 has passed. Without an ACK the shell ends the session with BYE.
  *
- * The first copy goes through the transaction; the copies are sent the same way (Accepted lets a 2xx pass). It runs on
- * reliable transports too, since the ACK is end to end.
+ * The first copy is sent through the transaction, and the later copies too, because the Accepted state lets a 2xx pass.
+ * It runs on reliable transports too, because the ACK is end to end.
  */
 import * as MessageKey from "../message/MessageKey.ts"
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
@@ -25,7 +25,7 @@ export type Input = { readonly type: "ack"; readonly request: SipRequest } | Tra
 
 export type Step = Transaction.Step<State>
 
-/** Takes the 2xx as it was sent at `now`. */
+/** Starts with the 2xx that was sent at `now`. */
 export const start = (response: SipResponse, now: number, timers: Timers.Timers = Timers.udp): Step => ({
   state: {
     phase: "unacknowledged",
@@ -42,7 +42,7 @@ const end = (state: State, outputs: ReadonlyArray<Transaction.Output>): Step => 
   outputs: [...outputs, Transaction.terminated]
 })
 
-/** Outputs `failed: timeout` when no ACK came. */
+/** Outputs `failed: timeout` when no ACK arrived. */
 export const step = (state: State, input: Input, now: number): Step => {
   const same = { state, outputs: [] }
   if (state.phase === "terminated") return same

@@ -3,8 +3,8 @@ import * as Flow from "../Flow.ts"
 /**
  * Transaction timers, RFC 3261 section 17 and table 4, RFC 6026 section 7. All values are milliseconds.
  *
- * A timer that a reliable transport does not run is `Infinity` (never due); one that is zero there is due at once. The
- * machines therefore know nothing of transports.
+ * A timer that a reliable transport does not run is `Infinity` (never due); one that is zero there is due at once. So
+ * the machines do not depend on the transport.
  */
 export interface Timers {
   /** Round-trip estimate. */
@@ -13,42 +13,42 @@ export interface Timers {
   readonly t2: number
   /** Longest life of a message in the network. */
   readonly t4: number
-  /** First INVITE retransmission, then doubles. */
+  /** Until the first INVITE retransmission; doubles after each. */
   readonly a: number
-  /** INVITE client gives up. */
+  /** Until the INVITE client gives up. */
   readonly b: number
-  /** A proxy gives up on a ringing branch; a user agent has its own ring timeout and does not run it. */
+  /** Until a proxy gives up on a ringing branch; a user agent has its own ring timeout and does not run it. */
   readonly c: number
-  /** INVITE client absorbs retransmitted 3xx to 6xx. */
+  /** How long the INVITE client absorbs retransmitted 3xx to 6xx. */
   readonly d: number
-  /** First non-INVITE retransmission, then doubles up to `t2`. */
+  /** Until the first non-INVITE retransmission; doubles after each up to `t2`. */
   readonly e: number
-  /** Non-INVITE client gives up. */
+  /** Until the non-INVITE client gives up. */
   readonly f: number
-  /** First retransmission of a 3xx to 6xx, then doubles up to `t2`. */
+  /** Until the first retransmission of a 3xx to 6xx; doubles after each up to `t2`. */
   readonly g: number
-  /** INVITE server gives up waiting for ACK. */
+  /** Until the INVITE server gives up waiting for ACK. */
   readonly h: number
-  /** INVITE server absorbs retransmitted ACKs. */
+  /** How long the INVITE server absorbs retransmitted ACKs. */
   readonly i: number
-  /** Non-INVITE server absorbs retransmitted requests. */
+  /** How long the non-INVITE server absorbs retransmitted requests. */
   readonly j: number
-  /** Non-INVITE client absorbs retransmitted responses. */
+  /** How long the non-INVITE client absorbs retransmitted responses. */
   readonly k: number
-  /** INVITE server absorbs retransmitted INVITEs after a 2xx. */
+  /** How long the INVITE server absorbs retransmitted INVITEs after a 2xx. */
   readonly l: number
-  /** INVITE client passes on repeated and forked 2xx. */
+  /** How long the INVITE client passes on repeated and forked 2xx. */
   readonly m: number
-  /** INVITE server sends 100 itself when the user agent core has not answered by then. */
+  /** Until the INVITE server sends 100 itself, unless the user agent core has answered. */
   readonly trying: number
 }
 
 export interface Options extends Partial<Timers> {
-  /** TCP and TLS: no retransmission, nothing to absorb. Default `false`. */
+  /** TCP and TLS: nothing is retransmitted or absorbed. Default `false`. */
   readonly reliable?: boolean
 }
 
-/** Every timer from T1, T2, T4; a named timer overrides its derivation. Retransmission intervals are at least 1 ms. */
+/** Derives every timer from T1, T2, T4, unless it is named. Retransmission intervals are at least 1 ms. */
 export const make = ({ reliable = false, ...given }: Options = {}): Timers => {
   const t1 = Math.max(1, given.t1 ?? 500)
   const t2 = Math.max(1, given.t2 ?? 4_000)

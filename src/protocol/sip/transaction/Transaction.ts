@@ -1,20 +1,23 @@
 /**
- * What the four transaction machines share, RFC 3261 section 17: steps, outputs and deadlines as data.
+ * The common part of the four transaction machines, RFC 3261 section 17: steps, outputs and deadlines as data.
  *
- * A machine owns no clock and no socket. Its shell sends what `send` says, tells the transaction user (TU) the rest, and
- * calls `step` with `{ type: "due" }` when the earliest deadline has come: the machine knows which one that is. Nothing
- * happens before its time, so that a shell may be late, early or repeat itself.
+ * A machine owns no clock and no socket. Its shell sends the message of `send`, passes the other outputs to the
+ * transaction user (TU), and calls `step` with `{ type: "due" }` when the earliest deadline is due: the machine knows
+ * which one that is. Nothing happens before its time, so that a shell may be late, early or repeat itself.
  */
 import type { SipMessage } from "../message/SipMessage.ts"
 
 export type Output =
-  /** To the peer of this transaction. */
+  /** A message to the peer of this transaction. */
   | { readonly type: "send"; readonly message: SipMessage }
-  /** To the TU. */
+  /** A message to the TU. */
   | { readonly type: "deliver"; readonly message: SipMessage }
-  /** To the TU: no answer in time, or the transport refused. Ends the transaction only where `terminated` follows. */
+  /**
+   * Reports to the TU that no answer came in time, or that the transport refused. Ends the transaction only where
+   * `terminated` follows.
+   */
   | { readonly type: "failed"; readonly reason: FailureReason }
-  /** Last output: the state may be dropped. */
+  /** The last output: the state may be dropped. */
   | { readonly type: "terminated" }
 
 export type FailureReason = "timeout" | "transport"
@@ -31,7 +34,7 @@ export interface Deadline<Timer extends string = string> {
 }
 
 export type TransportError = { readonly type: "transportError" }
-/** The earliest deadline has come. */
+/** The earliest deadline is due. */
 export type Due = { readonly type: "due" }
 
 export const send = (message: SipMessage): Output => ({ type: "send", message })
@@ -59,7 +62,7 @@ export const rearm = <Timer extends string>(
   at: number
 ): ReadonlyArray<Deadline<Timer>> => [...deadlines.filter((deadline) => deadline.timer !== timer), { timer, at }]
 
-/** The deadline that comes first; `null`: none runs. */
+/** The earliest deadline; `null` when none runs. */
 export const earliest = <Timer extends string>(deadlines: ReadonlyArray<Deadline<Timer>>): Deadline<Timer> | null => {
   let first: Deadline<Timer> | null = null
   for (const deadline of deadlines) if (first === null || deadline.at < first.at) first = deadline

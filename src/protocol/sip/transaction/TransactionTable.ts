@@ -2,12 +2,12 @@
  * All live transactions of one user agent, whatever flows they use: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2,
  * 8.2.2.2), their machines, and one deadline for all of them.
  *
- * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
- * `step`, calls `advance` when `nextDeadline` has come, and carries out the outputs in order.
+ * Mutable, but owns no socket and no clock. Its shell feeds datagrams and requests of the transaction user (TU) into
+ * `step`, calls `advance` when `nextDeadline` is due, and carries out the outputs in order.
  *
- * Bound: `limit` transactions (10,000), of which one address opens no more than its fair share. Beyond it a request gets
- * 503 without state and a new client transaction fails with `full`; BYE and CANCEL, which end calls and so make room, are
- * admitted up to twice the limit.
+ * Bound: `limit` transactions (10,000), of which one address opens no more than its fair share. Beyond it a request
+ * gets 503 without state and a new client transaction fails with `full`; BYE and CANCEL, which end calls and so make
+ * room, are admitted up to twice the limit.
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../../domain/time/DeadlineHeap.ts"
@@ -32,10 +32,10 @@ interface Entry extends DeadlineHeap.Node {
   readonly flow: Flow
   readonly machine: AnyTransaction.AnyTransaction
   readonly merged: string | null
-  /** The address that opened it; null: we did. */
+  /** The address that opened it; null when we did. */
   readonly peer: string | null
   readonly callId: string
-  /** To tag of our last response; null: none had one. */
+  /** The To tag of our last response; null when none had one. */
   toTag: string | null
 }
 
@@ -44,19 +44,19 @@ export interface TransactionTable {
   readonly limit: number
   readonly retryAfterSecs: number
   readonly entries: Map<TransactionId, Entry>
-  /** Requests outside dialogs in progress, by what copies of them have in common. */
+  /** Requests outside dialogs in progress, by the key that their copies share. */
   readonly merged: Map<string, TransactionId>
   readonly heap: DeadlineHeap.DeadlineHeap<Entry>
-  /** Of addresses, in server transactions. */
+  /** The shares of addresses in server transactions. */
   readonly shares: FairShare.FairShare
-  /** Of all entries. */
+  /** The Call-IDs of all entries. */
   readonly callIds: CallIds.CallIds
 }
 
 export interface Options {
-  /** Default: those of RFC 3261 for the transport of the flow. */
+  /** The default is the timers of RFC 3261 for the transport of the flow. */
   readonly timers?: (flow: Flow) => Timers.Timers
-  /** Live transactions. Default 10,000. */
+  /** The most live transactions. Default 10,000. */
   readonly limit?: number
   /** Retry-After of a 503. Default 5. */
   readonly retryAfterSecs?: number
@@ -73,16 +73,16 @@ export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }:
   callIds: CallIds.make()
 })
 
-/** Live transactions. */
+/** The number of live transactions. */
 export const size = (table: TransactionTable): number => table.entries.size
 
-/** Absolute millisecond of the next `advance`, or `null` when nothing waits. */
+/** The absolute millisecond of the next `advance`, or `null` when no timer runs. */
 export const nextDeadline = (table: TransactionTable): number | null => DeadlineHeap.earliest(table.heap)?.at ?? null
 
 /** The id that a request of ours gets. */
 export const clientId = (request: SipRequest): TransactionId => MessageKey.client(request) ?? ""
 
-/** The id that a request of theirs, stamped or not, has. */
+/** The id that a request of theirs has, stamped or not. */
 export const serverId = (request: SipRequest): TransactionId => MessageKey.server(request) ?? ""
 
 type Outputs = ReadonlyArray<Output>
@@ -102,7 +102,7 @@ const delivered = (table: TransactionTable, entry: Entry, message: SipMessage, f
   return { type: "request", id: entry.id, request: message, from }
 }
 
-/** Keeps the new deadline of a machine and turns its outputs into those of the table. */
+/** Stores the new deadline of a machine and turns its outputs into those of the table. */
 const settle = (
   table: TransactionTable,
   entry: Entry,
@@ -128,7 +128,7 @@ const settle = (
   })
 }
 
-/** The value alone, in memory of its own: a slice of a header keeps the text of its whole datagram. */
+/** Copies the value into new memory, because a slice of a header keeps the text of its whole datagram. */
 const callIdOf = (request: SipRequest): string => Buffer.from(header(request, "Call-ID") ?? "").toString()
 
 const ours = (request: SipRequest) => ({ merged: null, peer: null, callId: callIdOf(request) })
@@ -214,7 +214,7 @@ const receiveResponse = (table: TransactionTable, response: SipResponse, from: F
   return settle(table, entry, AnyTransaction.stepClient(entry.machine, { type: "response", response }, now) ?? [], from)
 }
 
-/** Whether an INVITE from before a restart may be taken up. */
+/** Whether an INVITE from before a restart may be resumed. */
 const resumable = (table: TransactionTable, id: TransactionId, request: SipRequest): boolean =>
   id !== "" && request.method === "INVITE" && !table.entries.has(id)
 

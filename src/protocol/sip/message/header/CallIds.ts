@@ -1,4 +1,4 @@
-/** Call-IDs that are in use, each as often as it was added. Mutable. */
+/** A multiset of the Call-IDs in use. Mutable. */
 export interface CallIds {
   readonly add: (callId: string) => void
   readonly remove: (callId: string) => void

@@ -5,8 +5,8 @@ import { header, type SipRequest } from "../SipMessage.ts"
 const longestSecs = 86_400
 
 /**
- * How long an INVITE waits for its final answer, in milliseconds from its arrival, RFC 3261 section 13.3.1: when that is
- * over the server answers 487. At most a day; null where the caller names no time, or none that can be read.
+ * How long an INVITE waits for its final answer, in milliseconds from its arrival, RFC 3261 section 13.3.1. After that
+ * the server answers 487. At most a day; null when the caller names no time, or a malformed one.
  */
 export const waitMs = (invite: SipRequest): number | null => {
   const value = header(invite, "Expires")

@@ -17,10 +17,10 @@ export interface NameAddr {
 const uriPattern = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"\p{Cc}]+$/u
 
 /**
- * One value; fails with what is wrong. Never throws.
+ * Reads one value; fails with the fault. Never throws.
  *
- * Wider than the grammar in one place: an unquoted display name may hold what a token may not, but for quotes,
- * brackets, colon and the separators `,` and `;`.
+ * It is wider than the grammar in one place: an unquoted display name may hold characters that a token may not, except
+ * quotes, brackets, colon and the separators `,` and `;`.
  */
 export const parse = (value: string): Result.Result<NameAddr, string> => {
   const start = Grammar.skipSpace(value, 0)
@@ -44,7 +44,7 @@ export const parse = (value: string): Result.Result<NameAddr, string> => {
   return make(displayName, value.slice(open + 1, close), Params.parse(value, close + 1))
 }
 
-/** Without brackets every parameter is the header's, and the URI may hold neither comma nor question mark. */
+/** Without brackets every parameter belongs to the header, and the URI may hold neither comma nor question mark. */
 const parseBare = (value: string, start: number): Result.Result<NameAddr, string> => {
   const semicolon = value.indexOf(";", start)
   const end = semicolon === -1 ? value.length : semicolon
@@ -72,7 +72,7 @@ export const parseAll = (values: ReadonlyArray<string>): Result.Result<ReadonlyA
   return Result.succeed(all)
 }
 
-/** Always with brackets, which are never wrong; a display name is always quoted. */
+/** Always writes brackets, which are never wrong, and quotes around a display name. */
 export const format = (value: NameAddr): string =>
   `${value.displayName === "" ? "" : `${Grammar.quote(value.displayName)} `}<${value.uri}>${Params.format(value.params)}`
 

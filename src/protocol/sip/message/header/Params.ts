@@ -9,7 +9,7 @@ export type Params = ReadonlyArray<readonly [name: string, value: string | null]
 
 export const has = (params: Params, name: string): boolean => params.some(([key]) => key === name)
 
-/** Value of the first parameter of that name; `null` where it has none, or is not there. */
+/** The value of the first parameter of that name; `null` when it has no value or is absent. */
 export const get = (params: Params, name: string): string | null => {
   for (const [key, value] of params) if (key === name) return value
   return null
@@ -21,11 +21,11 @@ export const set = (params: Params, name: string, value: string): Params =>
     ? params.map((param) => (param[0] === name ? ([name, value] as const) : param))
     : [...params, [name, value]]
 
-/** Wider than `token / host`: base64 tags and bare IPv6 addresses are seen on the wire and do no harm here. */
+/** Wider than `token / host`, because base64 tags and bare IPv6 addresses occur on the wire and are harmless here. */
 const isValueCode = (code: number): boolean =>
   code > 0x20 && code !== 0x7f && code !== 0x22 && code !== 0x2c && code !== 0x3b && code !== 0x3c && code !== 0x3e
 
-/** The parameters from `from` to the end of `text`, or `null` when something else stands there. */
+/** The parameters from `from` to the end of `text`, or `null` when the text there is no parameter list. */
 export const parse = (text: string, from = 0): Params | null => {
   const params: Array<readonly [string, string | null]> = []
   let at = Grammar.skipSpace(text, from)
@@ -59,7 +59,7 @@ export const parse = (text: string, from = 0): Params | null => {
 
 const plainValue = /^[A-Za-z0-9\-.!%*_+`'~:[\]]+$/
 
-/** `;name=value…`; a value that is neither token nor host is quoted. */
+/** Writes `;name=value…`; a value that is neither token nor host is quoted. */
 export const format = (params: Params): string => {
   let text = ""
   for (const [name, value] of params)

@@ -8,7 +8,7 @@ const hiding = new Set(["id", "user", "header"])
 
 /**
  * Whether the sender withholds its number: by the Privacy header, or by an anonymous From (RFC 3323 section 4.1.1.3). A
- * trunk tells us the number all the same (P-Asserted-Identity, and often From); we must not pass it on.
+ * trunk sends us the number all the same (P-Asserted-Identity, and often From), but we must not pass it on.
  *
  * `none`, `session`, `critical` and `history` hide no number.
  */

@@ -2,7 +2,7 @@ import * as Grammar from "../Grammar.ts"
 import * as Params from "./Params.ts"
 import { headers, type SipMessage } from "../SipMessage.ts"
 
-/** A value of Reason, RFC 3326: why a request was sent, or with RFC 6432 why a response was. */
+/** A value of Reason: why a request (RFC 3326) or a response (RFC 6432) was sent. */
 export interface Reason {
   /** `SIP`, `Q.850` or another protocol, in upper case. */
   readonly protocol: string
@@ -10,10 +10,10 @@ export interface Reason {
   readonly text: string | null
 }
 
-/** Characters of a text that are kept. */
+/** The number of characters of a text that are kept. */
 const maxText = 256
 
-/** The first Reason that can be read; null: there is none. */
+/** The first well-formed Reason; null when there is none. */
 export const of = (message: SipMessage): Reason | null => {
   for (const value of headers(message, "Reason").flatMap(Grammar.splitList)) {
     const end = Grammar.tokenEnd(value, 0)

@@ -16,7 +16,7 @@ export interface SipUri {
   readonly port: number | null
   /** Names in lower case, both sides in canonical escaped form. */
   readonly params: UriParams
-  /** Headers behind `?`, canonical escaped form. */
+  /** The headers after `?`, in canonical escaped form. */
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
 }
 
@@ -27,7 +27,7 @@ export interface TelUri {
   readonly params: UriParams
 }
 
-/** Any other scheme, unread. `scheme` is lower case. */
+/** A URI of any other scheme, unparsed. `scheme` is lower case. */
 export interface OtherUri {
   readonly type: "other"
   readonly scheme: string
@@ -36,7 +36,7 @@ export interface OtherUri {
 
 export type Uri = SipUri | TelUri | OtherUri
 
-/** `null`: a parameter without a value. */
+/** `null` for a parameter without a value. */
 export type UriParams = ReadonlyArray<readonly [name: string, value: string | null]>
 
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s
@@ -47,7 +47,7 @@ const headerPattern = /^(?:[\w\-.!~*'()[\]/?:+$]|%[0-9A-Fa-f]{2})*$/
 const hostPort = /^([A-Za-z0-9_](?:[A-Za-z0-9_.-]*)|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/
 const opaquePattern = /^[!-~\u0080-\uffff]+$/
 
-/** Fails with what is wrong. Never throws. A host may hold `_`, which container names do. */
+/** Fails with the fault. Never throws. A host may hold `_`, because container names do. */
 export const parse = (text: string): Result.Result<Uri, string> => {
   const split = schemePattern.exec(text)
   if (split === null) return Result.fail("no scheme")
@@ -60,12 +60,12 @@ export const parse = (text: string): Result.Result<Uri, string> => {
     : Result.fail("malformed URI")
 }
 
-/** As `parse`, for callers that can use only SIP and SIPS. */
+/** Parses like `parse`, for callers that can use only SIP and SIPS. */
 export const parseSipUri = (text: string): Result.Result<SipUri, string> =>
   Result.flatMap(parse(text), (uri) => (uri.type === "sip" ? Result.succeed(uri) : Result.fail("not a SIP URI")))
 
 const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, string> => {
-  // An unescaped @ stands only behind the user part, which may hold ; and ?.
+  // An unescaped @ occurs only after the user part, which may hold ; and ?.
   const at = rest.indexOf("@")
   let user: string | null = null
   let password: string | null = null
@@ -130,7 +130,7 @@ const parseHeaders = (text: string): ReadonlyArray<readonly [string, string]> | 
   return headers
 }
 
-/** Escapes of `unreserved` characters resolved, all others in upper case; those mean the same, section 19.1.4. */
+/** Resolves escapes of `unreserved` characters and writes others in upper case, which are equal by section 19.1.4. */
 const canonical = (text: string): string =>
   text.includes("%")
     ? text.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
@@ -141,7 +141,7 @@ const canonical = (text: string): string =>
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The text that an escaped part stands for; bytes that are not UTF-8 become U+FFFD. It may hold any character. */
+/** The text of an escaped part; bytes that are not UTF-8 become U+FFFD. It may hold any character. */
 export const decoded = (part: string): string =>
   part.includes("%")
     ? part.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
@@ -149,7 +149,7 @@ export const decoded = (part: string): string =>
       )
     : part
 
-/** Any text as the `user` of a URI, escaped where it must be. */
+/** Writes any text as the `user` of a URI, with the necessary escapes. */
 export const escapedUser = (text: string): string =>
   text.toWellFormed().replace(/[^\w\-.!~*'()&=+$,;?/]/gu, (char) => {
     let escaped = ""
@@ -170,7 +170,7 @@ export const format = (uri: Uri): string => {
   return text
 }
 
-/** Value of a parameter; `null` where it has none, or is not there. */
+/** The value of a parameter; `null` when it has no value or is absent. */
 export const param = (uri: SipUri | TelUri, name: string): string | null =>
   uri.params.find(([key]) => key === name)?.[1] ?? null
 

@@ -5,17 +5,17 @@ import * as Grammar from "../Grammar.ts"
 import * as Params from "./Params.ts"
 import { type Endpoint, header, type SipMessage } from "../SipMessage.ts"
 
-/** One hop of a message, RFC 3261 section 20.42. `host` is as received; an IPv6 address keeps its brackets. */
+/** A hop of a message, RFC 3261 section 20.42. `host` is as received; an IPv6 address keeps its brackets. */
 export interface Via {
   /** Upper case: `UDP`, `TCP`, `TLS`, or any other token. */
   readonly transport: string
   readonly host: string
-  /** `null`: the hop names none. */
+  /** `null` when the hop names none. */
   readonly port: number | null
   readonly params: Params.Params
 }
 
-/** What a branch of RFC 3261 starts with, section 8.1.1.7. */
+/** The prefix of every branch of RFC 3261, section 8.1.1.7. */
 export const magicCookie = "z9hG4bK"
 
 export const defaultPort = 5060
@@ -23,7 +23,7 @@ export const defaultPort = 5060
 const pattern =
   /^SIP[ \t]*\/[ \t]*2\.0[ \t]*\/[ \t]*([\w\-.!%*+`'~]+)[ \t]+([\w.-]+|\[[0-9A-Fa-f:.]+\])(?:[ \t]*:[ \t]*([0-9]{1,5}))?[ \t]*(?=;|$)/i
 
-/** One value; fails with what is wrong. Never throws. */
+/** Reads one value; fails with the fault. Never throws. */
 export const parse = (value: string): Result.Result<Via, string> => {
   const text = Grammar.trimmed(value)
   const match = pattern.exec(text)
@@ -46,7 +46,7 @@ export const parseAll = (values: ReadonlyArray<string>): Result.Result<ReadonlyA
   return Result.succeed(all)
 }
 
-/** The topmost Via of a message; the others are not read. */
+/** The topmost Via of a message; the others are not parsed. */
 export const top = (message: SipMessage): Result.Result<Via, string> => {
   const value = header(message, "Via")
   return value === null ? Result.fail("no Via") : parse(Grammar.splitList(value)[0] ?? "")
@@ -58,9 +58,9 @@ export const format = (via: Via): string =>
 export const branch = (via: Via): string | null => Params.get(via.params, "branch")
 
 /**
- * `request` with what its source tells written into the topmost Via: `received` when sent-by is another address,
- * RFC 3261 section 18.2.1, and the `rport` that the client asked for, RFC 3581 section 4. A `received` or `rport`
- * that came with the request is not believed. A Via that cannot be read stays as it is.
+ * `request` with its source written into the topmost Via: `received` when sent-by is another address, RFC 3261 section
+ * 18.2.1, and the `rport` that the client asked for, RFC 3581 section 4. A `received` or `rport` that came with the request
+ * is discarded. A malformed Via stays unchanged.
  */
 export const stamped = <Message extends SipMessage>(request: Message, source: Endpoint): Message => {
   const parsed = top(request)
@@ -95,9 +95,9 @@ export const responseFlow = (via: Via, from: Flow.Flow): Flow.Flow => ({
 })
 
 /**
- * Where the response to a request with this (stamped) topmost Via is sent over UDP, RFC 3261 section 18.2.2 and RFC
- * 3581 section 4. `address` is a name to resolve only when the Via was never stamped. `maddr` is not followed: it
- * would let a sender aim our responses at a third party.
+ * The destination over UDP of the response to a request with this (stamped) topmost Via, RFC 3261 section 18.2.2 and
+ * RFC 3581 section 4. `address` is a name to resolve only when the Via was never stamped. `maddr` is not followed,
+ * because it would let a sender aim our responses at a third party.
  */
 export const responseTarget = (via: Via): Endpoint => {
   const rport = Grammar.decimal(Params.get(via.params, "rport") ?? "", 5)
@@ -105,7 +105,7 @@ export const responseTarget = (via: Via): Endpoint => {
   return { address: literal(Params.get(via.params, "received") ?? via.host), port }
 }
 
-/** An IP literal in its one spelling, with brackets or without (RFC 5118 section 4.5); a name as it is. */
+/** An IP literal in its canonical spelling, with brackets or without (RFC 5118 section 4.5). A name stays unchanged. */
 const literal = (host: string): string => {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host
   return IpAddress.canonical(bare) ?? bare
