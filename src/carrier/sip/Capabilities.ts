@@ -5,9 +5,7 @@ import type { Header } from "../../protocol/sip/message/SipMessage.ts"
 /** The types of body that this user agent reads, RFC 3261 section 20.1. */
 export const accept: Header = ["Accept", `${SessionBody.accept[1]}, application/dtmf-relay, message/sipfrag`]
 
-/**
- * Headers of an answer to OPTIONS, section 11.2. An empty Supported says that there are no extensions (section 20.37).
- */
+/** The headers of an answer to OPTIONS, section 11.2. An empty Supported means no extensions (section 20.37). */
 export const options: ReadonlyArray<Header> = [
   DialogMethod.allow,
   accept,

@@ -18,40 +18,40 @@ import type { Action, Outcome } from "./session/SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 import type { Transports } from "./transport/Transports.ts"
 
-/** A leg as the port sees it. Never throws, never waits. */
+/** A leg as the port sees it. Its functions never throw and never wait. */
 export interface Leg extends Bridgeable {
   readonly command: (command: CarrierCommand) => void
-  /** Asks the peer within the dialog. `heard` is called with the outcome, where there is one. */
+  /** Sends a request to the peer within the dialog. `heard` is called with the outcome, if the action has one. */
   readonly perform: (action: Action, heard: (outcome: Outcome) => void) => void
   /** Null until the leg is admitted. */
   readonly facts: () => LegFacts | null
-  /** Calls `then` when the sink is through with every event that the leg has told so far. */
+  /** Calls `then` when the sink has settled every event that the leg has reported so far. */
   readonly caughtUp: (then: () => void) => void
 }
 
-/** The owner of a dialog hears the peer's requests within it. */
+/** The owner of a dialog, which receives the peer's requests within it. */
 export interface DialogListener {
   readonly request: (id: TransactionId, request: SipRequest) => void
-  /** ACK to a 2xx of ours. */
+  /** The ACK to a 2xx of ours. */
   readonly ack: (request: SipRequest) => void
 }
 
 /** A leg that owes the answer to a peer's INVITE. */
 interface InviteListener {
-  /** To tag of all our responses. */
+  /** The To tag of all our responses. */
   readonly localTag: string
-  /** A CANCEL came, and was answered. */
+  /** A CANCEL arrived and was answered. */
   readonly cancelled: (cancel: SipRequest) => void
   /** The peer acknowledged our 3xx to 6xx, or did not within 64*T1. */
   readonly refused: (acknowledged: boolean) => void
 }
 
-/** Everything that the legs of one user agent share. A leg that enters itself in a map takes itself out. */
+/** The state and services that the legs of one user agent share. A leg that enters itself in a map takes itself out. */
 export interface Context {
   readonly transports: Transports["Service"]
   /** Our name in User-Agent. */
   readonly userAgent: string
-  /** Codecs that we offer and answer with. */
+  /** The codecs that we offer and answer with. */
   readonly negotiation: Pick<OfferAnswer.Local, "codecs" | "codecChoice">
   readonly transactions: TransactionLayer
   readonly run: Run
@@ -60,36 +60,34 @@ export interface Context {
   /** Names this life of the carrier. */
   readonly incarnation: string
   readonly memory: OrderMemory<LegId>
-  /** Monotonic milliseconds. */
+  /** The monotonic clock in milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
-  /** Hears that a leg which had sound ends: `sounded` follows. */
+  /** Called when a leg that had sound ends: `sounded` follows. */
   readonly soundEnds: LegSounds["Service"]["expect"]
-  /** Is told how a leg sounded, when its media has gone. */
+  /** Receives the sound quality of a leg when its media has gone. */
   readonly sounded: (leg: LegQualityLog.Gone) => void
-  /** The addresses of a host in their one spelling, the preferred first; a literal is its own address. */
+  /** The addresses of a host in canonical spelling, the preferred first; a literal is its own address. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, unknown>
   /** Unpredictable bytes in hex; `bytes` is their number. */
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>
   readonly bridges: Bridges
   readonly rooms: Pick<SharedRooms.Joined, "join" | "leave" | "ended">
-  /** Legs that peers placed, by their address. */
+  /** The shares of peers in the legs that they placed, by address. */
   readonly callers: FairShare.FairShare
-  /** Tells the operator of an INVITE that became no call. */
+  /** Reports to the operator an INVITE that became no call. */
   readonly refused: (refused: Refused) => void
   /** Counts the outcome of a call that we placed by this route. */
   readonly counted: TrunkStates["Service"]["count"]
-  /** By `MessageKey.dialog`. */
+  /** Keyed by `MessageKey.dialog`. */
   readonly dialogs: Map<string, DialogListener>
-  /** Those of `dialogs`. */
+  /** The Call-IDs of `dialogs`. */
   readonly callIds: CallIds
   readonly invites: Map<TransactionId, InviteListener>
 }
 
-/**
- * A leg that was asked to end is reported as ended after this time, whatever its peer says. Its BYE is still repeated.
- */
+/** How long a leg that has to end waits for its peer before it is reported as ended. Its BYE is still repeated. */
 export const releaseLimitMs = 8_000
 
 export const ignore = (): void => undefined

@@ -16,7 +16,7 @@ export interface Credentials {
 export const none: Credentials = { attempts: 0, answered: {} }
 
 /**
- * The header that answers a 401 or 407. Null where there is no answer: the status is another one, the trunk has no
+ * The header that answers a 401 or 407. Null when there is no answer: the status is another one, the trunk has no
  * password, the peer refused the credentials (a stale nonce is no refusal), or there were too many attempts.
  */
 export const answer = (

@@ -1,6 +1,6 @@
 /**
- * A line for each INVITE of a known peer that is refused before it becomes a call (guide/sip.md#refusals), and their
- * count by status. A peer that floods us gets a line a second for each status, which tells how many it stands for.
+ * Logs a line for each INVITE of a known peer that is refused before it becomes a call (guide/sip.md#refusals), and
+ * counts them by status. A peer that floods us gets a line a second for each status, with the number of INVITEs.
  */
 import { Clock, Effect, FiberSet, Metric } from "effect"
 import type { LegId } from "../../domain/Id.ts"
@@ -17,17 +17,17 @@ const refusals = Metric.counter("sip_invites_refused_total", {
 
 export interface Refused {
   readonly invite: SipRequest
-  /** Address of the peer. */
+  /** The address of the peer. */
   readonly source: string
   readonly status: number
   readonly why: string
-  /** Null: the INVITE came to no leg. */
+  /** Null when the INVITE came to no leg. */
   readonly legId: LegId | null
-  /** Who was called, as far as the sink knew. */
+  /** The tenant and route that were called, as far as the sink knew. */
   readonly of: Extract<Admission, { readonly admitted: false }>["of"] | null
 }
 
-/** Of what a peer wrote only what can do no harm in a log, at most 128 characters. */
+/** Keeps only the characters of a peer's text that are harmless in a log, at most 128. */
 const harmless = (text: string | null): string =>
   text !== null && /^[A-Za-z0-9+*#._@:;-]{1,128}$/.test(text) ? text : "none"
 

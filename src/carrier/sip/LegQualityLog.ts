@@ -4,7 +4,7 @@ import type { Quality } from "../../media/plane/MediaPlane.ts"
 import { LegSounds } from "../LegSounds.ts"
 
 /**
- * How the legs of trunks sounded: a line of the log for each, when its media has gone, and histograms by route and
+ * Logs the sound quality of the legs of trunks: a line for each when its media has gone, and histograms by route and
  * codec. Beyond `maxRoutes` routes share the label `other`.
  */
 const maxRoutes = 100
@@ -30,11 +30,11 @@ export interface Gone {
   readonly legId: LegId
   readonly callId: CallId | null
   readonly routeId: RouteId | null
-  /** Null: nothing was measured. */
+  /** Null when nothing was measured. */
   readonly quality: Quality | null
 }
 
-/** Null where no packet came. */
+/** Null when no packet arrived. */
 const lossOf = ({ packetsLate, packetsLost, packetsReceived }: Quality): number | null =>
   packetsReceived + packetsLost === 0 ? null : (packetsLost + packetsLate) / (packetsReceived + packetsLost)
 
@@ -68,7 +68,7 @@ export const make = Effect.gen(function* () {
       reportedLost: reported?.packetsLost ?? null,
       reportedJitterMs: reported === null ? null : rounded(reported.jitterMs, 1)
     })
-    // What nothing was received of says nothing of a trunk's audio.
+    // A leg that received nothing gives no information on a trunk's audio.
     if (mos === null) return written
     const of = { route: labelOf(routeId), codec }
     const share = lossOf(quality) ?? 0

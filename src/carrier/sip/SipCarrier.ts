@@ -27,13 +27,13 @@ import * as UserAgent from "./UserAgent.ts"
 export interface Config {
   /** Our name in User-Agent. */
   readonly userAgent: string
-  /** Codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */
+  /** The codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */
   readonly codecs?: ReadonlyArray<Codecs.CodecName>
-  /** Whose order decides when a peer offers; default: ours. */
+  /** Whose codec order decides when a peer offers; default: ours. */
   readonly codecChoice?: "ours" | "theirs"
-  /** Strangers get no answer at all; default: one, while their bucket holds. */
+  /** Whether strangers get no answer at all. By default they get one while their bucket holds. */
   readonly isSilent?: boolean
-  /** Most legs at once, default 5,000; the next one is refused. */
+  /** The most legs at once, default 5,000; the next one is refused. */
   readonly maxLegs?: number
 }
 
@@ -46,9 +46,9 @@ export interface Config {
 export class SipCarrier extends Context.Service<
   SipCarrier,
   {
-    /** From now on new calls of peers get 503; live calls go on. */
+    /** Refuses new calls of peers with 503 from now on; live calls continue. */
     readonly drain: Effect.Effect<void>
-    /** What is held and what was counted; all of it is nothing when every call is forgotten. */
+    /** The held objects and the counters; the held objects are zero when every call is forgotten. */
     readonly stats: Effect.Effect<Readonly<Counters> & UserAgent.Held>
   }
 >()("trunkline/carrier/sip/SipCarrier") {}
@@ -135,7 +135,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     alarm: {
       now: () => Monotonic.read(clock),
       wakeAt: (at) => {
-        // At least 1 ms: a wake within this call would come before `alarm` holds its fiber.
+        // The wait is at least 1 ms, because a wake within this call would come before `alarm` holds its fiber.
         const wait = Effect.sleep(Math.max(1, Math.ceil(at - Monotonic.read(clock))))
         alarm(
           Effect.andThen(
@@ -147,7 +147,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     }
   })
   transports.receive(agent.transactions.receive)
-  // A message that comes while the layer goes down is dropped.
+  // A message that arrives while the layer goes down is dropped.
   yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
   yield* Qualifier.make({
     directory,

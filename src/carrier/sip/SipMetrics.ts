@@ -1,7 +1,7 @@
 import { Effect, Metric } from "effect"
 import type { Sighting } from "./gate/Entrance.ts"
 
-/** Addresses whose calls are accepted. */
+/** The number of addresses whose calls are accepted. */
 export const knownPeers = Metric.gauge("sip_known_peers", {
   description: "Addresses whose calls are accepted"
 })
@@ -21,12 +21,12 @@ const peerFlood = counter(
 )
 const banned = counter("sip_bans_total", "Sources that were banned because they were loud")
 
-/** Methods that strangers try; any other counts as `other`, so that nobody can make new series. */
+/** The methods that strangers use. Any other counts as `other`, so that strangers cannot make new series. */
 const methods = new Set(["INVITE", "REGISTER", "OPTIONS", "ACK", "BYE", "CANCEL", "SUBSCRIBE", "MESSAGE", "NOTIFY"])
 
 export const methodOf = (method: string): string => (methods.has(method) ? method : "other")
 
-/** Counts, from plain callbacks. */
+/** Counts from plain callbacks. */
 export const strangers = Effect.map(Effect.context(), (context) => ({
   sighted: (sighting: Sighting): void => {
     if (sighting.type === "unread" && sighting.why === "peer flood") return peerFlood.updateUnsafe(1, context)

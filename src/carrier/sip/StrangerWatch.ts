@@ -1,7 +1,7 @@
 /**
- * Tells the operator of strangers: counts them, and writes the lines of the security log (guide/sip.md#security-log).
+ * Reports strangers to the operator: counts them, and writes the lines of the security log (guide/sip.md#security-log).
  *
- * A line holds nothing that a stranger wrote as it is: of the method only its name in a table, of the number its digits.
+ * A line holds no raw text of a stranger: its method is a name from a table, and its number consists of digits.
  */
 import { Clock, Effect, FiberSet, Schedule } from "effect"
 import * as Supervised from "../../runtime/process/Supervised.ts"
@@ -13,10 +13,10 @@ import * as Source from "./gate/Source.ts"
 import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
-/** The messages of the lines; fail2ban reads these two. */
+/** The messages of the lines that fail2ban reads. */
 export const refusedLine = "SIP message of a stranger refused"
 export const bannedLine = "SIP stranger banned"
-/** Of a trunk, which fail2ban must not ban. */
+/** The message for a trunk, which fail2ban must not ban. */
 const floodLine = "SIP messages of a trunk beyond what is read of one"
 
 const summaryEvery = "10 seconds"
@@ -26,7 +26,7 @@ export const make = Effect.gen(function* () {
   const fork = yield* FiberSet.makeRuntime()
   const count = yield* SipMetrics.strangers
   const log = SecurityLog.make()
-  /** Of trunks; strangers do not use up its lines. */
+  /** Trunks have a log of their own, so that strangers do not use up its lines. */
   const trunkLog = SecurityLog.make()
 
   const line = (message: string, annotations: Readonly<Record<string, string | number>>) =>
@@ -58,7 +58,7 @@ export const make = Effect.gen(function* () {
         messages
       })
     },
-    /** `network`: what is banned, which of IPv6 is more than the address that sent last. */
+    /** `network` is the banned one, which for IPv6 is larger than the address that sent last. */
     banned: (network: string, source: string, messages: number): void => {
       count.banned()
       line(bannedLine, { source, network, messages, secs: BanList.automaticMs / 1_000 })

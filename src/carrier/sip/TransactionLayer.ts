@@ -1,8 +1,9 @@
 /**
- * The transactions of one user agent with their clock: takes bytes, writes bytes, keeps timers and tells the listeners.
+ * The transactions of one user agent with their clock: takes bytes, writes bytes, keeps timers and notifies the
+ * listeners.
  *
- * Everything runs in plain callbacks, one message at a time. A listener may ask for more while it is called; that is
- * done after it returns. What the entrance lets in comes to a transaction.
+ * Everything runs in plain callbacks, one message at a time. A listener may make requests while it is called; they are
+ * carried out after it returns. Messages that the entrance lets in come to a transaction.
  */
 import * as DeadlineHeap from "../../domain/time/DeadlineHeap.ts"
 import type { Flow } from "../../protocol/sip/Flow.ts"
@@ -23,13 +24,13 @@ type Wire = Pick<Transports["Service"], "send">
 
 /** The clock of the transaction layer, with one alarm. */
 export interface Alarm {
-  /** The monotonic clock, milliseconds. */
+  /** The monotonic clock in milliseconds. */
   readonly now: () => number
-  /** Asks for `TransactionLayer.wake` at this time; replaces the time that was asked for before. */
+  /** Requests a `TransactionLayer.wake` at this time; replaces the previous time. */
   readonly wakeAt: (at: number) => void
 }
 
-/** Hears the outcome of a request of ours. */
+/** Receives the outcome of a request of ours. */
 interface ClientListener {
   /** Provisional responses, the final one, and every 2xx to an INVITE. */
   readonly response: (response: SipResponse, from: Flow) => void
@@ -37,14 +38,14 @@ interface ClientListener {
   readonly failed: (reason: "timeout" | "transport" | "full" | "duplicate") => void
 }
 
-/** Hears the requests of peers. */
+/** Receives the requests of peers. */
 export interface ServerListener {
   readonly request: (id: TransactionId, request: SipRequest, from: Flow) => void
-  /** `toTag` is the To tag of our responses to the INVITE so far; null: none had one. */
+  /** `toTag` is the To tag of our earlier responses to the INVITE; null when none had one. */
   readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId, toTag: string | null) => void
-  /** ACK of a 2xx. */
+  /** The ACK of a 2xx. */
   readonly ack: (request: SipRequest, from: Flow) => void
-  /** Whether the request is of a dialog of ours. */
+  /** Whether the request belongs to a dialog of ours. */
   readonly hasDialog: (request: SipRequest) => boolean
   /** Whether a dialog of ours has this Call-ID. */
   readonly ownsCall: (callId: string) => boolean
@@ -55,36 +56,36 @@ export interface ServerListener {
 export interface Counters {
   received: number
   sent: number
-  /** Messages of peers that are no SIP, faulty responses and ACKs, and strays. */
+  /** Messages of peers that are not SIP, faulty responses and ACKs, and strays. */
   dropped: number
   /** Faulty requests of peers that were answered without state. */
   rejected: number
   sendErrors: number
-  /** Errors in our code that a message or a timer brought to light. */
+  /** Errors in our code that a message or a timer exposed. */
   faults: number
 }
 
 export interface TransactionLayer {
   readonly now: () => number
   readonly counters: Readonly<Counters>
-  /** Bytes from the wire. Never throws because of them. */
+  /** Takes bytes from the wire, which never make it throw. */
   readonly receive: (bytes: Uint8Array, from: Flow) => void
-  /** Fires what is due. */
+  /** Fires the timers that are due. */
   readonly wake: () => void
-  /** Sends a request in a transaction of its own. */
+  /** Sends a request in a new transaction. */
   readonly request: (request: SipRequest, to: Flow, listener: ClientListener) => void
   /** Listens for the answers to an INVITE that an earlier process sent. */
   readonly resumeInvite: (invite: SipRequest, to: Flow, listener: ClientListener) => void
-  /** Takes up an INVITE of a peer that an earlier process received; false: this process has it already. */
+  /** Resumes an INVITE of a peer that an earlier process received. False when this process has it already. */
   readonly resumeServer: (invite: SipRequest, from: Flow) => boolean
   /** We sent a CANCEL for this INVITE of ours, so it ends within 64*T1. */
   readonly cancelled: (invite: SipRequest) => void
   readonly respond: (id: TransactionId, response: SipResponse) => void
-  /** Sends without a transaction: an ACK to a 2xx. */
+  /** Sends an ACK to a 2xx, without a transaction. */
   readonly send: (message: SipMessage, to: Flow) => void
   /** Calls `act` once, `afterMs` from now, unless the returned function is called before. */
   readonly after: (afterMs: number, act: () => void) => () => void
-  /** Live transactions. */
+  /** The number of live transactions. */
   readonly size: () => number
 }
 
@@ -103,7 +104,7 @@ export interface Options extends TransactionTable.Options {
   readonly stranger: Entrance.Options["stranger"]
   /** Called for each INVITE of a known peer that was refused before it came to a transaction. */
   readonly turnedAway?: Entrance.Options["turnedAway"]
-  /** Takes an error in our code. It was counted; the step in which it happened is lost, nothing else. */
+  /** Takes an error in our code. It was counted; only the step in which it happened is lost. */
   readonly fault: (error: unknown) => void
 }
 
@@ -153,7 +154,7 @@ export const make = ({
   const put = (message: SipMessage, to: Flow, id: TransactionId | null): void =>
     putBytes(SipWriter.write(message), to, id)
 
-  /** A request of a known peer that was answered without state. One within a dialog is no call that was refused. */
+  /** Reports a request of a known peer that was answered without state. One within a dialog is no refused call. */
   const turnAway: Entrance.Options["turnedAway"] = (request, from, answer) => {
     if (request.method === "INVITE" && MessageKey.toTag(request) === null) turnedAway(request, from, answer)
   }
@@ -206,7 +207,8 @@ export const make = ({
       TransactionTable.nextDeadline(table) ?? Infinity,
       DeadlineHeap.earliest(agenda)?.at ?? Infinity
     )
-    // An early alarm does no harm, and most deadlines are taken back before they come: so a later one moves no alarm.
+    // An early alarm does no harm, and most deadlines are cancelled before they are due, so a later deadline moves no
+    // alarm.
     if (first === Infinity || (armed !== null && armed <= first)) return
     armed = first
     alarm.wakeAt(first)
@@ -215,7 +217,7 @@ export const make = ({
   const step = (input: Exchange.Input): void => run(TransactionTable.step(table, input, alarm.now()))
 
   /**
-   * Whether the request names what only we and our peer know: tags of a dialog, or the branch of a request in progress.
+   * Whether the request names a secret of us and our peer: tags of a dialog, or the branch of a request in progress.
    */
   const isOurs = (request: SipRequest): boolean => {
     if (server.hasDialog(request) || table.entries.has(TransactionTable.serverId(request))) return true
@@ -252,7 +254,7 @@ export const make = ({
       guarded(() => entrance(bytes, from))
     },
     wake: () => {
-      // No alarm is set until everything that is due is done.
+      // No alarm is set until all due work is done.
       armed = -Infinity
       const now = alarm.now()
       guarded(() => run(TransactionTable.advance(table, now)))

@@ -1,5 +1,5 @@
 /**
- * The user agent: hands each message and command to its leg, and answers where there is none, RFC 3261 sections 8.2,
+ * The user agent: passes each message and command to its leg, and answers those without a leg, RFC 3261 sections 8.2,
  * 9.2, 11.2 and 12.2.2.
  */
 import { Effect, Exit } from "effect"
@@ -31,22 +31,22 @@ export interface UserAgent {
   readonly transactions: TransactionLayer.TransactionLayer
   /** Never waits, never throws. */
   readonly command: (order: Order) => void
-  /** Asks the peer of a leg within its dialog, for the verbs of the call. */
+  /** Sends a request to the peer of a leg within its dialog, for the verbs of the call. */
   readonly perform: (legId: LegId, ...asked: Parameters<Leg["perform"]>) => void
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Snapshot
-  /** Calls `then` when the sink is through with every event that the leg has told so far. */
+  /** Calls `then` when the sink has settled every event that the leg has reported so far. */
   readonly caughtUp: (legId: LegId, then: () => void) => void
   readonly rooms: Rooms
-  /** From now on new calls of peers are refused with 503. */
+  /** Refuses new calls of peers with 503 from now on. */
   readonly drain: () => void
-  /** Counts what is kept in memory. All of it goes when its call does. */
+  /** Counts the objects in memory, all of which go when their call does. */
   readonly held: () => Held
 }
 
 export interface Held {
   readonly legs: number
   readonly dialogs: number
-  /** INVITEs of peers that have no 2xx. */
+  /** The INVITEs of peers that have no 2xx. */
   readonly invites: number
   readonly transactions: number
 }
@@ -56,17 +56,16 @@ export interface Options extends Omit<
   "transactions" | "memory" | "legs" | "bridges" | "rooms" | "callers" | "dialogs" | "callIds" | "invites"
 > {
   readonly alarm: TransactionLayer.Alarm
-  /** The bridges of its legs, perhaps with those of other carriers. */
+  /** The bridges of its legs, which may include legs of other carriers. */
   readonly bridging: (legs: Bridges.Options) => Bridges.Bridges
-  /** The rooms that its legs can come into, perhaps with legs of other carriers. */
+  /** The rooms that its legs can join, which may include legs of other carriers. */
   readonly meeting: (legs: Omit<SharedRooms.Options, "incarnation">) => SharedRooms.Joined
-  /** Takes an error in our code that a message or a timer brought to light. */
+  /** Takes an error in our code that a message or a timer exposed. */
   readonly fault: (error: unknown) => void
   readonly gate: Gate.Gate
   readonly stranger: TransactionLayer.Options["stranger"]
   /**
-   * Most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share of
-   * them.
+   * The most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share.
    */
   readonly maxLegs: number
 }
@@ -86,7 +85,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     headers: ReadonlyArray<Header> = []
   ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
-  /** Whether a call that came from there now would get 503. */
+  /** Whether a call from there would get 503 now. */
   const isClosedTo = (from: Flow): boolean =>
     draining || !context.callers.allows(from.remote.address, context.legs.size, maxLegs)
 
@@ -170,14 +169,14 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     invites: new Map()
   }
 
-  /** Tells the end of a leg that is not here. */
+  /** Reports the end of a leg that is not here. */
   const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>
     LegEvents.make(context, legId).tell(callId, alarm.now(), report)
 
   const noRoom = (command: CarrierCommand): void =>
     tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
 
-  /** The leg has ended meanwhile, or an earlier process had it. */
+  /** Answers a command for a leg that has ended meanwhile, or that an earlier process had. */
   const unknownLeg = (command: CarrierCommand): void => {
     const failure = CommandFailure.of(command, "unknown_leg")
     if (failure !== null) tell(command, failure)

@@ -1,29 +1,29 @@
 import * as PeerTable from "../../peer/PeerTable.ts"
 
 /**
- * Bounds what a sender gets of us, for each source (`Source.of`) and in all, by buckets that fill again with time.
+ * Limits what each source (`Source.of`), and all sources together, get from us, by buckets that fill again with time.
  *
- * At most `maxAddresses` are remembered, each until its bucket is full again, so an attacker gains nothing by using many
- * addresses. While there is no room, a new source gets nothing.
+ * At most `maxAddresses` are remembered, each until its bucket is full again, so an attacker gains nothing by using
+ * many addresses. While there is no room, a new source gets nothing.
  */
 export interface AddressBuckets {
-  /** Takes one out of the bucket of this source; false: it is empty. */
+  /** Takes one token out of the bucket of this source. False when it is empty. */
   readonly take: (source: string, now: number) => boolean
   /** How many addresses are remembered. */
   readonly size: () => number
 }
 
 export interface Options {
-  /** How many one source gets at once, and the milliseconds until it may have one more. */
+  /** How many one source gets at once; `everyMs` is the time in milliseconds until it may have one more. */
   readonly burst: number
   readonly everyMs: number
-  /** The same for all sources together; `overallEveryMs` 0: they have no bound. */
+  /** The same for all sources together; with `overallEveryMs` 0 they have no bound. */
   readonly overallBurst: number
   readonly overallEveryMs: number
   readonly maxAddresses: number
 }
 
-/** Answers to strangers: enough for an operator who tries the port, and far too little for an attack on a third party. */
+/** Limits answers to strangers: enough for an operator that tests the port, far too few to attack a third party. */
 export const answers: Options = {
   burst: 10,
   everyMs: 1_000,
@@ -32,7 +32,7 @@ export const answers: Options = {
   maxAddresses: 10_000
 }
 
-/** Requests of strangers that are read: some 10 microseconds each, so that a flood takes less than a hundredth of a core. */
+/** Limits strangers' requests that are read: at some 10 microseconds each, a flood takes less than 1 % of a core. */
 export const reading: Options = {
   burst: 20,
   everyMs: 100,
@@ -41,17 +41,19 @@ export const reading: Options = {
   maxAddresses: 10_000
 }
 
-/** There is room for every known peer, and one of them takes nothing from another. */
+/** There is room for every known peer, and peers take nothing from each other. */
 const ofPeers = { overallBurst: 1, overallEveryMs: 0, maxAddresses: PeerTable.maxPeers }
 
-/** Messages of a known peer that begin something: more than the calls that the service can take in a second. */
+/**
+ * The limit of a known peer's messages that begin something: more than the calls that the service accepts in a second.
+ */
 export const beginning: Options = { ...ofPeers, burst: 1_000, everyMs: 2 }
 
-/** Messages that name a Call-ID of ours, of whomever: several for as many calls. */
+/** The limit of messages that name a Call-ID of ours, from any sender: several for as many calls. */
 export const ofCalls: Options = { ...ofPeers, burst: 4_000, everyMs: 0.5 }
 
 export const make = (options: Options): AddressBuckets => {
-  /** When each bucket is full again; the bucket that was used last stands last. */
+  /** When each bucket is full again, in the order of last use. */
   const fullAt = new Map<string, number>()
   let overallFullAt = 0
 

@@ -1,7 +1,8 @@
 /**
- * Whom the gate does not hear (guide/sip.md#bans): the operator's bans, and its own of strangers that are loud. Mutable.
+ * The sources that the gate ignores (guide/sip.md#bans): the operator's bans, and its own bans of loud strangers.
+ * Mutable.
  *
- * Of its own at most `maxAutomatic` stand; the next one takes the place of the one that ends first. Durations go by the
+ * It keeps at most `maxAutomatic` bans of its own; the next one replaces the one that ends first. Durations go by the
  * monotonic clock.
  */
 import * as IpNetwork from "../../../domain/network/IpNetwork.ts"
@@ -10,20 +11,20 @@ import * as Source from "./Source.ts"
 
 export interface BanList {
   readonly covers: (address: string, source: string) => boolean
-  /** The operator's, all of them; takes the place of those before. One that cannot be read is left out. */
+  /** Replaces the operator's bans by these. Malformed ones are left out. */
   readonly take: (bans: ReadonlyArray<Ban>) => void
-  /** Bans a source for `automaticMs`; the same again begins anew. */
+  /** Bans a source for `automaticMs`, which begin anew when it is banned already. */
   readonly add: (source: string, reason: string) => void
-  /** Takes back own bans within the network; gives their number. */
+  /** Removes own bans within the network and returns their number. */
   readonly lift: (network: string) => number
-  /** Own bans that stand. */
+  /** The own bans in force. */
   readonly automatic: () => ReadonlyArray<Ban>
 }
 
 export interface Clocks {
-  /** Monotonic milliseconds. */
+  /** The monotonic clock in milliseconds. */
   readonly now: () => number
-  /** Epoch milliseconds. */
+  /** The wall clock in epoch milliseconds. */
   readonly wallMs: () => number
 }
 
@@ -41,7 +42,7 @@ export const make = ({ now, wallMs }: Clocks): BanList => {
   let networks = IpNetwork.networks([])
   /** When the first of the operator's bans ends. */
   let settledUntil = Infinity
-  /** In the order in which they end. */
+  /** The own bans in the order in which they end. */
   const own = new Map<string, Own>()
 
   const settle = (): void => {
@@ -80,7 +81,7 @@ export const make = ({ now, wallMs }: Clocks): BanList => {
     lift: (network) => {
       const outer = IpNetwork.parse(network)
       if (outer === null) return 0
-      // A source of IPv6 is a network of 64 bits: naming one address of it takes the ban back, too.
+      // A source of IPv6 is a network of 64 bits, so that naming one address in it removes the ban, too.
       const isWithin = (source: string): boolean => {
         const inner = IpNetwork.parse(source)
         return inner !== null && (IpNetwork.contains(outer, inner) || source === Source.of(outer.text))

@@ -1,7 +1,8 @@
 /**
  * The way of a message from the wire to the transactions: the gate, the parser, the gate again, RFC 3261 section 8.2.
  *
- * What the gate or the rules refuse is answered without state, and once; what cannot be answered is dropped and counted.
+ * A message that the gate or the rules refuse is answered once, without state. A message that cannot be answered is
+ * dropped and counted.
  */
 import { Result } from "effect"
 import type { Flow } from "../../../protocol/sip/Flow.ts"
@@ -12,11 +13,13 @@ import * as Validate from "../../../protocol/sip/message/Validate.ts"
 import * as StatelessAnswer from "../../../protocol/sip/StatelessAnswer.ts"
 import type * as Gate from "./Gate.ts"
 
-/** What became of a message that was not let in: a stranger's, or one of a known peer that floods. */
+/** The fate of a message that was not let in, from a stranger or from a known peer that floods. */
 export type Sighting =
-  /** It was not parsed. */
+  /** The message was not parsed. */
   | { readonly type: "unread"; readonly why: Gate.Unread; readonly from: Flow }
-  /** `status`: the answer that it got; null: none. `request`: null where it is none that can be read. */
+  /**
+   * `status` is the status of its answer, null without one. `request` is null for a message that is no valid request.
+   */
   | {
       readonly type: "refused"
       readonly status: number | null
@@ -32,16 +35,16 @@ interface Answer {
 export interface Options {
   readonly gate: Gate.Gate
   readonly policy: Validate.Policy
-  /** A call or a request of ours has this Call-ID. */
+  /** Whether a call or a request of ours has this Call-ID. */
   readonly ownsCall: (callId: string) => boolean
   /** Whether the request names the tags of a dialog of ours, or the branch of a request in progress. */
   readonly isOurs: (request: SipRequest) => boolean
   readonly put: (bytes: Uint8Array, to: Flow) => void
   readonly accept: (message: SipMessage, from: Flow) => void
   readonly stranger: (sighting: Sighting) => void
-  /** A faulty request of a known peer was answered so, without state. */
+  /** A faulty request of a known peer got this answer, without state. */
   readonly turnedAway: (request: SipRequest, from: Flow, answer: Answer) => void
-  /** A message that is no SIP or breaks its rules was dropped, or, if a known peer's request, answered. */
+  /** A message that is not SIP or breaks its rules was dropped or, if it is a known peer's request, answered. */
   readonly faulty: (isAnswered: boolean) => void
 }
 

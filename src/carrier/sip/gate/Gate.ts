@@ -1,14 +1,16 @@
 /**
- * Decides who may speak (guide/sip.md#who-may-speak) by what is in memory, before a message costs anything more.
+ * Decides which senders are let in (guide/sip.md#who-may-speak) by data in memory, before a message costs anything
+ * more.
  *
- * A known peer may speak. So may a sender that names what only we and our peer know: the tags of a dialog of ours, or
- * the branch of a request that we are answering. So a trunk that was deleted can end its calls, and a carrier can go on
+ * A known peer is let in. So is a sender that names a secret of us and our peer: the tags of a dialog of ours, or the
+ * branch of a request that we are answering. So a trunk that was deleted can end its calls, and a carrier can continue
  * from another of its addresses. Any other request gets one answer without state, if the bucket of its source allows
- * one, else nothing. Responses pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
+ * one, else nothing. Responses pass: they match a request of ours by its unguessable branch, or are dropped.
  *
- * A flood is dropped before it is parsed: of each source, and of all strangers together, only so many messages a second
- * are read. Beyond that one is read only if it names the Call-ID of a call that lives here. A known peer has a budget
- * of its own for what names no such Call-ID, and so would begin something; what names one has a wide budget, by source.
+ * A flood is dropped before it is parsed: only a limited number of messages a second is read of each source, and of all
+ * strangers together. Beyond that a message is read only if it names the Call-ID of a call that lives here. Messages of
+ * a known peer that name no such Call-ID, and so would begin something, have a separate budget; messages that name one
+ * have a wide budget, by source.
  */
 import type { Flow } from "../../../protocol/sip/Flow.ts"
 import * as MessageKey from "../../../protocol/sip/message/MessageKey.ts"
@@ -22,24 +24,24 @@ import * as Source from "./Source.ts"
 
 type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
 
-/** An answer that is sent once, without state, where `mayAnswer` allows it. */
+/** An answer that is sent once, without state, if `mayAnswer` allows it. */
 export interface Refusal {
   readonly type: "refuse"
   readonly status: 403 | 481 | 503
-  /** Short, because an answer may not be longer than its request. */
+  /** The text is short, because an answer may not be longer than its request. */
   readonly reason: string
   readonly headers: ReadonlyArray<Header>
 }
 
-/** All that the rule knows of a request. */
+/** All facts about a request that `judge` uses. */
 export interface Facts {
-  /** A table of known peers has arrived, with the addresses of all names. */
+  /** Whether a table of known peers has arrived, with the addresses of all names. */
   readonly isReady: boolean
   readonly isKnownPeer: boolean
-  /** It belongs to a dialog of ours, or to a request that is being answered. */
+  /** Whether it belongs to a dialog of ours, or to a request that is being answered. */
   readonly isOurs: boolean
   readonly method: string
-  /** It claims to belong to a dialog, or to end a request. */
+  /** Whether it claims to belong to a dialog, or to end a request. */
   readonly isWithin: boolean
 }
 
@@ -50,7 +52,7 @@ const noSuchCall: Verdict = { type: "refuse", status: 481, reason: "No Such Call
 const comeAgain: Verdict = { type: "refuse", status: 503, reason: "Starting", headers: [["Retry-After", "5"]] }
 
 /**
- * The rule. An ACK is never answered (RFC 3261 section 17). Before the first table, a sender is asked to come again.
+ * Applies the rule. An ACK is never answered (RFC 3261 section 17). Before the first table, a sender is asked to retry.
  */
 export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts): Verdict => {
   if (isKnownPeer || isOurs) return admit
@@ -59,17 +61,17 @@ export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts)
   return isReady ? forbidden : comeAgain
 }
 
-/** A longer datagram of a stranger is not read: no request of a peer of ours is so long. */
+/** A longer datagram of a stranger is not read, because no peer of ours sends a request of this length. */
 const maxStrangerBytes = 8_192
 
 /** A source that sends more in two intervals of `Loudness` is banned. */
 const loudMessages = 400
 
-/** Why a datagram was not read; `peer flood`: it was a known peer's, any other a stranger's. */
+/** Why a datagram was not read. `peer flood` is a known peer's, any other reason a stranger's. */
 export type Unread = "long" | "noise" | "banned" | "flood" | "peer flood"
 
 export interface Gate {
-  /** Whether a datagram is parsed at all; if not, why. `ownsCall`: a call or a request of ours has this Call-ID. */
+  /** Null when the datagram is to be parsed, else why not. `ownsCall`: a call or a request of ours has this Call-ID. */
   readonly reads: (bytes: Uint8Array, from: Flow, ownsCall: (callId: string) => boolean) => Unread | null
   readonly request: (request: SipRequest, from: Flow, isOurs: (request: SipRequest) => boolean) => Verdict
   readonly isKnownPeer: (from: Flow) => boolean
@@ -81,9 +83,9 @@ export interface Gate {
 
 export interface Options extends BanList.Clocks {
   readonly peers: PeerTable.PeerTable
-  /** Strangers get no answer at all. */
+  /** Whether strangers get no answer at all. */
   readonly isSilent?: boolean
-  /** Called for each source that is banned because it is loud; `address`: from where its last message came. */
+  /** Called for each source that is banned because it is loud; `address` is the sender of its last message. */
   readonly banned?: (source: string, address: string, messages: number) => void
 }
 
@@ -98,7 +100,7 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): G
 
   const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
 
-  /** What a stranger's datagram is dropped for, unless it is of a call of ours. */
+  /** Why a stranger's datagram is dropped, unless it belongs to a call of ours; null when it is not. */
   const tooMuch = (source: string, address: string): Unread | null => {
     const messages = loudness.note(source, now())
     if (bans.covers(address, source)) return "banned"

@@ -1,18 +1,18 @@
 /**
- * Who of many strangers is loud: messages by source, in two intervals. Mutable.
+ * Finds the loud among many strangers: counts messages by source, in two intervals. Mutable.
  *
  * At most `maxSources` are counted in an interval. When there is no room for another one, every count is halved and
- * those that are nothing then are forgotten. So whoever sends much stays, whatever crowd of new addresses comes by.
+ * sources with a count of zero are forgotten. So a source that sends much stays, however many new addresses appear.
  */
 export interface Loudness {
-  /** Counts a message and gives how many its source sent in this interval and the one before. */
+  /** Counts a message and returns how many its source sent in this interval and the one before. */
   readonly note: (source: string, now: number) => number
-  /** The loudest first, with their messages of this interval and the one before. */
+  /** The sources, loudest first, with their messages of this interval and the one before. */
   readonly loudest: (
     now: number,
     count: number
   ) => ReadonlyArray<{ readonly source: string; readonly messages: number }>
-  /** How many sources are counted now. */
+  /** How many sources are counted at present. */
   readonly size: () => number
 }
 

@@ -1,14 +1,15 @@
 /**
- * Which sightings of strangers become a line of the log, for a person and for fail2ban (guide/sip.md#security-log).
+ * Decides which sightings of strangers become a line of the log, for a person and for fail2ban
+ * (guide/sip.md#security-log).
  *
- * Of one source there is a line at most every `everyMs`, and of all together at most `perSecond` a second with a burst
- * of five seconds. What got no line is counted, and the next line of its source or the summary tells the number. At most
+ * A source gets a line at most every `everyMs`, and all together at most `perSecond` a second with a burst of five seconds.
+ * Messages without a line are counted, and the next line of their source or the summary reports the number. At most
  * `maxSources` are remembered. Mutable.
  */
 export interface SecurityLog {
-  /** How many messages of this source the line stands for; null: there is no line now. */
+  /** How many messages of this source the line reports; null when it gets no line now. */
   readonly note: (source: string, now: number) => number | null
-  /** Messages that no line has told of since the last time, and forgets them. */
+  /** Returns the number of messages that no line has reported since the last call, and resets it. */
   readonly untold: () => number
 }
 
@@ -20,7 +21,7 @@ const maxSources = 4_096
 const keptMs = 60_000
 
 export const make = (): SecurityLog => {
-  /** When each source had its last line, and its messages since then; the one with the oldest line stands first. */
+  /** When each source had its last line, and its messages since then, in the order of the last lines. */
   const sources = new Map<string, { readonly at: number; since: number }>()
   let fullAt = 0
   let untold = 0

@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * Whom a message of a stranger counts against: an IPv4 address, or an IPv6 network of 64 bits, because one host can use
- * all of it.
+ * The source that a stranger's message counts against: an IPv4 address, or an IPv6 network of 64 bits, because one host
+ * can use all of it.
  */
 export const of = (address: string): string =>
   address.includes(":") && ipaddr.IPv6.isValid(address)

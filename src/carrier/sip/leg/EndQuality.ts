@@ -5,7 +5,7 @@ const rounded = (value: number, digits: number): number => Number(value.toFixed(
 const roundedOrNull = (value: number | null, digits: number): number | null =>
   value === null ? null : rounded(value, digits)
 
-/** How a leg sounded, for the event of its end; null: no packet went or came. */
+/** The sound quality of a leg for its end event; null when no packet was sent or received. */
 export const of = (measured: Quality | null): LegQuality | null => {
   if (measured === null || measured.packetsReceived + measured.packetsSent === 0) return null
   const { codec, jitterMs, mos, packetsLost, packetsReceived, packetsSent, reported, roundTripMs } = measured

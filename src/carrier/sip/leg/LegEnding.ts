@@ -1,21 +1,19 @@
-/**
- * The end of a leg as a value. It is told once; the responses that wait for it go when the sink is through with it.
- */
+/** The end of a leg as a value, reported once. The responses that wait for it are sent when the sink has settled it. */
 import type { LegEnd, Told } from "../../Carrier.ts"
 import { releaseLimitMs } from "../Context.ts"
 import type { After, Output, Owed } from "../session/SessionState.ts"
 
 export type LegEnding =
   | { readonly type: "live" }
-  /** Asked to end: the leg ends as `end` at the time `at`, unless it ends before. */
+  /** The leg has to end: it ends as `end` at the time `at`, unless it ends before. */
   | { readonly type: "leaving"; readonly end: LegEnd; readonly at: number }
-  /** The end is told; the sink is not through with it. */
+  /** The end is reported, and the sink has not settled it. */
   | { readonly type: "telling"; readonly owed: ReadonlyArray<Owed> }
   | { readonly type: "ended"; readonly told: Told }
 
 export interface Step {
   readonly ending: LegEnding
-  /** `end` is among them at most once in the life of a leg. */
+  /** `end` is output at most once in the life of a leg. */
   readonly outputs: ReadonlyArray<Extract<Output, { readonly type: "respond" }> | End>
 }
 
@@ -34,11 +32,11 @@ export const answer = ({ durable, id, lost }: Owed, told: Told): Extract<Output,
   response: told === "fault" ? lost : durable
 })
 
-/** What follows an event that nobody is told. */
+/** The outputs that follow an event that is reported to no call. */
 export const untold = (after: After | null): ReadonlyArray<ReturnType<typeof answer>> =>
   after?.type === "respond" ? [answer(after, "unknown")] : []
 
-/** Only the first end counts, but every response that is owed goes out. */
+/** Only the first end counts, but every owed response is sent. */
 export const end = (ending: LegEnding, reason: LegEnd, owed: ReadonlyArray<Owed> = []): Step => {
   switch (ending.type) {
     case "live":

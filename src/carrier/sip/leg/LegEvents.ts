@@ -10,16 +10,16 @@ import * as Telling from "../../Telling.ts"
 export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<A, E>) => void) => void
 
 /**
- * Events of one leg that may wait for their commit. Beyond it digits are dropped, because a peer could pile them up; so
- * are those that come faster than anybody presses them (`DigitRate`), in RTP or by INFO.
+ * How many events of one leg may wait for their commit. Beyond it digits are dropped, because a peer could pile them
+ * up. Digits that arrive faster than a person presses keys (`DigitRate`), in RTP or by INFO, are dropped too.
  */
 export const maxWaiting = 256
 
-/** Numbers the events of one leg and tells them one after the other. */
+/** Numbers the events of one leg and reports them one after the other. */
 export interface LegEvents {
   /** Calls `done` when the event is durable, when no call wants it, or when it was given up (`fault`). */
   readonly tell: (callId: CallId, at: number, report: LegReport, done?: (told: Told) => void) => void
-  /** Calls `then` when every event that was told so far is through. */
+  /** Calls `then` when every event reported so far is settled. */
   readonly caughtUp: (then: () => void) => void
 }
 

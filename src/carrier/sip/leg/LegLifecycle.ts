@@ -21,17 +21,17 @@ export interface LegLifecycle {
   readonly media: LegMedia.LegMedia
   /** Points the media at the peer, which has not answered yet if `isEarly`. */
   readonly connect: (terms: SdpOffer.Agreed, isEarly: boolean) => void
-  /** A call owns the leg; the events that waited are told. */
+  /** A call owns the leg; the events that waited are reported. */
   readonly admitted: (callId: CallId) => void
-  /** The call of the leg came by this route. */
+  /** The leg's call uses this route. */
   readonly routed: (routeId: RouteId) => void
   /** No call will ever own the leg: it is forgotten, and its events are `unknown`. */
   readonly refused: () => void
-  /** Tells an event, after the admission. Until then at most `maxWaiting` events wait, besides the end. */
+  /** Reports an event, after the admission. Until then at most `maxWaiting` events wait, besides the end. */
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   /**
-   * Ends the leg: its media stops, and it is forgotten when the event is through. Only the first end counts; every
-   * `done` is called when that one is through.
+   * Ends the leg: its media stops, and it is forgotten when the event is settled. Only the first end counts; every
+   * `done` is called when that one is settled.
    */
   readonly end: (end: LegEnd, done?: (told: Told) => void) => void
   /** Ends the leg as `end` after `releaseLimitMs`, unless it has ended before. */
@@ -40,7 +40,9 @@ export interface LegLifecycle {
   readonly command: (command: Extract<CarrierCommand, { readonly type: Common }>) => void
 }
 
-/** The media plane tells how a leg sounded as it closes it: within milliseconds, or it is not there. */
+/**
+ * How long to wait for the sound quality. The media plane reports it within milliseconds of closing a leg, or never.
+ */
 const qualityPatienceMs = 250
 
 type Common = "media" | "bridge" | "unbridge" | "join_room" | "leave_room" | "refer"
@@ -52,9 +54,9 @@ export interface Options {
   readonly callId: CallId | null
   /** Null until the leg is admitted. */
   readonly routeId: RouteId | null
-  /** The dial that placed it; null: the peer did. */
+  /** The dial that placed it; null when the peer did. */
   readonly dial: Dial | null
-  /** The address of the peer that placed it; null: we did. */
+  /** The address of the peer that placed it; null when we did. */
   readonly source: string | null
   readonly command: Leg["command"]
   readonly perform: Leg["perform"]
@@ -64,7 +66,7 @@ export interface Options {
   readonly disowned: () => void
 }
 
-/** What the end of a call that was not answered says of its trunk; null: nothing. */
+/** The outcome at the trunk that the end of an unanswered call shows; null when it shows none. */
 const outcomeOf = ({ cause, sipStatus }: LegEnd): TrunkStates.Outcome | null => {
   if (cause === "cancelled") return "cancelled"
   if (cause === "timer") return "none"
@@ -87,11 +89,11 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
-  /** How its sound was; undefined while the media plane has it. */
+  /** The sound quality; undefined until the media plane has reported it. */
   let sound: Quality | null | undefined
-  /** The end waits for that; `last` goes when it is told. */
+  /** The end waits for the sound quality; `last` is reset when the end is reported. */
   let last: { readonly told: (quality: Quality | null) => void; readonly behind: Array<() => void> } | null = null
-  /** Callbacks that wait until the end is through; afterwards, what became of it. */
+  /** The callbacks that wait until the end is settled, and afterwards its outcome. */
   let ending: Array<(told: Told) => void> | Told = []
 
   const tellAt = (at: number, news: LegReport, done: (told: Told) => void): void => {
@@ -163,7 +165,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
       for (const each of behind) legEvents.caughtUp(each)
     }
     last = { told, behind }
-    // The plane may tell it at once.
+    // The plane may report the sound quality at once.
     if (!media.close() || sound !== undefined) told(sound ?? null)
     else disarm = transactions.after(qualityPatienceMs, () => told(null))
   }
@@ -213,7 +215,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const refer = ({ commandId, headers, to }: Extract<CarrierCommand, { readonly type: "refer" }>): void => {
     if (answeredAt === null) return fail(commandId, "not_answered")
-    // Nothing else may stand between the brackets of Refer-To.
+    // Refer-To may hold only a valid SIP URI between its brackets.
     if (Result.isFailure(SipUri.parseSipUri(to))) return fail(commandId, "invalid_address")
     options.perform({ type: "refer", commandId, uri: to, headers: CustomHeaders.of(headers) }, ignore)
   }

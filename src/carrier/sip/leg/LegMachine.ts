@@ -1,5 +1,5 @@
 /**
- * The part that the machines of both kinds of legs share: the inputs and outputs of their shell (`LegShell`), and the
+ * The common part of the machines of both kinds of legs: the inputs and outputs of their shell (`LegShell`), and the
  * translation of a session's outputs into those of its leg.
  */
 import type { RtpPlace } from "../../../media/plane/MediaPlane.ts"
@@ -17,11 +17,11 @@ export type Input =
   /** An input for the dialog with this id. */
   | { readonly type: "within"; readonly dialog: string; readonly input: Session.Input }
   | { readonly type: "action"; readonly action: Session.Action }
-  /** An event is through, and `after` waited for it. */
+  /** An event is settled, and `after` waited for it. */
   | { readonly type: "told"; readonly after: Session.After; readonly told: Told }
-  /** The end is through. */
+  /** The end is settled. */
   | { readonly type: "endTold"; readonly told: Told }
-  /** The place in the media plane; null: there is none. */
+  /** The place in the media plane; null when there is none. */
   | { readonly type: "placed"; readonly place: RtpPlace | null }
   | { readonly type: "mediaLost" }
   /** No call owns the leg. */
@@ -31,14 +31,14 @@ export type Input =
 export type Output =
   | Exclude<Session.Output, { readonly type: "left" | "leaving" | "ended" }>
   | LegEnding.End
-  /** Take a place in the media plane, for a peer whose signalling comes from this IP literal. */
+  /** Takes a place in the media plane, for a peer whose signalling comes from this IP literal. */
   | { readonly type: "takePlace"; readonly signallingAddress: string }
-  /** Nobody admits the leg: forget it, and drop its events. */
+  /** The leg is not admitted: forget it, and drop its events. */
   | { readonly type: "forget" }
   /** Send our INVITE: once, and again for each challenge that it answers. */
   | { readonly type: "invite"; readonly invite: SipRequest; readonly flow: Flow }
   | { readonly type: "cancel"; readonly invite: SipRequest; readonly flow: Flow }
-  /** A 2xx that nobody wants: send ACK and BYE. */
+  /** A 2xx arrived that is no longer wanted: send ACK and BYE. */
   | {
       readonly type: "stray"
       readonly invite: SipRequest
@@ -80,7 +80,7 @@ export const due = <State extends Ending>(state: State, now: number) => ended(st
 export const endTold = <State extends Ending>(state: State, told: Told) =>
   ended(state, LegEnding.told(state.ending, told))
 
-/** The end, with the reason that the peer gave. */
+/** The end with the reason that the peer gave. */
 export const because = (end: LegEnd, peerReason: Reason | null): LegEnd =>
   peerReason === null ? end : { ...end, peerReason }
 
@@ -109,7 +109,7 @@ export const after = <State extends Ending>(
       case "ended":
         step = andThen(step, (next) => end(next, output.end))
         break
-      // The peer may go on when the leg has ended, by a NOTIFY for one; nobody is told any more.
+      // The peer may send more after the end of the leg, for example a NOTIFY, but it is not reported any more.
       case "tell":
         step = LegEnding.isOver(step.state.ending)
           ? stay(step.state, ...step.outputs, ...LegEnding.untold(output.after))
@@ -127,14 +127,14 @@ export const after = <State extends Ending>(
   return step
 }
 
-/** When the machine wants the input `due`; null: never. */
+/** When the machine needs the input `due`; null for never. */
 export const deadline = (ending: LegEnding.LegEnding, session: Session.State | null): number | null => {
   const leaving = ending.type === "leaving" ? ending.at : null
   const within = session === null ? null : SessionMachine.deadline(session)
   return leaving === null ? within : within === null ? leaving : Math.min(leaving, within)
 }
 
-/** An answer that waits for the event before it, and is the same whatever becomes of that event. */
+/** An answer that waits for the event before it, and is the same whatever the outcome of that event. */
 export const owe = (id: Session.Owed["id"], response: SipResponse): Session.Owed => ({
   id,
   durable: response,

@@ -10,18 +10,18 @@ import type * as SdpOffer from "../../../protocol/sip/sdp/SdpOffer.ts"
 import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {
-  /** The leg is this tenant's, who takes its place in the plane. */
+  /** Assigns the leg to this tenant, which takes its place in the plane. */
   readonly belongsTo: (tenantId: TenantId) => void
   /**
-   * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not
-   * called back once it is closed.
+   * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null` when there is none.
+   * `then` is not called once the leg is closed.
    */
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
-  /** Points the place at the peer; at nobody while the peer's address is not known. */
+  /** Points the place at the peer, or at no address while the peer's is unknown. */
   readonly connect: (terms: SdpOffer.Agreed) => void
-  /** Calls `then` once there is a place, or will be none; false: more wait for it than there is room for. */
+  /** Calls `then` once there is a place, or will be none. False when too many wait for it already. */
   readonly whenOpen: (then: () => void) => boolean
-  /** Whether there was a place, of whose end the listener is going to hear (`closed`). */
+  /** Returns whether there was a place, whose end the listener will get (`closed`). */
   readonly close: () => boolean
 }
 
@@ -30,13 +30,13 @@ export interface Options {
   readonly plane: MediaPlane["Service"]
   readonly run: Run
   readonly heard: Listener
-  /** Null: `belongsTo` tells it before the place is taken. */
+  /** Null when `belongsTo` sets it before the place is taken. */
   readonly tenantId: TenantId | null
-  /** A leg that this one will be bridged with; null: none is known. */
+  /** A leg that this one will be bridged with; null when none is known. */
   readonly near: LegId | null
 }
 
-/** What waits for the place of one leg. */
+/** How many callbacks may wait for the place of one leg. */
 const maxWaiting = 16
 
 const ignore = (): void => undefined
@@ -90,7 +90,7 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
       if (closed) return false
       closed = true
       if (place !== null) run(plane.close(legId), ignore)
-      // There will be no place for them: the plane says so.
+      // The waiting callbacks get no place, and the plane reports that for each.
       for (const each of waiting.splice(0)) each()
       return place !== null
     }

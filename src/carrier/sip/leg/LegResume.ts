@@ -1,4 +1,4 @@
-/** The resume values of legs, which are opaque to everybody else. */
+/** The resume values of legs, which only this carrier reads. */
 import type { Dialog } from "../../../protocol/sip/dialog/Dialog.ts"
 import * as DialogResume from "../../../protocol/sip/dialog/DialogResume.ts"
 import type { Flow } from "../../../protocol/sip/Flow.ts"

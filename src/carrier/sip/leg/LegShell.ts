@@ -1,6 +1,6 @@
 /**
  * Runs the machine of a leg: carries out its outputs by the transactions, the media plane, the sink and the clock. It
- * takes one input after the other, each when every output of the one before is carried out.
+ * takes one input after the other, each when every output of the previous one is carried out.
  */
 import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
 import type { Flow } from "../../../protocol/sip/Flow.ts"
@@ -26,7 +26,7 @@ interface Options<State, Own> {
   readonly machine: Machine<State, Own>
   readonly state: State
   readonly lifecycle: () => LegLifecycle
-  /** Makes inputs of what becomes of our first INVITE. */
+  /** Turns the responses to our first INVITE into inputs. */
   readonly invited: {
     readonly response: (invite: SipRequest, response: SipResponse) => Own
     readonly failed: (invite: SipRequest, reason: "timeout" | "transport" | "full" | "duplicate") => Own
@@ -50,7 +50,7 @@ export const make = <State, Own>(
   const { callIds, dialogs, invites, random, transactions } = context
   const stray = StrayAnswer.make(context)
   const waiting: Array<LegMachine.Input | Own> = []
-  /** The ACKs that were sent, by INVITE: a repeated 2xx gets the same bytes again. */
+  /** The sent ACKs, by INVITE: a repeated 2xx gets the same bytes again. */
   const acks = new WeakMap<SipRequest, Routed>()
   const asked = new Map<string, (outcome: Session.Outcome) => void>()
   let { state } = options
@@ -78,7 +78,7 @@ export const make = <State, Own>(
 
   const within = (dialog: string, input: Session.Input): void => feed({ type: "within", dialog, input })
 
-  /** Enters the dialogs that the leg has now, and takes out the others. */
+  /** Registers the present dialogs of the leg and removes its former ones. */
   const listen = (): void => {
     const wanted = machine.dialogs(state)
     if (wanted.length === heard.size && wanted.every((id) => heard.has(id))) return

@@ -1,8 +1,8 @@
 /**
- * A leg whose process is gone: it is taken down by what is known of it, and reported as `lost`.
+ * A leg whose process is gone: it is taken down by its stored data, and reported as `lost`.
  *
  * By its `resume`, a dialog gets a BYE, an INVITE of ours a CANCEL, and an INVITE of the peer a final answer. Without
- * `resume`, the INVITE is derived again from `origin` and cancelled. Whatever the peer says, the leg ends within
+ * `resume`, the INVITE is derived again from `origin` and cancelled. Whatever the peer answers, the leg ends within
  * `releaseLimitMs`.
  */
 import { Exit, Result } from "effect"
@@ -51,7 +51,7 @@ export const release = (context: Context, command: Release): void => {
       ? then(null)
       : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
 
-  /** Cancels an INVITE. If an answer comes nevertheless, it gets ACK and BYE. */
+  /** Cancels an INVITE. If a 2xx arrives nevertheless, it gets ACK and BYE. */
   const cancel = (invite: SipRequest, flow: Flow, trunk: SipTrunk | null): void => {
     const stray = StrayAnswer.make(context)
     transactions.resumeInvite(invite, flow, {
@@ -63,7 +63,7 @@ export const release = (context: Context, command: Release): void => {
       },
       failed: ignore
     })
-    // The response tells nothing: after a 481 the peer may still repeat a 2xx that had no ACK.
+    // The response proves nothing: after a 481 the peer may still repeat a 2xx that had no ACK.
     transactions.request(Requests.cancel(invite), flow, { response: ignore, failed: ignore })
   }
 

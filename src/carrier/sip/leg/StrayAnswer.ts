@@ -6,10 +6,10 @@ import * as Bye from "../session/Bye.ts"
 import type { Context } from "../Context.ts"
 import * as NextHop from "../transport/NextHop.ts"
 
-/** Branches of one INVITE that are taken down. Branches beyond it end by their own time-out. */
+/** The most branches of one INVITE that are taken down. Further branches end by their own time-out. */
 const maxBranches = 16
 
-/** A 2xx to an INVITE of ours that nobody wants. */
+/** A 2xx to an INVITE of ours that is no longer wanted. */
 export interface StrayAnswer {
   readonly invite: SipRequest
   readonly dialog: Dialog.Dialog

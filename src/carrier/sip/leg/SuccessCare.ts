@@ -6,14 +6,14 @@ import type { TransactionLayer, TransactionId } from "../TransactionLayer.ts"
 
 /** A 2xx of ours to an INVITE that waits for its ACK. */
 export interface SuccessCare {
-  /** Takes an ACK; true when it is the first one for this 2xx. */
+  /** Takes an ACK. True when it is the first one for this 2xx. */
   readonly ack: (request: SipRequest) => boolean
-  /** The dialog has ended in another way: nothing is repeated any more. */
+  /** Stops the repetition, because the dialog has ended in another way. */
   readonly stop: () => void
 }
 
 /**
- * Sends a 2xx to INVITE and repeats it, on every transport, until the ACK comes; `abandoned` when 64*T1 pass without.
+ * Sends a 2xx to INVITE and repeats it, on every transport, until the ACK arrives; `abandoned` after 64*T1 without one.
  */
 export const send = (
   transactions: TransactionLayer,

@@ -9,14 +9,14 @@ import * as NextHop from "../transport/NextHop.ts"
 
 interface Options {
   readonly dialog: Dialog.Dialog
-  /** The flow by which the packets of the call came. */
+  /** The flow by which the packets of the call arrived. */
   readonly flow: Flow
   readonly trunk: SipTrunk | null
 }
 
 /**
- * Ends a dialog with BYE, RFC 3261 section 15.1.1, and answers challenges. `done` is called with its final response,
- * whatever that is, or none will come. Returns the dialog as it is then.
+ * Ends a dialog with BYE, RFC 3261 section 15.1.1, and answers challenges. `done` is called with the final response of
+ * any status, or when none will come. Returns the dialog after the BYE.
  */
 export const send = (
   context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">,

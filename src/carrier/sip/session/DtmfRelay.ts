@@ -3,9 +3,8 @@ import { header, type SipRequest } from "../../../protocol/sip/message/SipMessag
 const utf8 = new TextDecoder()
 
 /**
- * The digit in an INFO, as trunks without RFC 4733 send them: `application/dtmf-relay` (`Signal=5`) or
- * `application/dtmf` (`5`). Null for another body, or when it is none of 0-9, A-D, `*`, `#` (also as their event codes
- * 10, 11).
+ * The digit in an INFO, as trunks without RFC 4733 send it: `application/dtmf-relay` (`Signal=5`) or `application/dtmf`
+ * (`5`). Null for another body, or when it is none of 0-9, A-D, `*`, `#` (also as their event codes 10, 11).
  */
 export const digitOf = (info: SipRequest): string | null => {
   const type = (header(info, "Content-Type") ?? "").split(";", 1)[0]?.trim().toLowerCase()

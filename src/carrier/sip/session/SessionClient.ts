@@ -23,7 +23,7 @@ import {
   type Wanted
 } from "./SessionState.ts"
 
-/** Open requests and subscriptions of one dialog. An action beyond it is not sent. */
+/** The most open requests and subscriptions of one dialog. An action beyond it is not sent. */
 const maxOpen = 16
 
 /** How often a re-INVITE is sent again after 491. */
@@ -31,7 +31,7 @@ const maxAttempts = 10
 
 const outcome = (commandId: CommandId, status: number | null): Output => ({ type: "outcome", commandId, status })
 
-/** The end of an action that cannot be taken now. */
+/** The end of an action that cannot be performed now. */
 const refused = (state: State, { commandId, type }: Action): Step =>
   stay(
     state,
@@ -60,10 +60,10 @@ export const bye = (state: State, end: LegEnd): Step => {
   return andThen(stay(next, ...before), (after) => send(after, "BYE", { type: "bye", end }))
 }
 
-/** Whether a re-INVITE may go: one offer at a time, one INVITE at a time (section 14.1). */
+/** Whether a re-INVITE may be sent: one offer at a time, one INVITE at a time (section 14.1). */
 const isFree = ({ isAwaitingAck, media }: State): boolean => !isAwaitingAck && media.exchange.type === "none"
 
-/** Sends the re-INVITE that is wanted, if it may go now. */
+/** Sends the wanted re-INVITE if it may be sent now. */
 export const renegotiate = (state: State): Step => {
   const { wanted } = state
   if (wanted === null) return stay(state)
@@ -104,7 +104,7 @@ const endOf = (status: number | null, isSilent: boolean): LegEnd | null => {
   return isSilent || status === 408 ? { cause: "timer", sipStatus: status, by: "network" } : null
 }
 
-/** Takes the answer to our offer and acknowledges at once, because nothing of it is stored. */
+/** Takes the answer to our offer and acknowledges at once, because none of it is stored. */
 const renegotiated = (state: State, request: SipRequest, commandId: CommandId, response: SipResponse): Step => {
   const dialog = Dialog.succeeded(state.dialog, response)
   const built = Dialog.acknowledge(dialog, request, null)
@@ -120,7 +120,7 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
     : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
 }
 
-/** The peer repeats a 2xx until its ACK comes (section 13.3.1.4), also when nobody wants the answer any more. */
+/** Sends the ACK even for an unwanted answer, because the peer repeats its 2xx until then (section 13.3.1.4). */
 const forgotten = (state: State, request: SipRequest, response: SipResponse): Step => {
   if (response.status >= 300) return stay(state)
   const { dialog, request: ack } = Dialog.acknowledge(Dialog.succeeded(state.dialog, response), request, null)
@@ -169,7 +169,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   if (status < 200) return stay(state)
   const { purpose } = own
   if (purpose.type === "forgotten") return forgotten(without(state, own), own.request, response)
-  // Once a BYE went, a challenge is answered for that BYE only.
+  // After a BYE was sent, only a challenge of that BYE is answered.
   const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
   const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
   if (answer !== null) return again(state, own, answer)
@@ -203,7 +203,7 @@ export const due = (state: State, env: Env): Step => {
 }
 
 /**
- * Nobody will learn what becomes of the requests that are open: their outcome is `null`. The BYE goes on, and a 2xx to a
+ * Gives the open requests the outcome `null`, because their result will not be known. The BYE continues, and a 2xx to a
  * re-INVITE is still acknowledged.
  */
 export const over = (state: State): Step => {

@@ -2,7 +2,7 @@
  * A dialog of a leg, early or confirmed, RFC 3261 sections 12 to 15: requests of the peer (`SessionServer`), our own
  * (`SessionClient`), and its end.
  *
- * Our BYE goes only after the ACK of the INVITE that made the dialog. After it we send nothing but responses.
+ * Our BYE is sent only after the ACK of the INVITE that made the dialog. After it we send only responses.
  */
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import type { SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
@@ -20,7 +20,7 @@ const confirmed = (state: State): State => ({
   phase: state.phase === "accepted" ? "established" : state.phase
 })
 
-/** Takes the ACK to our 2xx, with the answer in it where the offer was ours. */
+/** Takes the ACK to our 2xx, which has the answer when the offer was ours. */
 const acknowledged = (state: State, ack: SipRequest): Step => {
   if (!state.isAwaitingAck) return stay(state)
   const { connect, failure, ...described } = SessionMedia.step(
@@ -56,7 +56,7 @@ const hangUp = (state: State, end: LegEnd): Step => {
   }
 }
 
-/** No ACK came to our 2xx: the dialog stands, but the session has to end, section 13.3.1.4. */
+/** No ACK to our 2xx arrived: the dialog is confirmed, but the session has to end, section 13.3.1.4. */
 const abandoned = (state: State): Step => {
   if (!state.isAwaitingAck) return stay(state)
   return hangUp({ ...confirmed(state), isAwaitingAck: false }, state.leaving ?? noAck)
@@ -89,18 +89,18 @@ const take = (state: State, input: Input, env: Env): Step => {
   }
 }
 
-/** One step, after which a re-INVITE that waited goes if it may. */
+/** Makes one step, after which a waiting re-INVITE is sent if it may be. */
 export const step = (state: State, input: Input, env: Env): Step =>
   andThen(take(state, input, env), (next) => Client.renegotiate(next))
 
-/** When the machine wants the input `due`; null: never. */
+/** When the machine needs the input `due`; null for never. */
 export const deadline = ({ subscriptions, wanted }: State): number | null => {
   const times = [wanted?.notBefore ?? null, ...subscriptions.map(({ state }) => state.deadline)]
   const earliest = Math.min(...times.map((at) => at ?? Infinity))
   return earliest === Infinity ? null : earliest
 }
 
-/** Whether the dialog has nothing more to say after its leg has ended. */
+/** Whether the dialog has nothing more to send after its leg has ended. */
 export const isQuiet = ({ own, phase }: State): boolean =>
   phase === "left" || (phase === "hungUp" && !own.some(({ purpose }) => purpose.type === "bye"))
 

@@ -7,9 +7,9 @@ type Connect = Extract<Output, { readonly type: "connect" }>
 
 interface Negotiated {
   readonly state: State
-  /** Points the media at the peer; empty when nothing changes. */
+  /** The connections to point the media at; empty when nothing changes. */
   readonly connect: ReadonlyArray<Connect>
-  /** The description to send in our message; null: it has none. */
+  /** The description to send in our message; null when it has none. */
   readonly body: Body | null
   readonly failure: Extract<OfferAnswer.Output, { readonly type: "unacceptable" }> | null
   readonly isGlare: boolean

@@ -1,4 +1,6 @@
-/** The subscriptions that our REFERs made, within the dialog that they share: they tell what becomes of the REFERs. */
+/**
+ * The subscriptions that our REFERs made, within the dialog that they share: they report the progress of the REFERs.
+ */
 import type { CommandId } from "../../../domain/Id.ts"
 import type * as ReferNotify from "../../../protocol/sip/dialog/ReferNotify.ts"
 import * as ReferSubscription from "../../../protocol/sip/dialog/ReferSubscription.ts"
@@ -16,14 +18,14 @@ const told = (commandId: CommandId, output: ReferSubscription.Output): ReadonlyA
     case "progress":
       return []
     case "finished": {
-      // A subscription that ends with a provisional status says nothing of the end.
+      // A subscription that ends with a provisional status leaves the outcome unknown.
       const status = output.status !== null && output.status >= 200 ? output.status : null
       return tell(status !== null && status < 300 ? "completed" : "failed", status)
     }
   }
 }
 
-/** Gives the input to the subscriptions that `which` picks, and forgets those that are over. */
+/** Passes the input to the subscriptions that `which` picks, and forgets those that are over. */
 const step = (
   state: State,
   which: (subscription: Subscription) => boolean,
@@ -46,7 +48,7 @@ export const start = (state: State, commandId: CommandId, cseq: number): State =
   subscriptions: [...state.subscriptions, { commandId, state: ReferSubscription.start(cseq) }]
 })
 
-/** A challenged REFER goes again. Its subscription takes the CSeq of the new one, by which the peer will name it. */
+/** A challenged REFER is sent again. Its subscription takes the CSeq of the new one, by which the peer will name it. */
 export const renumber = (state: State, commandId: CommandId, cseq: number): State => ({
   ...state,
   subscriptions: state.subscriptions.map((subscription) =>
@@ -61,9 +63,7 @@ export const answered = (state: State, commandId: CommandId, status: number | nu
   return step(state, (subscription) => subscription.commandId === commandId, input, now)
 }
 
-/**
- * Takes a NOTIFY; null: it belongs to no subscription. Without id it is of the first REFER (RFC 3515 section 2.4.6).
- */
+/** Takes a NOTIFY; null when it has no subscription. Without id it is of the first REFER (RFC 3515 section 2.4.6). */
 export const notified = (
   state: State,
   { id, notified }: Extract<ReferNotify.ReferNotify, { readonly type: "notified" }>,
@@ -77,5 +77,5 @@ export const notified = (
 
 export const due = (state: State, { now }: Env): Step => step(state, () => true, { type: "due" }, now)
 
-/** The leg has ended, and tells nothing behind its end. */
+/** The leg has ended, and reports nothing after its end. */
 export const drop = (state: State): State => ({ ...state, subscriptions: [] })

@@ -23,7 +23,7 @@ interface Asked {
   readonly row: DialogMethod.Row
 }
 
-/** A dialog whose BYE of ours only waits for an ACK counts as leaving. */
+/** A dialog whose own BYE only waits for an ACK counts as leaving. */
 const placeOf = ({ isCaller, leaving, phase }: State): DialogMethod.Place => {
   if (leaving !== null) return "leaving"
   switch (phase) {
@@ -48,8 +48,8 @@ const owed = ({ id, request }: Asked): Owed => ({
 })
 
 /**
- * Tells the new target of a confirmed dialog, which another process needs after a restart. One is told at a time: of a
- * peer that moves on meanwhile, the newest target is next.
+ * Reports the new target of a confirmed dialog, which another process needs after a restart. One is reported at a time:
+ * for a peer that moves again meanwhile, the newest target is next.
  */
 export const moved = (state: State, before: string): Step => {
   const { dialog, flow, moving, phase } = state
@@ -72,7 +72,7 @@ const refreshed = (served: Step, { id, request, row }: Asked): Step => {
   })
 }
 
-/** Serves a re-INVITE, section 14.2. Two offers that cross go by section 14.1 and RFC 6337 section 2. */
+/** Serves a re-INVITE, section 14.2. Two offers that collide follow section 14.1 and RFC 6337 section 2. */
 const session = (state: State, asked: Asked): Step => {
   const { id, request } = asked
   if (state.phase === "accepted") return reply(state, asked, 491)
@@ -106,7 +106,7 @@ export const accepted = (
     ...(body === null ? {} : { body })
   })
 
-/** Tells a digit, unless RTP brings digits: a peer that sends both would have each counted twice. */
+/** Reports a digit, unless RTP brings digits: those of a peer that sends both would be counted twice. */
 const digits = (state: State, asked: Asked, env: Env): Step => {
   const digit = DtmfRelay.digitOf(asked.request)
   if (digit === null && asked.request.body.length > 0) return reply(state, asked, 415, [Capabilities.accept])
@@ -115,7 +115,7 @@ const digits = (state: State, asked: Asked, env: Env): Step => {
     : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
 }
 
-/** Tells an event, and owes the response until it is stored: until then the peer repeats its request. */
+/** Reports an event, and owes the response until it is stored: until then the peer repeats its request. */
 const tell = (state: State, asked: Asked, report: LegReport): Step =>
   stay(state, { type: "tell", report, after: { type: "respond", ...owed(asked) } })
 
@@ -135,7 +135,7 @@ const subscription = (state: State, asked: Asked, env: Env): Step => {
   if (read.type === "refused") return reply(state, asked, read.status)
   const notified = Referral.notified(state, read, env)
   if (notified === null) return reply(state, asked, 481)
-  // What is told of it is stored before the peer hears that we know it.
+  // The reported progress is stored before the peer learns that we know it.
   const isTold = notified.outputs.some(({ type }) => type === "tell")
   if (!isTold) return andThen(notified, (next) => reply(next, asked, 200))
   const after = { type: "respond", ...owed(asked) } as const
@@ -163,8 +163,7 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
 }
 
 /**
- * Serves a request. Out of order, it gets 500 and changes nothing. When it is refused, its CSeq counts, its Contact
- * does not.
+ * Serves a request. Out of order, it gets 500 and changes nothing. Refused, its CSeq counts but its Contact does not.
  */
 export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
   const asked: Asked = { id, request, row: DialogMethod.of(request.method) }

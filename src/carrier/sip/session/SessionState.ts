@@ -1,4 +1,4 @@
-/** State, inputs and outputs of `SessionMachine`, which is one dialog of a leg. */
+/** The state, inputs and outputs of `SessionMachine`, which is one dialog of a leg. */
 import type * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import type { Flow } from "../../../protocol/sip/Flow.ts"
 import type * as OfferAnswer from "../../../protocol/sip/sdp/OfferAnswer.ts"
@@ -14,21 +14,21 @@ import type * as Credentials from "../Credentials.ts"
 import type { TransactionId } from "../TransactionLayer.ts"
 
 export type Phase =
-  /** Its INVITE has no 2xx. */
+  /** The INVITE has no 2xx. */
   | "early"
-  /** Its INVITE has a 2xx without the ACK. */
+  /** The INVITE has a 2xx without the ACK. */
   | "accepted"
   | "established"
-  /** Our BYE was sent, or the peer's came. */
+  /** Our BYE was sent, or the peer's arrived. */
   | "hungUp"
   | "left"
 
-/** An action that a call asks of a confirmed dialog. Its outcome names `commandId`. */
+/** An action that a call requests within a confirmed dialog. Its outcome names `commandId`. */
 export type Action =
-  /** Sends a re-INVITE. `direction` is what we want of the sound: `sendonly` holds. */
+  /** Sends a re-INVITE. `direction` is the direction that we want for the sound: `sendonly` holds. */
   | { readonly type: "renegotiate"; readonly commandId: CommandId; readonly direction: Direction }
   | { readonly type: "info"; readonly commandId: CommandId; readonly body: Body }
-  /** Asks the peer to call `uri`, RFC 3515. It has no outcome: it tells `referred`, or `command_failed`. */
+  /** Asks the peer to call `uri`, RFC 3515. It has no outcome, but reports `referred` or `command_failed`. */
   | {
       readonly type: "refer"
       readonly commandId: CommandId
@@ -36,7 +36,7 @@ export type Action =
       readonly headers: ReadonlyArray<Header>
     }
 
-/** `status` is of the final response; `null`: it was not sent, or nobody knows what became of it. */
+/** `status` is that of the final response; `null` when the request was not sent, or its result is unknown. */
 export interface Outcome {
   readonly commandId: CommandId
   readonly status: number | null
@@ -54,12 +54,12 @@ export interface Own {
     | (Action & { readonly attempt: number })
 }
 
-/** A re-INVITE that waits until it may go. */
+/** A re-INVITE that waits until it may be sent. */
 export interface Wanted {
   readonly action: Extract<Action, { readonly type: "renegotiate" }>
   /** How often it got 491. */
   readonly attempt: number
-  /** The time that it waits for; null: it goes as soon as nothing else is negotiated. */
+  /** The time that it waits for; null when it is sent as soon as nothing else is negotiated. */
   readonly notBefore: number | null
 }
 
@@ -68,40 +68,40 @@ export interface State {
   readonly dialog: Dialog.Dialog
   /** Whether the INVITE that made the dialog, and its Call-ID, are ours. */
   readonly isCaller: boolean
-  /** The target of the dialog that is being told, because it has changed; null: none is. */
+  /** The changed target of the dialog that is being reported; null when none is. */
   readonly moving: string | null
-  /** The flow by which its packets came. */
+  /** The flow by which the packets of the dialog arrived. */
   readonly flow: Flow
   /** The trunk whose password answers a challenge to our requests. */
   readonly trunk: SipTrunk | null
   readonly agent: Agent
-  /** Where we receive sound. */
+  /** The place where we receive sound. */
   readonly local: OfferAnswer.Local
   readonly media: OfferAnswer.State
   /** Whether our 2xx to an INVITE of the peer still waits for its ACK. */
   readonly isAwaitingAck: boolean
-  /** The end that was asked for before the ACK; the BYE follows the ACK (RFC 3261 section 15). */
+  /** The end that was requested before the ACK; the BYE follows the ACK (RFC 3261 section 15). */
   readonly leaving: LegEnd | null
   readonly own: ReadonlyArray<Own>
   readonly wanted: Wanted | null
   readonly subscriptions: ReadonlyArray<{ readonly commandId: CommandId; readonly state: ReferSubscription.State }>
 }
 
-/** Our own names in a dialog. */
+/** Our names in a dialog. */
 export interface Agent {
   readonly userAgent: string
   /** The host of our Contact, for a Warning. */
   readonly host: string
 }
 
-/** Two responses to a request of the peer, one of which goes when an event is through: `durable`, or `lost`. */
+/** Two responses to a request of the peer, one of which is sent when an event is settled: `durable` or `lost`. */
 export interface Owed {
   readonly id: TransactionId
   readonly durable: SipResponse
   readonly lost: SipResponse
 }
 
-/** The step that follows when an event is through. */
+/** The step that follows when an event is settled. */
 export type After =
   | ({ readonly type: "respond" } & Owed)
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
@@ -110,21 +110,21 @@ export type After =
 export type Input =
   /** A request of the peer within the dialog, other than ACK and CANCEL. */
   | { readonly type: "request"; readonly id: TransactionId; readonly request: SipRequest }
-  /** The first ACK to our 2xx came. */
+  /** The first ACK to our 2xx arrived. */
   | { readonly type: "acknowledged"; readonly ack: SipRequest }
-  /** No ACK came within 64*T1. */
+  /** No ACK arrived within 64*T1. */
   | { readonly type: "abandoned" }
   /** A response to a request of ours. */
   | { readonly type: "response"; readonly cseq: number; readonly response: SipResponse }
   | { readonly type: "failed"; readonly cseq: number; readonly reason: "timeout" | "transport" | "full" | "duplicate" }
-  /** The ACK to the 2xx of our first INVITE may go. */
+  /** The ACK to the 2xx of our first INVITE may be sent. */
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
   | { readonly type: "action"; readonly action: Action }
   | { readonly type: "hangUp"; readonly end: LegEnd }
-  /** The new target of the dialog is through. */
+  /** The report of the dialog's new target is settled. */
   | { readonly type: "moved" }
   | { readonly type: "due" }
-  /** The leg has ended: every open outcome is told as unknown. */
+  /** The leg has ended: every open outcome is reported as unknown. */
   | { readonly type: "over" }
 
 /** A request of ours with its dialog and its flow, which decide the next hop. */
@@ -136,26 +136,26 @@ export interface Sent {
 
 export type Output =
   | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
-  /** A 2xx to an INVITE: repeated until its ACK comes, or `stopRepeating`. */
+  /** A 2xx to an INVITE, repeated until its ACK arrives, or `stopRepeating`. */
   | { readonly type: "succeed"; readonly id: TransactionId; readonly response: SipResponse; readonly dialog: string }
   | { readonly type: "stopRepeating" }
   /** A request of ours, still without Via, for the next hop of `dialog`. */
   | ({ readonly type: "request"; readonly cseq: number } & Sent)
-  /** An ACK to a 2xx, still without Via, too. */
+  /** An ACK to a 2xx, also still without Via. */
   | ({ readonly type: "ack" } & Sent)
-  /** Point the media at the peer; `isEarly`: it has not answered yet. */
+  /** Point the media at the peer, which has not answered yet if `isEarly`. */
   | { readonly type: "connect"; readonly terms: SdpOffer.Agreed; readonly isEarly?: true }
   | { readonly type: "tell"; readonly report: LegReport; readonly after: After | null }
   | ({ readonly type: "outcome" } & Outcome)
-  /** The peer sent BYE, for this reason; `owed` answers it when the end is through. */
+  /** The peer sent BYE, for this reason; `owed` answers it when the end is settled. */
   | { readonly type: "left"; readonly owed: Owed; readonly reason: Reason | null }
-  /** The leg has to end soon, whatever the peer says. */
+  /** The leg has to end soon, whatever the peer answers. */
   | { readonly type: "leaving"; readonly end: LegEnd }
   /** Our BYE has its final response, or will have none. */
   | { readonly type: "ended"; readonly end: LegEnd }
 
 export interface Env {
-  /** Monotonic milliseconds. */
+  /** The monotonic clock in milliseconds. */
   readonly now: number
   /** 16 unpredictable bytes in hex, new ones at each step. */
   readonly token: string
@@ -176,5 +176,5 @@ export const andThen = (before: Step, next: (state: State) => Step): Step => {
   return { state: after.state, outputs: [...before.outputs, ...after.outputs] }
 }
 
-/** A whole number below `bound`, taken out of the token. */
+/** A whole number below `bound`, taken from the token. */
 export const chance = ({ token }: Env, bound: number): number => Number.parseInt(token.slice(0, 8), 16) % bound

@@ -12,14 +12,14 @@ import * as SelfAddress from "./SelfAddress.ts"
 
 const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice(1, -1) : host)
 
-/** The transport that a URI asks for, RFC 3263 section 4.1: a number without `transport` is reached over UDP. */
+/** The transport that a URI asks for, RFC 3263 section 4.1: an address without `transport` is reached over UDP. */
 const transportOf = (uri: SipUri.SipUri): string =>
   uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
 
 /**
- * The flow to a URI, RFC 3261 section 8.1.2: its address, by the transport that it names. A host name is not looked up,
- * and no transport of ours may reach the address. Then the request goes back by `flow`, where the packets of the call
- * come from. Otherwise such a peer would never hear a BYE, and its call would go on.
+ * The flow to a URI, RFC 3261 section 8.1.2: its address, by the transport that it names. When the host is a name,
+ * which is not resolved, or no transport of ours reaches the address, the request goes back by `flow`, from which the
+ * packets of the call come. Otherwise such a peer would never get a BYE, and its call would continue.
  */
 const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
   const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
@@ -47,7 +47,7 @@ export const by = (context: Pick<Context, "transports" | "random">, flow: Flow.F
 export const within = (context: Pick<Context, "transports" | "random">, dialog: Dialog.Dialog, flow: Flow.Flow): Hop =>
   by(context, to(context, Dialog.nextHop(dialog), flow))
 
-/** A trunk and the way to it. */
+/** A trunk with the way to it. */
 export interface Reached {
   readonly trunk: SipTrunk
   readonly flow: Flow.Flow
@@ -56,8 +56,8 @@ export interface Reached {
 type Resolving = Pick<Context, "resolve" | "transports">
 
 /**
- * The way to a trunk; null: its name cannot be resolved now. Of several addresses the first that the trunk's transport
- * reaches is taken. When it reaches none, the flow refuses what is sent.
+ * The way to a trunk; null when its name cannot be resolved now. Of several addresses, the first one that the trunk's
+ * transport reaches is taken. When it reaches none, the flow refuses every message.
  */
 export const wayTo = ({ resolve, transports }: Resolving, trunk: SipTrunk): Effect.Effect<Reached | null> =>
   Effect.match(resolve(unbracketed(trunk.host)), {
@@ -69,7 +69,7 @@ export const wayTo = ({ resolve, transports }: Resolving, trunk: SipTrunk): Effe
     }
   })
 
-/** The trunk of a route and the way to it; null: there is no trunk, or its name cannot be resolved. */
+/** The trunk of a route and the way to it; null when there is no trunk, or its name cannot be resolved. */
 export const trunkOf = (
   context: Resolving & { readonly directory: RouteDirectory["Service"] },
   routeId: RouteId

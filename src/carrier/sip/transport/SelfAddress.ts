@@ -14,11 +14,11 @@ export interface SelfAddress {
 
 const hostPort = (self: SelfAddress): string => `${IpAddress.host(self.address)}:${self.port}`
 
-/** URI of a number at an address; it names the transport where that is not UDP. */
+/** The URI of a number at an address; it names the transport unless that is UDP. */
 export const uri = (number: string, at: SelfAddress): string =>
   `sip:${SipUri.escapedUser(number)}@${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
 
-/** URI of an address itself, without a user. */
+/** The URI of an address without a user. */
 export const host = (at: SelfAddress): string =>
   `sip:${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
 
@@ -32,7 +32,7 @@ export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
 /** Our Contact, with our number in the call. */
 export const contact = (self: SelfAddress, number: string): string => `<${uri(number, self)}>`
 
-/** The value of our From, without a tag; with the name of the caller where there is one. */
+/** The value of our From without a tag; includes the name of the caller if there is one. */
 export const identity = (self: SelfAddress, number: string, name = ""): string =>
   NameAddr.format({
     displayName: name.replace(/\p{Cc}/gu, " ").trim(),

@@ -3,39 +3,39 @@ import type { Flow, TransportType } from "../../../protocol/sip/Flow.ts"
 import type { Endpoint } from "../../../protocol/sip/message/SipMessage.ts"
 import type { SelfAddress } from "./SelfAddress.ts"
 
-/** Called with each complete message of a peer and the flow by which it came. Must not throw. */
+/** Called with each complete message of a peer and the flow by which it arrived. Must not throw. */
 export type Receiver = (bytes: Uint8Array, from: Flow) => void
 
 /**
- * One way to carry SIP messages, RFC 3261 section 18: a socket for datagrams, or a listener with its connections.
+ * A way to carry SIP messages, RFC 3261 section 18: a socket for datagrams, or a listener with its connections.
  *
- * All addresses are IP literals in their one spelling (`IpAddress.canonical`). A transport reports failures by
+ * All addresses are IP literals in their canonical spelling (`IpAddress.canonical`). A transport reports failures by
  * `refused` and never throws. It decides itself how many connections it keeps, and which it closes first.
  */
 export interface Transport {
   readonly type: TransportType
-  /** Our end of a flow to this IP address; null where the transport cannot reach it. */
+  /** Our end of a flow to this IP address; null when the transport cannot reach it. */
   readonly localTo: (address: string) => Endpoint | null
-  /** The address at which a peer at this IP address reaches us: another than `localTo` behind address translation. */
+  /** The address at which a peer at this IP address reaches us. It differs from `localTo` behind a NAT. */
   readonly announcedTo: (address: string) => Endpoint | null
-  /** A flow to a peer that `localTo` reaches, over a connection that stands or that the first message will open. */
+  /** A flow to a peer that `localTo` reaches, over an open connection or one that the first message will open. */
   readonly open: (remote: Endpoint) => Flow
   /** Calls `refused` when the message could not be sent, but never before `send` has returned. */
   readonly send: (bytes: Uint8Array, flow: Flow, refused: () => void) => void
-  /** Sets the receiver, in place of the one before. Messages that come without a receiver are dropped. */
+  /** Replaces the receiver. Messages that arrive without a receiver are dropped. */
   readonly receive: (receiver: Receiver) => void
 }
 
 /**
  * The transports of one user agent, as one.
  *
- * `open` always gives a flow, also to a peer that no transport reaches. A message on such a flow is refused, as when a
+ * `open` always gives a flow, even to a peer that no transport reaches. A message on such a flow is refused, as when a
  * socket fails.
  */
 export class Transports extends Context.Service<
   Transports,
   {
-    /** Whether a transport of this name, as a URI has it, reaches the IP address. */
+    /** Whether a transport with this name in a URI reaches the IP address. */
     readonly reaches: (transport: string, address: string) => boolean
     /** A flow to an IP address. */
     readonly open: (transport: string, remote: Endpoint) => Flow
@@ -48,14 +48,14 @@ export class Transports extends Context.Service<
   }
 >()("trunkline/carrier/sip/Transports") {}
 
-/** Stands for our address towards a peer that no transport reaches. */
+/** A placeholder for our address towards a peer that no transport reaches. */
 const noAddress: Endpoint = { address: "0.0.0.0", port: 5060 }
 
 export const make = (transports: ReadonlyArray<Transport>): Transports["Service"] => {
   const reaching = (type: string, address: string): ReadonlyArray<Transport> =>
     transports.filter((transport) => transport.type === type && transport.localTo(address) !== null)
 
-  /** Of several transports that reach the peer, the one on whose address the flow began. */
+  /** Among several transports that reach the peer, the one on whose address the flow began. */
   const carrying = ({ local, remote, transport: type }: Flow): Transport | null => {
     const candidates = reaching(type, remote.address)
     const from = ({ localTo }: Transport): Endpoint | null => localTo(remote.address)

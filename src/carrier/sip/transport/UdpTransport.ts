@@ -41,11 +41,10 @@ export interface Options {
 }
 
 /**
- * One UDP socket for SIP, RFC 3261 section 18; closed with the scope.
+ * A UDP socket for SIP, RFC 3261 section 18; closed with the scope.
  *
  * The receiver gets datagrams one by one from the event loop, at most 32 between two other tasks (libuv's bound).
- * Faster ones wait in the kernel's buffer, which drops what does not fit. An error of the socket is counted and never
- * ends it.
+ * Faster ones wait in the kernel's buffer, which drops the excess. An error of the socket is counted and never ends it.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
@@ -88,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
         counters.sendErrors++
         refused()
       }
-      // Node would look up a name, and nothing that a peer writes may make us do that.
+      // Node would look up a name, and the text of a peer must never cause a lookup.
       if (isIP(remote.address) === 0 || localTo(remote.address) === null) return queueMicrotask(failed)
       try {
         socket.send(bytes, remote.port, IpAddress.named(address, remote.address), (error) => {

@@ -1,17 +1,19 @@
 import type { TrunkState } from "../../peer/TrunkStates.ts"
 
-/** What became of one OPTIONS to a trunk; `status` null: nothing came, or it could not be sent. */
+/** The result of one OPTIONS request to a trunk; `status` is null when no response came, or it could not be sent. */
 export interface Answer {
   readonly status: number | null
   readonly rttMs: number
 }
 
 export interface Qualification extends TrunkState {
-  /** Questions in a row that showed no live peer. */
+  /** The number of requests in a row that showed no live peer. */
   readonly misses: number
 }
 
-/** So many in a row make a trunk unreachable: one packet that is lost seven times over is not enough. */
+/**
+ * More misses in a row make a trunk unreachable. A single request that is lost with all its repetitions is not enough.
+ */
 const missesAllowed = 1
 
 export const start = (now: number): Qualification => ({
@@ -23,12 +25,12 @@ export const start = (now: number): Qualification => ({
 })
 
 /**
- * Whether the answer shows a peer that takes calls, RFC 3261 section 11: any status does, also a challenge, a 404 and a
- * 405, but for a 408 and a 503, by which a proxy speaks for a peer that is not there.
+ * Whether the answer shows a peer that takes calls, RFC 3261 section 11. Any status does, including a challenge, a 404
+ * and a 405, except 408 and 503, which a proxy sends for an absent peer.
  */
 const isAlive = ({ status }: Answer): boolean => status !== null && status !== 408 && status !== 503
 
-/** The state after an answer; `now` in epoch milliseconds. */
+/** The state after an answer, with `now` in epoch milliseconds. */
 export const step = (before: Qualification, answer: Answer, now: number): Qualification => {
   const misses = isAlive(answer) ? 0 : before.misses + 1
   const state = misses === 0 ? "reachable" : misses > missesAllowed ? "unreachable" : before.state

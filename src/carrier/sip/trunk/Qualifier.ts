@@ -1,9 +1,9 @@
 /**
- * Asks each trunk by OPTIONS whether it is there, RFC 3261 section 11 (guide/connections.md#is-it-there), and reports
- * what it learns. Trunks at one host and port are one question.
+ * Checks by OPTIONS whether each trunk is there, RFC 3261 section 11 (guide/connections.md#is-it-there), and reports
+ * the results. Trunks at one host and port share one request.
  *
- * At most `maxTargets` are asked, `concurrency` of them at a time, each about every `everyMs`: the waits differ by a
- * quarter, so that the questions of many trunks do not stay together.
+ * At most `maxTargets` are asked, `concurrency` of them at a time, each about every `everyMs`. The waits vary by a
+ * quarter, so that the requests to many trunks do not stay together.
  */
 import { Clock, Effect, Exit, FiberSet, Schedule } from "effect"
 import type { RouteId } from "../../../domain/Id.ts"
@@ -22,7 +22,7 @@ const everyMs = 30_000
 const firstMs = 1_000
 /** How often the trunks are read again. */
 const readMs = 5_000
-/** How long an answer is waited for. The transaction repeats the question until then. */
+/** How long to wait for an answer. The transaction repeats the request until then. */
 const answerMs = 8_000
 const tickMs = 500
 const concurrency = 64
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let isFull = false
 
   const now = () => Monotonic.read(clock)
-  /** 0 to 1. */
+  /** A random number from 0 to 1. */
   const chance = () => Number.parseInt(random(2), 16) / 0x1_00_00
 
   const report = ({ qualification: { lastStatus, rttMs, since, state }, routes }: Target): void => {
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   })
 
-  /** Takes in which trunks there are now. */
+  /** Updates the set of trunks. */
   const read = Effect.map(all, (trunks) => {
     const found = Map.groupBy(trunks, keyOf)
     for (const [key, target] of targets) {

@@ -1,8 +1,8 @@
 /**
- * The identity of a dial on the wire, derived from the command that asked for it. So another process that knows the
- * command can cancel the INVITE (RFC 3261 section 9.1: same Call-ID, From tag, CSeq and branch).
+ * The identity of a dial on the wire, derived from its command. So another process that knows the command can cancel
+ * the INVITE (RFC 3261 section 9.1: same Call-ID, From tag, CSeq and branch).
  *
- * It is derived by SHA-256, so a peer that sees it learns neither the id behind it nor the branch of the next attempt.
+ * It is derived by SHA-256, so a peer that sees it learns neither the original id nor the branch of the next attempt.
  */
 import { hash } from "node:crypto"
 import type { CommandId } from "../../../../domain/Id.ts"

@@ -12,8 +12,8 @@ type Wanted = Pick<Extract<CarrierCommand, { readonly type: "dial" }>, "from" | 
 export const identityOf = DialIdentity.of
 
 /**
- * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it. `again` gives the
- * INVITE that was repeated after that many challenges, but without its credentials: enough for a CANCEL.
+ * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it. With `again` it is
+ * the INVITE that was repeated after that many challenges, but without its credentials, which is enough for a CANCEL.
  */
 export const make = (
   caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },

@@ -5,7 +5,7 @@ import * as Privacy from "../../../../protocol/sip/message/header/Privacy.ts"
 import { header, headers, type SipRequest } from "../../../../protocol/sip/message/SipMessage.ts"
 import * as SipUri from "../../../../protocol/sip/message/header/SipUri.ts"
 
-/** The part of a URI that is a telephone number: the user of `sip:`, the number of `tel:`, without parameters. */
+/** The part of a URI that may be a telephone number: the user of `sip:`, the number of `tel:`, without parameters. */
 const subscriber = (uri: string): string | null => {
   const parsed = Result.getOrUndefined(SipUri.parse(uri))
   if (parsed?.type === "tel") return parsed.number
@@ -25,8 +25,8 @@ const uriIn = (invite: SipRequest, name: "From" | "To"): string | null =>
 export const called = (invite: SipRequest): string | null => number(invite.uri) ?? number(uriIn(invite, "To"))
 
 /**
- * The number of the caller, as E.164: from From, else from P-Asserted-Identity (RFC 3325; the sender is a trunk).
- * Without a number it is the user of From as it stands, or `anonymous`. A withheld number is `anonymous`, whatever the
+ * The number of the caller, as E.164: that of From, else that of P-Asserted-Identity (RFC 3325; the sender is a trunk).
+ * Without a number it is the unchanged user of From, or `anonymous`. A withheld number is `anonymous`, whatever the
  * trunk asserts. At most 128 characters.
  */
 export const caller = (invite: SipRequest): string => {

@@ -25,7 +25,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "leave_room":
       case "refer":
         return lifecycle.command(command)
-      // Answering and ringing are for inbound legs, and this leg is the dial itself.
+      // Answering and ringing are for inbound legs, and the dial made this leg.
       case "dial":
       case "answer":
       case "ring":

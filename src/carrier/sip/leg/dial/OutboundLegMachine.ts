@@ -1,9 +1,10 @@
 /**
  * A leg that we place, as a table: INVITE to the trunk of its route until it is answered, refused or cancelled, RFC
- * 3261 sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a dialog of its own; from the 2xx on
+ * 3261 sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a separate dialog; from the 2xx on
  * one is the session.
  *
- * The ACK goes after the answer is committed. Until then the peer repeats its 200, and the leg ignores the repetitions.
+ * The ACK is sent after the answer is committed. Until then the peer repeats its 200, and the leg ignores the
+ * repetitions.
  */
 import * as IpAddress from "../../../../domain/network/IpAddress.ts"
 import type { RtpPlace } from "../../../../media/plane/MediaPlane.ts"
@@ -29,7 +30,7 @@ const { andThen, stay } = LegMachine
 
 type Step = LegMachine.Step<State>
 
-/** Early dialogs that are kept for one INVITE. A branch beyond them is not heard until it answers. */
+/** The most early dialogs that are kept for one INVITE. Further branches are ignored until they answer. */
 const maxBranches = 16
 
 const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
@@ -67,7 +68,7 @@ const tell = (report: Extract<LegMachine.Output, { readonly type: "tell" }>["rep
   after: null
 })
 
-/** The dialog of a branch that rings: the one that is kept where its tag is known. */
+/** The dialog of a ringing branch: the one kept under its tag, or a new one. */
 const branchOf = (state: State, way: Way, invite: SipRequest, response: SipResponse): Session.State | null => {
   const tag = MessageKey.toTag(response)
   const known = state.early.find(({ dialog }) => dialog.remoteTag === tag)
@@ -88,7 +89,7 @@ const branchOf = (state: State, way: Way, invite: SipRequest, response: SipRespo
 const early = (outputs: ReadonlyArray<OfferAnswer.Output | LegMachine.Output>): ReadonlyArray<LegMachine.Output> =>
   outputs.flatMap((output) => (output.type === "connect" ? [{ ...output, isEarly: true }] : []))
 
-/** Of several branches that send a description, the last one is heard; RFC 3960 section 3.1 leaves us the choice. */
+/** The last branch that sends a description gets the media; RFC 3960 section 3.1 leaves us the choice. */
 const described = (state: State, way: Way, invite: SipRequest, response: SipResponse): Step => {
   const branch = branchOf(state, way, invite, response)
   const input: OfferAnswer.Input = { type: "described", by: "provisional", body: response.body }
@@ -115,10 +116,7 @@ const provisional = (state: State, way: Way, invite: SipRequest, response: SipRe
   return andThen(heard, (next) => stay({ ...next, hasEarlyMedia: true }, tell({ type: "early_media", resume })))
 }
 
-/**
- * Cancels the INVITE, which then ends with 487 or with a 2xx that came first. Called after a provisional response
- * (section 9.1).
- */
+/** Cancels the INVITE after a provisional response (section 9.1). It then ends with 487, or with an earlier 2xx. */
 const cancel = (state: State): Step =>
   state.isCancelled || state.invite === null || state.way === null
     ? stay(state)
@@ -130,7 +128,10 @@ const sessionStep = (state: State, input: Session.Input, env: Session.Env): Step
   return LegMachine.after({ ...state, session }, outputs, left, env.now)
 }
 
-/** The 2xx may leave out the description that its branch sent before, while another branch is heard: connects it. */
+/**
+ * Connects the branch of the 2xx while another branch has the media, because the 2xx may omit the description that its
+ * branch sent before.
+ */
 const unheard = ({ hearing }: State, { dialog, media }: Session.State): ReadonlyArray<LegMachine.Output> =>
   media.agreement === null || hearing === null || hearing === dialog.remoteTag
     ? []
@@ -144,7 +145,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   }
   const dialog = Dialog.fromResponse(invite, response)
   if (dialog === null) return stay(state)
-  // It comes from another branch of the forked INVITE, or the leg was given up.
+  // The 2xx comes from another branch of the forked INVITE, or the leg was given up.
   if (state.session !== null || LegEnding.isOver(state.ending))
     return stay(state, { type: "stray", invite, dialog, flow: way.flow, trunk: way.trunk })
   const known = state.early.some((branch) => branch.dialog.remoteTag === tag)
@@ -163,7 +164,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   return andThen(answered, (next) => stay(next, { type: "tell", report, after: { type: "acknowledge", invite } }))
 }
 
-/** Acknowledges, and hangs up as `wrong` where the call cannot go on (sections 13.2.2.4 and 15). */
+/** Acknowledges, and hangs up as `wrong` when the call cannot continue (sections 13.2.2.4 and 15). */
 const confirm = (state: State, invite: SipRequest, wrong: LegEnd | null, env: Session.Env): Step =>
   andThen(sessionStep(state, { type: "acknowledge", invite }, env), (next) =>
     wrong === null ? stay(next) : sessionStep(next, { type: "hangUp", end: wrong }, env)
@@ -191,7 +192,7 @@ const heard = (state: State, invite: SipRequest, response: SipResponse, env: Ses
   const { phase, way } = state
   if (way === null) return stay(state)
   if (response.status >= 200 && response.status < 300) return accepted(state, way, invite, response, env)
-  // The INVITE was repeated with credentials meanwhile, or has its answer: this one says nothing new.
+  // The INVITE was repeated with credentials meanwhile, or has its answer, so this response is obsolete.
   if (invite !== state.invite || (phase !== "calling" && phase !== "proceeding")) return stay(state)
   return response.status < 200 ? provisional(state, way, invite, response) : refused(state, way, invite, response, env)
 }
@@ -221,7 +222,7 @@ const failed = (state: State, invite: SipRequest, isSilent: boolean): Step =>
     ? stay(state)
     : finish(state, state.leaving ?? (isSilent ? timer : failure))
 
-/** Hands the input to its dialog: an early one, or the session. */
+/** Passes the input to its dialog: an early one, or the session. */
 const within = (state: State, dialog: string, input: Session.Input, env: Session.Env): Step => {
   if (state.session !== null && Dialog.id(state.session.dialog) === dialog) return sessionStep(state, input, env)
   const branch = state.early.find((each) => Dialog.id(each.dialog) === dialog)
@@ -278,7 +279,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
 
 export const deadline = ({ ending, session }: State): number | null => LegMachine.deadline(ending, session)
 
-/** The dialogs whose requests the leg hears. */
+/** The dialogs whose requests the leg receives. */
 export const dialogs = ({ early, ending, session }: State): ReadonlyArray<string> => {
   const isOver = LegEnding.isOver(ending)
   if (session === null) return isOver ? [] : early.map(({ dialog }) => Dialog.id(dialog))

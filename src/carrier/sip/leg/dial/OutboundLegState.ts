@@ -1,4 +1,4 @@
-/** State and inputs of `OutboundLegMachine`. */
+/** The state and inputs of `OutboundLegMachine`. */
 import * as OfferAnswer from "../../../../protocol/sip/sdp/OfferAnswer.ts"
 import type { SipRequest, SipResponse } from "../../../../protocol/sip/message/SipMessage.ts"
 import type { CarrierCommand, LegEnd } from "../../../Carrier.ts"
@@ -13,9 +13,9 @@ import type * as Session from "../../session/SessionState.ts"
 type Phase =
   /** The leg waits for its trunk and its place in the media plane. */
   | "preparing"
-  /** The INVITE is sent; no response came. */
+  /** The INVITE is sent, without a response yet. */
   | "calling"
-  /** A provisional response came. */
+  /** A provisional response arrived. */
   | "proceeding"
   /** A 2xx made the session. */
   | "answered"
@@ -33,18 +33,18 @@ export interface State {
   readonly identity: DialIdentity
   readonly userAgent: string
   readonly way: Way | null
-  /** The INVITE that was sent last. */
+  /** The last INVITE that was sent. */
   readonly invite: SipRequest | null
   readonly credentials: Credentials.Credentials
   readonly local: OfferAnswer.Local
   /** Our offer, in the state before any branch answers it. */
   readonly media: OfferAnswer.State
-  /** One dialog for each branch that rings, at most 16. */
+  /** The dialogs of the ringing branches, at most 16. */
   readonly early: ReadonlyArray<Session.State>
-  /** Tag of the branch whose early media is heard. */
+  /** The tag of the branch whose early media is connected. */
   readonly hearing: string | null
   readonly session: Session.State | null
-  /** How the leg ends as soon as it can. Set when it was asked to end before the answer. */
+  /** How the leg ends as soon as it can; set when it had to end before the answer. */
   readonly leaving: LegEnd | null
   readonly isCancelled: boolean
   readonly hasRung: boolean
@@ -52,9 +52,9 @@ export interface State {
   readonly ending: LegEnding.LegEnding
 }
 
-/** Inputs beyond those of every leg. */
+/** The inputs beyond those of every leg. */
 export type Own =
-  /** The way to the trunk; null: there is no trunk, or its address is not found. */
+  /** The way to the trunk; null when there is no trunk, or its address is not found. */
   | { readonly type: "routed"; readonly way: Way | null }
   | { readonly type: "response"; readonly invite: SipRequest; readonly response: SipResponse }
   | {

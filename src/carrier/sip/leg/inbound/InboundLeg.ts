@@ -1,6 +1,6 @@
 /**
  * The shell of a leg that a trunk places: `InboundLegMachine` with its admission, its commands and its transactions.
- * The leg is offered to the sink, and commands may come before the sink has answered.
+ * The leg is offered to the sink, and commands may arrive before the sink has answered.
  */
 import { Exit, Result } from "effect"
 import * as Id from "../../../../domain/Id.ts"
@@ -25,13 +25,13 @@ import type { TransactionId } from "../../TransactionLayer.ts"
 
 interface Arrived {
   readonly id: TransactionId
-  /** With `received` and `rport` in its Via (`Via.stamped`). */
+  /** The INVITE with `received` and `rport` in its Via (`Via.stamped`). */
   readonly invite: SipRequest
-  /** The flow by which it came. */
+  /** The flow by which the INVITE arrived. */
   readonly from: Flow
-  /** The called number, E.164. */
+  /** The called number in E.164. */
   readonly to: string
-  /** Address of the known peer that sent it. */
+  /** The address of the known peer that sent it. */
   readonly source: string
 }
 

@@ -1,9 +1,9 @@
 /**
- * A leg that a trunk places, as a table: from its INVITE to the answer, the refusal or the CANCEL, RFC
- * 3261 sections 9.2, 12.1.1 and 13.3.
+ * A leg that a trunk places, as a table: from its INVITE to the answer, the refusal or the CANCEL, RFC 3261 sections
+ * 9.2, 12.1.1 and 13.3.
  *
  * When the peer ended the call, its final answer is sent after the end is committed. When a committed command ended it,
- * the final answer goes at once.
+ * the final answer is sent at once.
  */
 import type { RtpPlace } from "../../../../media/plane/MediaPlane.ts"
 import * as Dialog from "../../../../protocol/sip/dialog/Dialog.ts"
@@ -25,18 +25,18 @@ import type { TransactionId } from "../../TransactionLayer.ts"
 const { andThen, stay } = LegMachine
 
 type Phase =
-  /** No final answer yet. */
+  /** There is no final answer yet. */
   | "waiting"
-  /** Asked to answer; the leg waits for a place in the media plane. */
+  /** The leg has to answer, and waits for a place in the media plane. */
   | "answering"
   /** Our 2xx made the session. */
   | "answered"
-  /** Refused: the final answer is sent, or goes when the end is committed. */
+  /** The leg is refused: the final answer is sent, or will be when the end is committed. */
   | "over"
 
 interface Answering {
   readonly commandId: CommandId
-  /** The tenant's own headers of the answer. */
+  /** The tenant's custom headers for the answer. */
   readonly headers: ReadonlyArray<Header>
 }
 
@@ -45,30 +45,30 @@ export interface State {
   readonly id: TransactionId
   /** The parts of the INVITE that its responses need (`Responses.basis`). */
   readonly invite: SipRequest
-  /** Its dialog, early until our 2xx. */
+  /** The session's dialog is early until our 2xx. */
   readonly session: Session.State
-  /** The IP literal from which its signalling comes. */
+  /** The IP literal of the source of its signalling. */
   readonly signallingAddress: string
-  /** When the caller stops waiting, section 13.3.1; null: it does not say. */
+  /** When the caller stops waiting, section 13.3.1; null when it gives no time. */
   readonly expiresAt: number | null
-  /** The command that asked for the answer. */
+  /** The command to answer. */
   readonly answering: Answering | null
-  /** How the leg ends once our refusal is through; null: none was sent. */
+  /** How the leg ends once our refusal is acknowledged or given up; null when none was sent. */
   readonly refusal: LegEnd | null
   readonly ending: LegEnding.LegEnding
 }
 
-/** Inputs beyond those of every leg. */
+/** The inputs beyond those of every leg. */
 export type Own =
   | { readonly type: "ring" }
   | ({ readonly type: "answer" } & Answering)
   /** Ends the leg: before the answer by a refusal with `status`, afterwards by BYE. */
   | { readonly type: "release"; readonly status: number }
-  /** A CANCEL came, and was answered. */
+  /** A CANCEL arrived and was answered. */
   | { readonly type: "cancelled"; readonly reason: Reason | null }
   /** The peer acknowledged our refusal, or never will. */
   | { readonly type: "refused" }
-  /** The trunk of the call's route came, soon after the admission. */
+  /** The trunk of the call's route is known, soon after the admission. */
   | { readonly type: "routed"; readonly trunk: SipTrunk }
   /** The sink did not admit the call. */
   | { readonly type: "notAdmitted"; readonly status: number }
@@ -91,7 +91,7 @@ type Started =
   /** The INVITE makes no leg: `response` refuses it. */
   | { readonly type: "refused"; readonly response: SipResponse }
 
-/** Reads the offer. One that cannot be answered is refused before the tenant is asked, section 13.3.1. */
+/** Reads the offer. An unacceptable one is refused before the tenant is asked, section 13.3.1. */
 export const start = ({ contact, expiresAt, id, invite, localTag, signallingAddress, ...given }: Given): Started => {
   const refused = (status: number, more: Responses.Options = {}): Started => ({
     type: "refused",
@@ -141,7 +141,7 @@ const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 
 const isWaiting = ({ phase }: State): boolean => phase === "waiting" || phase === "answering"
 
-/** The end of a caller that gave up or waits no longer. Its 487 goes when the end is committed. */
+/** The end of a caller that cancelled or stopped waiting. Its 487 is sent when the end is committed. */
 const left = (state: State): LegMachine.Left =>
   isWaiting(state)
     ? { end: cancelled, owed: [LegMachine.owe(state.id, response(state, 487))] }
@@ -187,7 +187,7 @@ const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step =>
   })
 }
 
-/** A step of the session. The leg is answered when the ACK has come. */
+/** A step of the session. The leg is answered when the ACK has arrived. */
 const sessionStep = (state: State, input: Session.Input, env: Session.Env): Step => {
   const { outputs, state: session } = SessionMachine.step(state.session, input, env)
   const hasLeft = session.phase === "left" && isWaiting(state)
@@ -210,7 +210,7 @@ const release = (state: State, status: number, env: Session.Env): Step => {
   }
 }
 
-/** The leg is forgotten: nobody hears its events, and the answers that wait for them go now. */
+/** Forgets the leg: its events are not reported, and the answers that wait for them are sent now. */
 const notAdmitted = (state: State, status: number, env: Session.Env): Step => {
   const forgotten = stay<State>(state, { type: "forget" })
   if (state.phase === "answered") return andThen(forgotten, (next) => release(next, status, env))
@@ -226,7 +226,7 @@ const told = (state: State, after: Session.After, outcome: Told, env: Session.En
       return stay(state, LegEnding.answer(after, outcome))
     case "moved":
       return sessionStep(state, { type: "moved" }, env)
-    // The ACK is the peer's.
+    // The peer sends the ACK in an inbound leg.
     case "acknowledge":
       return stay(state)
   }
@@ -281,6 +281,6 @@ export const deadline = (state: State): number | null => {
   return others === null ? expiresAt : Math.min(others, expiresAt)
 }
 
-/** The dialogs whose requests the leg hears. */
+/** The dialogs whose requests the leg receives. */
 export const dialogs = ({ ending, phase, session }: State): ReadonlyArray<string> =>
   phase === "over" || (ending.type === "ended" && SessionMachine.isQuiet(session)) ? [] : [Dialog.id(session.dialog)]
