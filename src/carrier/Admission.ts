@@ -9,12 +9,12 @@ export const InboundOffer = Schema.Struct({
   at: Schema.Number,
   adapter: Schema.String,
   incarnation: Schema.String,
-  /** Address of the known peer that sent it; null where the adapter has only one peer. */
+  /** The address of the known peer that sent it; null when the adapter has only one peer. */
   source: Schema.NullOr(Schema.String),
   from: Schema.String,
   to: Schema.String,
   resume: Schema.Json,
-  /** The headers of the peer's own (`X-…`) that its INVITE has; absent: none. */
+  /** The custom headers (`X-…`) of the peer's INVITE; absent when it has none. */
   headers: Schema.optionalKey(Schema.Array(CustomHeader))
 })
 export type InboundOffer = typeof InboundOffer.Type
@@ -25,19 +25,19 @@ export const Admission = Schema.Union([
   Schema.Struct({
     admitted: Schema.tag(false),
     cause: Schema.Literals([...RejectCause.literals, "unavailable"]),
-    /** Whom it called and why it is refused, for the operator's log. */
+    /** The tenant and route that were called and the reason of the refusal, for the operator's log. */
     of: Schema.optionalKey(Schema.Struct({ tenantId: TenantId, routeId: Schema.NullOr(RouteId), why: Schema.String }))
   })
 ])
 export type Admission = typeof Admission.Type
 
-/** A SIP peer that a route stands for. */
+/** The SIP peer of a route. */
 export const SipTrunk = Schema.Struct({
   routeId: RouteId,
   /** An IP literal without brackets, or a name. */
   host: Schema.String,
   port: Schema.Int,
-  /** As the `transport` parameter of a SIP URI has it, RFC 3261 section 19.1.1. */
+  /** The value of the `transport` parameter of a SIP URI, RFC 3261 section 19.1.1. */
   transport: Schema.Literals(["udp", "tcp", "tls"]),
   username: Schema.NullOr(Schema.String),
   password: Schema.NullOr(Schema.String)

@@ -22,42 +22,44 @@ export type { LegFacts, Snapshot } from "./Snapshot.ts"
  * The carrier port: commands go down once, their outcomes come back as events.
  *
  * An adapter knows legs, never calls' rules. It acts on a command without waiting for the network, and reports every
- * outcome through `CarrierSink`. What a peer would send again (a 200, a BYE, a final answer) it acknowledges only
- * after the sink has said that the event is committed. All that crosses the port is plain data with a schema, so that
- * an adapter may live in another process, and outlive this one.
+ * outcome through `CarrierSink`. A message that a peer would send again (a 200, a BYE, a final answer) it acknowledges
+ * only after the sink has confirmed that the event is committed. All data that crosses the port is plain and has a
+ * schema, so that an adapter may live in another process, and outlive this one.
  */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/** One adapter, or all of them behind their routes (`Carriers`). */
+/** One adapter, or all of them with their routes (`Carriers`). */
 export interface CarrierAdapter {
-  /** Names this life of the adapter: unpredictable, chosen when it started. */
+  /** Names this life of the adapter. It is unpredictable and chosen at the adapter's start. */
   readonly incarnation: string
-  /** The media plane of this process in which its legs stand; absent: they stand elsewhere. */
+  /** The media plane of this process that has its legs; absent when their media are elsewhere. */
   readonly plane?: object
   /**
-   * Hands the command over; never waits for the network and never fails: an outcome is an event. The adapter drops a
-   * command of an owner that was replaced, and one that it has taken before.
+   * Hands the command over; never waits for the network and never fails, because an outcome is an event. The adapter
+   * drops a command of an owner that was replaced, and one that it has taken before.
    */
   readonly interpret: (order: Order) => Effect.Effect<void>
   /**
-   * Tells what it knows of these legs, or of all its legs when `legIds` is null. The answer is null while it cannot be
-   * asked. From here on it obeys no owner older than the one that asks.
+   * Reports its facts about these legs, or about all its legs when `legIds` is null. The answer is null while it cannot
+   * be asked. From then on it obeys no owner older than the one that asks.
    */
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Effect.Effect<Snapshot | null>
-  /** Completes when the sink has acknowledged every event that the leg has told so far, or the adapter gave it up. */
+  /**
+   * Completes when the sink has acknowledged every event that the leg has reported so far, or the adapter gave it up.
+   */
   readonly caughtUp: (legId: LegId) => Effect.Effect<void>
-  /** Absent: it has no rooms. */
+  /** Absent when it has no rooms. */
   readonly rooms?: Rooms
 }
 
-/** Is called when an adapter comes up or goes down. */
+/** Called when an adapter comes up or goes down. */
 type Watcher = (adapter: string, isUp: boolean) => void
 
 /**
- * Commands of a call, to the adapter that its route names.
+ * Passes the commands of a call to the adapter that its route names.
  *
- * An adapter is registered while it can be reached. A command for one that cannot is dropped: it stays pending in the
- * state of its call, which sends it again when the adapter is back.
+ * An adapter is registered while it can be reached. A command for one that cannot be reached is dropped: it stays
+ * pending in the state of its call, which sends it again when the adapter is back.
  */
 export class Carrier extends Context.Service<
   Carrier,
@@ -67,7 +69,9 @@ export class Carrier extends Context.Service<
     readonly watch: (watcher: Watcher) => Effect.Effect<void, never, Scope.Scope>
     /** Null while the adapter cannot be reached. */
     readonly incarnation: (adapter: string) => string | null
-    /** Whether legs of the two adapters can be bridged: they are one, or their legs stand in one media plane. */
+    /**
+     * Whether legs of the two adapters can be bridged: the adapters are the same, or their legs share one media plane.
+     */
     readonly meet: (adapter: string, other: string) => boolean
     readonly interpret: (adapter: string, order: Order) => Effect.Effect<void>
     /** Null while the adapter cannot be asked. */
@@ -76,9 +80,9 @@ export class Carrier extends Context.Service<
       authority: Authority,
       legIds: ReadonlyArray<LegId> | null
     ) => Effect.Effect<Snapshot | null>
-    /** The rooms of an adapter; null: it cannot be reached, or has none. */
+    /** The rooms of an adapter; null when it cannot be reached, or has none. */
     readonly rooms: (adapter: string) => Rooms | null
-    /** First waits for the adapter, where it cannot be reached. */
+    /** Waits for the adapter first when it cannot be reached. */
     readonly caughtUp: (adapter: string, legId: LegId) => Effect.Effect<void>
   }
 >()("trunkline/carrier/Carrier") {
@@ -145,8 +149,8 @@ export class Carrier extends Context.Service<
   })
 
   /**
-   * With what else carriers share and report to: bridges, rooms, the states of trunks, how legs sounded, and their edges
-   * towards strangers.
+   * Includes what carriers share and report to: bridges, rooms, the states of trunks, the sound quality of legs, and
+   * their edges towards strangers.
    */
   static readonly layer = Layer.mergeAll(
     Carrier.registry,
@@ -158,36 +162,37 @@ export class Carrier extends Context.Service<
   )
 }
 
-/** Events of every adapter, to the calls that own the legs. */
+/** Passes the events of every adapter to the calls that own the legs. */
 export class CarrierSink extends Context.Service<
   CarrierSink,
   {
     /**
-     * Completes when the call's first state is committed (or refused, uncommitted). An offer that is repeated, because
-     * its answer was lost, gets the same answer.
+     * Completes when the call's first state is committed (or refused, uncommitted). An offer that is repeated because
+     * its answer was lost gets the same answer.
      */
     readonly offer: (offer: InboundOffer) => Effect.Effect<Admission>
     /**
-     * Answers what became of the event. A leg tells its events one after the other, so `committed` covers all before
-     * it. An event whose number is not above the last one is dropped and answered `committed`. A gap in the numbers is
-     * an event that the carrier gave up after its repetitions: nobody can ask for it, and the events behind it count.
+     * Returns the outcome of the event. A leg reports its events one after the other, so `committed` covers all earlier
+     * ones. An event whose number is not above the last one is dropped and answered `committed`. A gap in the numbers
+     * is an event that the carrier gave up after its repetitions: it cannot be requested, and the events after it
+     * count.
      */
     readonly tell: (callId: CallId, event: CarrierEvent) => Effect.Effect<Told>
   }
 >()("trunkline/carrier/CarrierSink") {}
 
-/** Takes an update and answers the version that the table has afterwards (`PeerTable.take`). */
+/** Applies an update and returns the version that the table has afterwards (`PeerTable.take`). */
 export type PeerListener = (update: PeerUpdate) => Effect.Effect<number>
 
-/** Routes as an adapter may see them (the connection feature answers). */
+/** Routes as an adapter may see them. The connection feature implements it. */
 export class RouteDirectory extends Context.Service<
   RouteDirectory,
   {
     readonly sipTrunk: (routeId: RouteId) => Effect.Effect<SipTrunk | null>
-    /** The active trunks behind this one, by id, that want to be asked whether they are there; at most `limit`. */
+    /** The active trunks after this id, by id, that OPTIONS requests have to check; at most `limit`. */
     readonly qualified: (after: string, limit: number) => Effect.Effect<ReadonlyArray<SipTrunk>>
     /**
-     * Pushes the table of known peers (who may send us calls, from any port of their address) and every change of it,
+     * Pushes the table of known peers (which may send us calls, from any port of their address) and every change of it,
      * one update after the other, until the scope closes.
      */
     readonly knownPeers: (listener: PeerListener) => Effect.Effect<void, never, Scope.Scope>

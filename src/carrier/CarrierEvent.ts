@@ -3,46 +3,47 @@ import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../domain/Id.t
 import * as MediaMessage from "../ports/media/MediaMessage.ts"
 
 /**
- * Every event of a carrier about a leg has these: plain data, journaled with its times on the call's clock.
+ * The fields of every event of a carrier about a leg. An event is plain data, journaled with its times on the call's
+ * clock.
  *
- * `at` is a reading of this process's monotonic clock, in milliseconds. A carrier in another process translates its
- * own.
+ * `at` is a reading of this process's monotonic clock, in milliseconds. A carrier in another process translates its own
+ * clock.
  */
 const ofLeg = {
   legId: LegId,
   at: Schema.Number,
-  /** Names the life of the carrier that tells it. */
+  /** Names the life of the carrier that reports it. */
   incarnation: Schema.String,
-  /** 1, 2, 3 and so on for each leg within one incarnation. */
+  /** Counts 1, 2, 3 and so on for each leg within one incarnation. */
   n: Schema.Int
 }
 
-/** How one direction of the sound of a leg went, from its beginning to its end. */
+/** The quality of one direction of a leg's sound over its whole life. */
 const StreamQuality = Schema.Struct({
-  /** RTP packets: those that we received, or those that we sent. */
+  /** The RTP packets that we received or sent. */
   packets: Schema.Int,
-  /** Of these, the packets that never came. */
+  /** How many of them never arrived. */
   lost: Schema.Int,
   /** Interarrival jitter, RFC 3550 section 6.4.1. */
   jitterMs: Schema.Finite,
-  /** Mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null: no packet came. */
+  /** The mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null when no packet arrived. */
   mos: Schema.NullOr(Schema.Finite)
 })
 
-/** How a leg sounded. */
+/** The sound quality of a leg. */
 export const LegQuality = Schema.Struct({
-  /** The codec that was agreed last. */
+  /** The last agreed codec. */
   codec: Schema.String,
-  /** Of the stream that we received. */
+  /** The quality of the stream that we received. */
   inbound: StreamQuality,
-  /** Of the stream that we sent, as the peer reported it (RTCP); null: it reported nothing. */
+  /** The quality of the stream that we sent, as the peer reported it (RTCP); null when it reported nothing. */
   outbound: Schema.NullOr(StreamQuality),
-  /** Null until the peer reported on what we send. */
+  /** Null until the peer has reported on our stream. */
   roundTripMs: Schema.NullOr(Schema.Finite)
 })
 export type LegQuality = typeof LegQuality.Type
 
-/** A Reason header field, RFC 3326: why the peer ended the leg, in the words of `protocol` (`SIP`, `Q.850`). */
+/** A Reason header field, RFC 3326: why the peer ended the leg, in the terms of `protocol` (`SIP`, `Q.850`). */
 export const PeerReason = Schema.Struct({
   protocol: Schema.String,
   cause: Schema.NullOr(Schema.Int),
@@ -50,38 +51,41 @@ export const PeerReason = Schema.Struct({
 })
 export type PeerReason = typeof PeerReason.Type
 
-/** How a leg came to its end. */
+/** How a leg ended. */
 const end = {
   cause: Schema.Literals(["hangup", "cancelled", "final_response", "timer", "no_route", "error", "lost"]),
-  /** The status of the final answer that caused it; null: none did. */
+  /** The status of the final answer that ended the leg; null when none did. */
   sipStatus: Schema.NullOr(Schema.Number),
-  /** `far`: the peer; `near`: we did it (on command); `network`: neither. */
+  /** `far`: the peer ended it; `near`: we did (on command); `network`: neither. */
   by: Schema.Literals(["far", "near", "network"]),
-  /** Why, as the peer said with its BYE, CANCEL or final answer; absent: it said nothing. */
+  /** The reason that the peer gave with its BYE, CANCEL or final answer; absent when it gave none. */
   peerReason: Schema.optionalKey(PeerReason)
 }
 const LegEnd = Schema.Struct(end)
 export type LegEnd = typeof LegEnd.Type
 
-/** With `resume` the adapter finds the leg again after a restart; nobody else reads it. */
+/** With `resume` the adapter finds the leg again after a restart; only the adapter reads it. */
 export const CarrierEvent = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("ringing"), resume: Schema.Json }),
   Schema.Struct({ ...ofLeg, type: Schema.tag("early_media"), resume: Schema.Json }),
-  /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
+  /** The dialog is confirmed (for an inbound leg: the far end acknowledged our answer). */
   Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
-  /** `quality` is absent where nothing was measured: of a leg without RTP, or without a packet either way. */
+  /** `quality` is absent when nothing was measured: the leg had no RTP, or no packet in either direction. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end, quality: Schema.optionalKey(LegQuality) }),
   /** The leg and `peerLegId`, of the call `peerCallId`, hear each other. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
-  /** They no longer do; `peerEnded`: because the peer's leg is gone. */
+  /** The two legs no longer hear each other. `peerEnded` when the peer's leg has ended. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("unbridged"), peerLegId: LegId, peerEnded: Schema.Boolean }),
   /** The leg is in the room of the conference, as this member. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("room_joined"), conferenceId: ConferenceId, memberId: MemberId }),
-  /** It no longer is: it left, was removed, or the room is gone. Not told of a leg that has ended. */
+  /**
+   * The leg is no longer in the room: it left, was removed, or the room is gone. Not reported for a leg that has ended.
+   */
   Schema.Struct({ ...ofLeg, type: Schema.tag("room_left"), conferenceId: ConferenceId, memberId: MemberId }),
   /**
-   * What became of a REFER (RFC 3515): the peer took it, and then what it reports of the call that it made in place of
-   * us. `sipStatus`: of the peer's answer, or the one that it reports; null: the subscription ended without one.
+   * The progress of a REFER (RFC 3515): the peer accepted it, and then what it reports of the call that it made in
+   * place of us. `sipStatus` is the status of the peer's answer, or the one that it reports; null when the subscription
+   * ended without one.
    */
   Schema.Struct({
     ...ofLeg,
@@ -92,7 +96,7 @@ export const CarrierEvent = Schema.Union([
   }),
   /** An event of the leg's media for the call; a carrier passes it on unopened. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaMessage.MediaEvent }),
-  /** The carrier itself could not carry the command out. */
+  /** The carrier could not carry the command out. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("command_failed"), commandId: CommandId, reason: Schema.String })
 ])
 export type CarrierEvent = typeof CarrierEvent.Type
@@ -111,12 +115,12 @@ export type LegReport = CarrierEvent extends infer Event
   : never
 
 /**
- * What became of an event.
+ * The outcome of an event.
  *
- * - `committed`: the event and all before it of its leg are durable, so the peer may get its acknowledgement. An event
- *   that was heard before is answered so, too.
+ * - `committed`: the event and all earlier ones of its leg are durable, so the peer may get its acknowledgement. A
+ *   repeated event gets this answer, too.
  * - `unknown`: no such call lives here, and none will. The carrier takes the leg down and forgets it.
- * - `fault`: the event is not durable. The carrier tells it again.
+ * - `fault`: the event is not durable. The carrier reports it again.
  */
 export const Told = Schema.Literals(["committed", "unknown", "fault"])
 export type Told = typeof Told.Type

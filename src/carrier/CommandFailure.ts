@@ -1,6 +1,6 @@
 import type { CarrierCommand, LegReport } from "./Carrier.ts"
 
-/** The outcome of a command that cannot be carried out for `reason`; null: such a command has no outcome. */
+/** The outcome of a command that cannot be carried out for `reason`; null when such a command has no outcome. */
 export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answered"): LegReport | null => {
   switch (command.type) {
     case "answer":
@@ -19,7 +19,7 @@ export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answere
   }
 }
 
-/** All reports that a command brings when this process never had its leg, or no longer has it. */
+/** All reports that a command causes when this process never had its leg, or no longer has it. */
 export const ofUnknownLeg = (command: CarrierCommand): ReadonlyArray<LegReport> => {
   const failure = of(command, "unknown_leg")
   const mustBeGone = command.type === "answer" || command.type === "reject" || command.type === "hangup"

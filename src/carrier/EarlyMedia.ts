@@ -6,22 +6,22 @@ import type { CarrierCommand } from "./CarrierCommand.ts"
 type Dial = Extract<CarrierCommand, { readonly type: "dial" }>
 
 /**
- * What goes on between us and a callee before it answers, guide/sip.md#early-media: a sound that it hears, which is
- * repeated and ends with the answer, and the ear of machine detection for what it says. The call hears nothing of either.
+ * The sound between us and a callee before it answers, guide/sip.md#early-media: a sound for the callee, which is
+ * repeated and ends with the answer, and machine detection of the callee's sound. The call gets neither.
  */
 export interface EarlyMedia {
-  /** Its sound comes, and it can hear us, if `isHeard`; again with another branch of it. */
+  /** The callee's early sound begins; the callee can hear us if `isHeard`. Called again for each other branch. */
   readonly begin: (isHeard: boolean) => void
   /** The callee has answered. */
   readonly end: () => void
-  /** Whether this is an event of it. */
+  /** Whether the event belongs to the early sound. */
   readonly owns: (event: MediaEvent) => boolean
 }
 
-/** As often as a sound can be asked for: an hour and a half of a file of a minute. */
+/** The most repetitions that a sound allows, which is an hour and a half for a file of a minute. */
 const loop = 100
 
-/** Null: the dial asks for nothing of it. `command` hands a command to the media of the leg. */
+/** Null when the dial asks for no early media. `command` hands a command to the media of the leg. */
 export const make = (
   { audioUrl, commandId, detectsMachine = false, tenantId }: Dial,
   command: (tenantId: TenantId, media: MediaCommand) => void

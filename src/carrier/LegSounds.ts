@@ -1,32 +1,34 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 import type { LegId } from "../domain/Id.ts"
 
-/** How the stream that was received on a leg sounded, at the leg's end. */
+/** The sound quality of the stream received on a leg, at the leg's end. */
 export interface LegSound {
   readonly codec: string
   readonly packetsReceived: number
-  /** Share of the packets that were lost or came too late; null: none came. */
+  /** The share of the packets that were lost or too late; null when none arrived. */
   readonly loss: number | null
   /** RFC 3550 section 6.4.1. */
   readonly jitterMs: number
-  /** Mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null: no packet came. */
+  /** The mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null when no packet arrived. */
   readonly mos: number | null
 }
 
-/** Legs whose figures nobody has taken yet; beyond, the oldest are forgotten. */
+/** The number of legs whose figures are kept until they are taken; beyond it, the oldest are forgotten. */
 const maxKept = 10_000
-/** The figures come from the media plane at the same time as the leg's end; without them for so long there are none. */
+/**
+ * How long to wait for the figures. They come from the media plane at the same time as the leg's end, or not at all.
+ */
 const patienceMs = 1_000
 
-/** How legs sounded, from the carrier that had their media to the log of their calls. */
+/** Passes the sound quality of legs from the carrier that had their media to the log of their calls. */
 export class LegSounds extends Context.Service<
   LegSounds,
   {
-    /** A leg that had media ends: its figures are on their way. */
+    /** A leg that had media has ended, and its figures will follow. */
     readonly expect: (legId: LegId) => void
-    /** Null: nothing was measured. */
+    /** Null when nothing was measured. */
     readonly tell: (legId: LegId, sound: LegSound | null) => void
-    /** Once for a leg. Waits a second at most for what is on its way; null: there is nothing. */
+    /** Takes the figures of a leg, once. Waits a second at most for expected figures; null when there are none. */
     readonly take: (legId: LegId) => Effect.Effect<LegSound | null>
   }
 >()("trunkline/carrier/LegSounds") {

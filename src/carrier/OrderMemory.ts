@@ -5,25 +5,24 @@ import type { Authority } from "./CarrierCommand.ts"
  * The memory of a carrier for each of its legs, or rooms: the commands it took, and the number of the last event. So no
  * command is applied twice, and no event loses its place.
  *
- * One is remembered while it lives, and for `keepMs` after its last command or event: longer than anybody waits for an
- * engine that is gone. For each the memory holds its last `idRoom` commands, more than its owner keeps pending.
+ * A leg or room is remembered while it lives, and for `keepMs` after its last command or event, which is longer than
+ * any party waits for a media engine that is gone. The memory holds the last `idRoom` commands of each, more than its
+ * owner keeps pending.
  */
 export interface OrderMemory<Key extends string> {
-  /** Whether a command is to be carried out; the command is remembered, unless its owner was replaced. */
+  /** Whether a command is to be carried out. The command is remembered, unless its owner was replaced. */
   readonly admits: (authority: Authority, of: Key, commandId: CommandId) => Admitted
-  /**
-   * From here on only owners of this epoch or a newer one command what is of the partition; false: a newer one did.
-   */
+  /** From now on only this epoch or a newer one commands the partition's legs and rooms. False when a newer one did. */
   readonly obey: (authority: Authority) => boolean
-  /** Counts up the number of the last event and returns it: 1, 2, 3 and so on. `isEnd`: it is the last one. */
+  /** Counts up the number of the last event and returns it: 1, 2, 3 and so on. `isEnd` marks the last one. */
   readonly next: (of: Key, isEnd: boolean) => number
-  /** The number of the last event; 0: there was none. */
+  /** The number of the last event; 0 when there was none. */
   readonly last: (of: Key) => number
 }
 
 /**
- * `no`: its owner was replaced, or the command was taken before. `over`: its leg or room has ended. The owner hears of that
- * end anyway; but work may outlive a leg, so what became of such a command has to be told behind the end.
+ * `no`: its owner was replaced, or the command was taken before. `over`: its leg or room has ended. The owner gets that end
+ * anyway, but work may outlive a leg, so the outcome of such a command has to be reported after the end.
  */
 export type Admitted = "yes" | "over" | "no"
 
@@ -38,7 +37,7 @@ interface Remembered {
 }
 
 export const make = <Key extends string>(options: {
-  /** The monotonic clock, milliseconds. */
+  /** The monotonic clock in milliseconds. */
   readonly now: () => number
   readonly isLive: (of: Key) => boolean
   /** Default `idRoom`. */
@@ -47,7 +46,7 @@ export const make = <Key extends string>(options: {
   const { isLive, now } = options
   const mostIds = options.idRoom ?? idRoom
   const epochs = new Map<number, number>()
-  /** In the order of their last command or event. */
+  /** The legs or rooms in the order of their last command or event. */
   const all = new Map<Key, Remembered>()
 
   const forget = (at: number): void => {

@@ -1,7 +1,7 @@
 import type { EndReason } from "../domain/event/CallEvent.ts"
 import type { Admission } from "./Admission.ts"
 
-/** The reason that a final answer of the far end gives a call, guide/sip.md#answers; sections of RFC 3261. */
+/** The end reason of a call for a final answer of the far end, guide/sip.md#answers; the sections are of RFC 3261. */
 const reasons: Readonly<Record<number, EndReason>> = {
   403: "rejected", // 21.4.4
   404: "not_found", // 21.4.5
@@ -19,10 +19,10 @@ const reasons: Readonly<Record<number, EndReason>> = {
   608: "rejected" // RFC 8688
 }
 
-/** Any other final answer is an error of the carrier. */
+/** Any other final answer counts as an error of the carrier. */
 export const endReason = (status: number): EndReason => reasons[status] ?? "carrier_error"
 
-/** Why a call that a peer offers is not taken. `released`: it was hung up without a cause. */
+/** Why an offered call is refused. `released`: it was hung up without a cause. */
 type Cause = Extract<Admission, { readonly admitted: false }>["cause"] | "released"
 
 /** The final answer to such an INVITE, guide/sip.md#refusals. */

@@ -5,23 +5,23 @@ import type { LegFacts } from "../Snapshot.ts"
 
 type Bridge = Extract<CarrierCommand, { readonly type: "bridge" }>
 
-/** A leg, as bridges see it. */
+/** A leg that can be bridged. */
 export interface Bridgeable {
-  /** Whether it is answered, and not over. */
+  /** Whether the leg is answered and has not ended. */
   readonly isTalking: () => boolean
-  /** Tells the call of the leg, in the order of all that the leg tells. */
+  /** Reports to the call of the leg, in the order of all the leg's reports. */
   readonly tell: (report: LegReport) => void
 }
 
 export interface Options {
-  /** Null: there is no such leg. */
+  /** Null when there is no such leg. */
   readonly legOf: (legId: LegId) => Bridgeable | null
   /**
-   * Joins the sound of two legs. `settled` is called later: with null, or with why they cannot be joined. What is asked
-   * of a leg is done in order.
+   * Joins the sound of two legs. `settled` is called later: with null, or with the reason why they cannot be joined.
+   * The requests for one leg are carried out in order.
    */
   readonly join: (legId: LegId, peerLegId: LegId, settled: (refusal: string | null) => void) => void
-  /** Parts a leg from the one that it is joined with. */
+  /** Separates a leg from the one that it is joined with. */
   readonly part: (legId: LegId) => void
   /** Takes a leg out of its room, if it is in one. */
   readonly leaveRoom: (legId: LegId) => void
@@ -30,28 +30,28 @@ export interface Options {
 /**
  * The bridges between the legs of a carrier: each leg is in one at most, and never in a bridge and in a room.
  *
- * Both legs of a bridge tell that it stands, and that it is over. The calls of both may ask for it at once, and each
- * may ask again: then both legs tell once more that it stands, and nothing changes.
+ * Both legs of a bridge report its beginning and its end. The calls of both may request it at once, and each may
+ * request it again: then both legs report it once more, and nothing changes.
  */
 export interface Bridges {
   readonly bridge: (command: Bridge) => void
   readonly unbridge: (legId: LegId) => void
-  /** The leg has ended, and tells nothing any more. */
+  /** The leg has ended, and reports nothing any more. */
   readonly ended: (legId: LegId) => void
-  /** With whom the leg is bridged, as a part of what the carrier knows of it. */
+  /** The leg's bridge, as a part of the carrier's facts about the leg. */
   readonly facts: (legId: LegId) => Pick<LegFacts, "bridge">
 }
 
 interface Pair {
-  /** The command that began it: its leg is one end. */
+  /** The command that began the bridge: its leg is one end. */
   readonly first: Bridge
-  /** Those that asked for it and have no outcome yet. */
+  /** The commands that requested the bridge and have no outcome yet. */
   asked: Array<{ readonly legId: LegId; readonly commandId: CommandId }>
   stands: boolean
 }
 
 export const make = ({ join, leaveRoom, legOf, part }: Options): Bridges => {
-  /** Both legs of each pair. */
+  /** Maps both legs of each pair to the pair. */
   const pairs = new Map<LegId, Pair>()
 
   const tell = (legId: LegId, report: LegReport): void => legOf(legId)?.tell(report)
@@ -103,7 +103,7 @@ export const make = ({ join, leaveRoom, legOf, part }: Options): Bridges => {
     const pair: Pair = { first: command, asked: [command], stands: false }
     for (const legId of legsOf(pair)) pairs.set(legId, pair)
     join(command.legId, command.peerLegId, (refusal) => {
-      // It was ended while the media were asked.
+      // The bridge ended while the media worked on it.
       if (pairs.get(command.legId) !== pair) return
       pair.stands = refusal === null
       if (pair.stands) return tellStands(pair)

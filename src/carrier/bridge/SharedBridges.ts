@@ -2,13 +2,13 @@ import { Context, Layer } from "effect"
 import * as Bridges from "./Bridges.ts"
 
 /**
- * The bridges of all carriers in this process whose legs stand in one media plane: any two of these legs can be bridged,
- * whichever carriers have them. Each carrier is given the commands for its own legs, and tells of its own legs.
+ * The bridges of all carriers in this process whose legs share one media plane: any two of these legs can be bridged,
+ * whichever carriers have them. Each carrier gets the commands for its own legs, and reports its own legs.
  */
 export class SharedBridges extends Context.Service<
   SharedBridges,
   {
-    /** The carrier's legs stand in `plane`, and are known there as long as that lives. */
+    /** Adds a carrier whose legs are in `plane`, for as long as the plane lives. */
     readonly add: (plane: object, carrier: Bridges.Options) => Bridges.Bridges
   }
 >()("trunkline/carrier/SharedBridges") {

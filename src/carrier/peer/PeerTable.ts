@@ -2,15 +2,15 @@ import { Schema } from "effect"
 
 /**
  * The known peers: every address whose calls are accepted. A directory pushes the table to an adapter, which then needs
- * to ask nobody. Updates are plain data, because the adapter may live in another process.
+ * no queries. Updates are plain data, because the adapter may live in another process.
  *
- * A table has a version. A snapshot comes in parts, counted from 0, and takes effect with its last part. Changes lead
- * from the version `since` to `version`. Versions never go back: a process that begins to push begins above all of
- * them.
+ * A table has a version. A snapshot consists of parts, counted from 0, and takes effect with its last part. Changes
+ * lead from the version `since` to `version`. Versions never decrease: a process that begins to push begins above all
+ * of them.
  */
 const Addresses = Schema.Array(Schema.String)
 
-/** False: names of trunks have not been resolved yet, so an address that is not in the table may be a trunk's. */
+/** False while names of trunks have not been resolved, so an address that is not in the table may be a trunk's. */
 const isWhole = Schema.optionalKey(Schema.Boolean)
 
 export const PeerUpdate = Schema.Union([
@@ -33,13 +33,13 @@ export const PeerUpdate = Schema.Union([
 ])
 export type PeerUpdate = typeof PeerUpdate.Type
 
-/** Addresses in one part of a snapshot. */
+/** The number of addresses in one part of a snapshot. */
 export const partSize = 10_000
 
-/** Addresses in a table; the directory pushes no more. One takes about 100 bytes on each side of the port. */
+/** The most addresses in a table; the directory pushes no more. One takes about 100 bytes on each side of the port. */
 export const maxPeers = 1_000_000
 
-/** A whole table in parts; one part at least. */
+/** Splits a whole table into parts, at least one. */
 export function* snapshot(version: number, addresses: ReadonlyArray<string>, isWhole = true): Generator<PeerUpdate> {
   for (let part = 0; part === 0 || part * partSize < addresses.length; part++) {
     const end = (part + 1) * partSize
@@ -55,7 +55,7 @@ export function* snapshot(version: number, addresses: ReadonlyArray<string>, isW
 }
 
 export interface PeerTable {
-  /** 0: no table has come yet. */
+  /** 0 before the first table. */
   readonly version: () => number
   /** Whether calls from this address, in its canonical form, are accepted. */
   readonly has: (address: string) => boolean
@@ -63,9 +63,8 @@ export interface PeerTable {
   /** False before the first table, and while names of trunks have not been resolved. */
   readonly isWhole: () => boolean
   /**
-   * Takes an update and returns the version that the table has afterwards. That is another one than the update's while
-   * parts of a snapshot are missing, and when the update is older or does not follow: then the directory owes a
-   * snapshot.
+   * Applies an update and returns the table's version afterwards. It differs from the update's while parts of a
+   * snapshot are missing, and when the update is older or does not follow; then the directory has to push a snapshot.
    */
   readonly take: (update: PeerUpdate) => number
 }
@@ -74,7 +73,7 @@ export const make = (): PeerTable => {
   let version = 0
   let addresses = new Set<string>()
   let whole = false
-  /** A snapshot whose last part has not come yet. */
+  /** A snapshot whose last part has not arrived yet. */
   let staged: { readonly version: number; readonly addresses: Set<string>; next: number } | null = null
 
   const takePart = (update: Extract<PeerUpdate, { readonly type: "snapshot" }>): void => {

@@ -1,38 +1,40 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 
-/** Whom a carrier does not hear (guide/sip.md#bans). Times are epoch milliseconds. */
+/** A ban: a carrier ignores the network (guide/sip.md#bans). Times are epoch milliseconds. */
 export interface Ban {
-  /** An address in its one spelling, or a network in CIDR form. */
+  /** An address in its canonical spelling, or a network in CIDR form. */
   readonly network: string
-  /** `operator`: the operator's, kept until it expires; `automatic`: the carrier's own, of a loud stranger. */
+  /**
+   * `operator`: a ban by the operator, kept until it expires; `automatic`: the carrier's own ban of a loud stranger.
+   */
   readonly by: "operator" | "automatic"
   readonly reason: string
   readonly createdAt: number
-  /** Null: it stands until it is removed. */
+  /** Null for a ban that lasts until it is removed. */
   readonly expiresAt: number | null
 }
 
-/** A stranger that was loud of late. */
+/** A stranger that was loud recently. */
 export interface LoudStranger {
   /** An IPv4 address, or an IPv6 network of 64 bits. */
   readonly source: string
-  /** Messages in the last whole interval and in this one. */
+  /** The messages in the last whole interval and in this one. */
   readonly messages: number
 }
 
-/** One carrier's edge towards strangers. */
+/** The edge of one carrier towards strangers. */
 export interface Edge {
-  /** The operator's bans, all of them; takes the place of those before. */
+  /** Replaces the operator's bans by these. */
   readonly take: (bans: ReadonlyArray<Ban>) => void
-  /** Its automatic bans that stand. */
+  /** The automatic bans in force. */
   readonly automatic: () => ReadonlyArray<Ban>
-  /** Takes back its automatic bans within the network; gives their number. */
+  /** Removes its automatic bans within the network and returns their number. */
   readonly lift: (network: string) => number
-  /** The loudest first. */
+  /** The strangers, the loudest first. */
   readonly loudest: () => ReadonlyArray<LoudStranger>
 }
 
-/** The edges of all carriers, as one. Bans hold from when they are taken; an edge that comes later gets them, too. */
+/** The edges of all carriers, as one. Bans take effect at once, and an edge that is added later gets them, too. */
 export class Perimeter extends Context.Service<
   Perimeter,
   {

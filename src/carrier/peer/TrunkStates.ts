@@ -1,19 +1,19 @@
 import { Context, Layer } from "effect"
 import type { RouteId } from "../../domain/Id.ts"
 
-/** What a carrier knows of a trunk by asking it (guide/connections.md#is-it-there). */
+/** The state of a trunk by OPTIONS requests (guide/connections.md#is-it-there). */
 export interface TrunkState {
-  /** `unknown`: it was not asked yet, or is not asked at all. */
+  /** `unknown`: the trunk was not asked yet, or is not asked at all. */
   readonly state: "unknown" | "reachable" | "unreachable"
-  /** Since when, in epoch milliseconds. */
+  /** The start of the state, in epoch milliseconds. */
   readonly since: number
-  /** From the last question to its answer, in milliseconds; null: there was no answer. */
+  /** The time from the last OPTIONS request to its answer, in milliseconds; null when there was no answer. */
   readonly rttMs: number | null
-  /** The status of the last answer; null: there was none. */
+  /** The status of the last answer; null when there was none. */
   readonly lastStatus: number | null
 }
 
-/** What became of a call at its trunk: the class of the final answer, no answer in time, or we gave up. */
+/** The outcome of a call at its trunk: the class of the final answer, no answer in time, or our cancellation. */
 export type Outcome = "2xx" | "3xx" | "4xx" | "5xx" | "6xx" | "none" | "cancelled"
 
 export const classOf = (status: number): Outcome => {
@@ -21,16 +21,16 @@ export const classOf = (status: number): Outcome => {
   return hundreds <= 2 ? "2xx" : hundreds === 3 ? "3xx" : hundreds === 4 ? "4xx" : hundreds === 5 ? "5xx" : "6xx"
 }
 
-/** Routes whose answers are counted; the calls of further ones are not. */
+/** How many routes have their answers counted; calls of further routes are not counted. */
 const maxCounted = 10_000
 
-/** The states of trunks, as their carriers report them; as many as the carriers ask. */
+/** The states of trunks as their carriers report them; as many as the carriers ask. */
 export class TrunkStates extends Context.Service<
   TrunkStates,
   {
-    /** Null: the trunk is not asked any more. */
+    /** Null when the trunk is not asked any more. */
     readonly report: (routeId: RouteId, state: TrunkState | null) => void
-    /** Null: no carrier asks this trunk. */
+    /** Null when no carrier asks this trunk. */
     readonly of: (routeId: RouteId) => TrunkState | null
     readonly all: () => ReadonlyMap<RouteId, TrunkState>
     /** Counts the end of the ringing of a call that was placed by this route. */

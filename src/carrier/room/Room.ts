@@ -1,21 +1,23 @@
 import type { ConferenceId, MemberId } from "../../domain/Id.ts"
 import type { RoomMember } from "./RoomMember.ts"
 
-/** A room, by the book of its carrier (`RoomBook`). */
+/** A room in the bookkeeping of its carrier (`RoomBook`). */
 export interface Room {
-  /** The carrier that has it. */
+  /** The carrier that has the room. */
   readonly by: string
   readonly id: ConferenceId
-  /** `ending`: nobody is in it, and its media still tell; `over`: its end has been told, and is not through. */
+  /**
+   * `ending`: the room is empty, and its media still report; `over`: its end has been reported, and is not committed yet.
+   */
   phase: "opening" | "live" | "ending" | "over"
   readonly members: Map<MemberId, RoomMember>
-  /** Members that were removed before they came. */
+  /** Members that were removed before they joined. */
   readonly removed: Set<MemberId>
-  /** What waits until it is live (true), or will never be (false). */
+  /** Actions that wait until the room is live (true), or will never be (false). */
   readonly behind: Array<(isLive: boolean) => void>
 }
 
-/** Members removed before they came that a room remembers; then the oldest are forgotten. */
+/** How many members removed before they joined a room remembers; beyond it, the oldest are forgotten. */
 const maxRemoved = 1_000
 
 export const make = (by: string, id: ConferenceId): Room => ({
@@ -27,14 +29,14 @@ export const make = (by: string, id: ConferenceId): Room => ({
   behind: []
 })
 
-/** Whether it takes commands. */
+/** Whether the room takes commands. */
 export const isOpen = ({ phase }: Room): boolean => phase === "opening" || phase === "live"
 
-/** Calls `act` as soon as it is known whether the room stands. */
+/** Calls `act` as soon as it is known whether the room is live. */
 export const whenLive = ({ behind, phase }: Room, act: (isLive: boolean) => void): void =>
   phase === "opening" ? void behind.push(act) : act(phase === "live")
 
-/** This member does not come in any more. */
+/** Keeps this member from joining later. */
 export const keepOut = ({ removed }: Room, memberId: MemberId): void => {
   removed.add(memberId)
   for (const oldest of removed) {

@@ -9,11 +9,11 @@ import * as RoomMember from "./RoomMember.ts"
 type Member = RoomMember.RoomMember
 
 export interface Options {
-  /** Null: there is no such leg. */
+  /** Null when there is no such leg. */
   readonly legOf: (legId: LegId) => Bridgeable | null
   /** Takes a leg out of its bridge, if it has one. */
   readonly unbridge: (legId: LegId) => void
-  /** Tells the conference, in the order of all that its room tells. `by` is the carrier that has the room. */
+  /** Reports to the conference, in the order of all the room's reports. `by` is the carrier that has the room. */
   readonly tell: (by: string, conferenceId: ConferenceId, report: RoomReport) => void
   readonly media: RoomMedia
   /** Monotonic milliseconds. */
@@ -21,37 +21,37 @@ export interface Options {
 }
 
 /**
- * Rooms, and who is in them: a leg is in one room at most, and never in a room and in a bridge. Pure bookkeeping over
- * media that answer later.
+ * Rooms and their members: a leg is in one room at most, and never in a room and in a bridge. It is pure bookkeeping
+ * over media that answer later.
  *
- * A room and each leg in it tell the same story: `member_joined` to the conference and `room_joined` to the call, then
- * once that it left, whoever was the cause. A room that is over has told of each member that it left.
+ * A room and each leg in it report consistently: `member_joined` to the conference and `room_joined` to the call, then
+ * once that the member left, whatever the cause. A room that is over has reported for each member that it left.
  */
 export interface RoomBook {
-  /** `by` names the carrier that got the command; a room is that carrier's for which it was made. */
+  /** `by` names the carrier that got the command; a room belongs to the carrier for which it was made. */
   readonly command: (by: string, command: RoomCommand) => void
   readonly join: (command: Join) => void
-  /** The call takes its leg out. */
+  /** The call takes its leg out of the room. */
   readonly leave: (legId: LegId) => void
-  /** The leg is wanted elsewhere. */
+  /** The leg is needed elsewhere. */
   readonly part: (legId: LegId) => void
-  /** The leg has ended, and tells nothing any more. */
+  /** The leg has ended, and reports nothing any more. */
   readonly ended: (legId: LegId) => void
-  /** By what it says, a member begins or ends to speak. */
+  /** The member's sound shows that it begins or ends to speak. */
   readonly spoke: (conferenceId: ConferenceId, memberId: MemberId, isSpeaking: boolean) => void
-  /** The media of the room tell something. */
+  /** The media of the room report an event. */
   readonly told: (conferenceId: ConferenceId, event: Extract<RoomReport, { readonly type: "media" }>["event"]) => void
   /** The media of the room are gone. */
   readonly lost: (conferenceId: ConferenceId) => void
-  /** Nobody owns the room, so it ends. */
+  /** The room has no owner, so it ends. */
   readonly disowned: (conferenceId: ConferenceId) => void
-  /** `over` is through: the room is forgotten. */
+  /** The end of the room is committed, so the room is forgotten. */
   readonly forget: (conferenceId: ConferenceId) => void
-  /** The carrier that has the room; null: none. */
+  /** The carrier that has the room; null when there is none. */
   readonly ownerOf: (conferenceId: ConferenceId) => string | null
-  /** Whether it has ended, and its end was not told yet. */
+  /** Whether it has ended without reporting its end yet. */
   readonly isEnding: (conferenceId: ConferenceId) => boolean
-  /** Rooms of this carrier, also those whose end is not through. */
+  /** The rooms of this carrier, including those whose end is not committed. */
   readonly roomsOf: (by: string) => ReadonlyArray<ConferenceId>
   readonly members: (conferenceId: ConferenceId) => ReadonlyArray<MemberFacts>
 }
@@ -60,7 +60,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
   const rooms = new Map<ConferenceId, Room.Room>()
   const byLeg = new Map<LegId, Member>()
 
-  /** A room that takes commands. */
+  /** The room, if it takes commands. */
   const openRoom = (id: ConferenceId): Room.Room | null => {
     const room = rooms.get(id)
     return room !== undefined && Room.isOpen(room) ? room : null
@@ -91,7 +91,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     legOf(legId)?.tell({ type: "room_joined", conferenceId, memberId })
   }
 
-  /** Takes the member out. Its leg goes on, or is gone. */
+  /** Takes the member out. Its leg continues, or is gone. */
   const takeOut = (member: Member, reason: string, leg: "goes_on" | "leaves" | "gone"): void => {
     const { conferenceId, legId, memberId } = member.of
     const room = rooms.get(conferenceId)
@@ -100,7 +100,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     if (leg !== "gone") media.leave(legId)
     for (const commandId of member.asked) failJoin(legId, commandId, reason)
     settle(member.behind, false)
-    // A call that sent its leg out waits for this outcome, also where the leg had not come in yet.
+    // A call that sent its leg out waits for this outcome, even if the leg had not joined yet.
     if (leg === "leaves" || (leg === "goes_on" && member.stands))
       legOf(legId)?.tell({ type: "room_left", conferenceId, memberId })
     if (room === undefined || !member.stands) return
@@ -126,7 +126,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
 
   const entered = (member: Member, refusal: string | null): void => {
     const { callId, conferenceId, legId, memberId } = member.of
-    // It left while the media were asked.
+    // The member left while the media worked on it.
     if (byLeg.get(legId) !== member) return
     const room = rooms.get(conferenceId)
     if (refusal !== null || room === undefined) {
@@ -174,7 +174,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     const room = Room.make(by, id)
     rooms.set(id, room)
     media.open(command, (refusal) => {
-      // It was ended while the media were asked.
+      // The room ended while the media worked on it.
       if (room.phase !== "opening") return
       if (refusal === null) {
         room.phase = "live"
@@ -188,7 +188,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     })
   }
 
-  /** From here on nobody is in it, and nobody comes. */
+  /** Empties the room and closes it to new members. */
   const letGo = (room: Room.Room): void => {
     room.phase = "ending"
     for (const member of room.members.values()) takeOut(member, "unknown_room", "goes_on")
@@ -216,7 +216,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     tell(rooms.get(conferenceId)?.by ?? by, conferenceId, { type: "member_left", memberId })
   }
 
-  /** Changes a member that is in, or as soon as it is. */
+  /** Changes a member that is in, or does so as soon as it is. */
   const change = (
     room: Room.Room,
     command: Of<"mute" | "hold" | "supervise">,
@@ -280,7 +280,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
       const room = openRoom(conferenceId)
       const member = room?.members.get(memberId)
       if (room === null || member?.stands !== true) return
-      // The media may have said so before they heard of the change.
+      // The media may have reported this before they learned of the change.
       if (isSpeaking && (member.isMuted || member.isHeld)) return
       tellSpeaking(room, member, isSpeaking)
     },

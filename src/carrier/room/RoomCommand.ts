@@ -4,30 +4,32 @@ import * as Secret from "../../domain/schema/Secret.ts"
 import { MediaCommand } from "../../ports/media/MediaMessage.ts"
 import { Authority } from "../CarrierCommand.ts"
 
-/** Every command of a conference to its room has these: plain data, and the same command however often it is sent. */
+/** The fields of every command of a conference to its room: plain data, and the same however often it is sent. */
 const ofRoom = {
-  /** Identity of this command. Failures name it, and a carrier takes it once. */
+  /** Failures name the command by this id, and a carrier takes each id once. */
   commandId: CommandId,
   conferenceId: ConferenceId
 }
 const ofMember = { ...ofRoom, memberId: MemberId }
 
 /**
- * What a member hears and who hears it. `none`: like everybody. `monitor`: it hears all, and nobody hears it. `whisper`:
- * it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
+ * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears it.
+ * `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
  */
 export const SupervisorRole = Schema.Literals(["none", "monitor", "whisper", "barge"])
 export type SupervisorRole = typeof SupervisorRole.Type
 
-/** What a conference asks of its room. Legs come in and go by commands of their calls (`join_room`, `leave_room`). */
+/**
+ * A command of a conference to its room. Legs join and leave by commands of their calls (`join_room`, `leave_room`).
+ */
 export const RoomCommand = Schema.Union([
   /** Makes the room, beside the leg `near`; idempotent. Outcome: `live`, or `command_failed`. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("create"), tenantId: TenantId, near: LegId }),
-  /** Ends it, and lets its members go. Outcome: `over`, also of a room that this carrier never knew. */
+  /** Ends the room and releases its members. Outcome: `over`, also for a room that this carrier never knew. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("end") }),
-  /** Lets a member go; its leg goes on. Outcome: `member_left`, also of one who is not there. */
+  /** Removes a member; its leg continues. Outcome: `member_left`, also for an absent member. */
   Schema.Struct({ ...ofMember, type: Schema.tag("remove") }),
-  /** Nobody hears a muted member. Outcome: `member_muted`, or `command_failed`. */
+  /** A muted member is not heard. Outcome: `member_muted`, or `command_failed`. */
   Schema.Struct({ ...ofMember, type: Schema.tag("mute"), isMuted: Schema.Boolean }),
   /**
    * A member on hold neither hears nor is heard; it hears the sound at `audioUrl`, repeated, or silence. Outcome:
@@ -39,18 +41,18 @@ export const RoomCommand = Schema.Union([
     isHeld: Schema.Boolean,
     audioUrl: Schema.NullOr(Secret.url(Schema.String))
   }),
-  /** `targets` are those who hear a whisper. Outcome: `member_supervises`, or `command_failed`. */
+  /** `targets` are the members that hear a whisper. Outcome: `member_supervises`, or `command_failed`. */
   Schema.Struct({
     ...ofMember,
     type: Schema.tag("supervise"),
     role: SupervisorRole,
     targets: Schema.Array(MemberId)
   }),
-  /** All but the member `except` (who comes or goes) and those on hold hear a short tone. No outcome. */
+  /** All members hear a short tone, except `except` (which joins or leaves) and those on hold. It has no outcome. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("beep"), except: Schema.NullOr(MemberId) }),
   /**
-   * Hands `media` to the media of the room: what it plays is heard by all who are not on hold, or by the members in
-   * `to`; what it records is the room. Outcomes: its media events, or `command_failed`.
+   * Hands `media` to the media of the room. Its playback is heard by all members that are not on hold, or by the members in
+   * `to`; its recording is of the room. Outcomes: its media events, or `command_failed`.
    */
   Schema.Struct({
     ...ofRoom,
@@ -62,6 +64,6 @@ export const RoomCommand = Schema.Union([
 ])
 export type RoomCommand = typeof RoomCommand.Type
 
-/** As `Order` of a leg's command. */
+/** A room's command with its authority, as `Order` is for a leg's. */
 export const RoomOrder = Schema.Struct({ authority: Authority, command: RoomCommand })
 export type RoomOrder = typeof RoomOrder.Type

@@ -3,24 +3,26 @@ import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../domain/I
 import * as MediaMessage from "../../ports/media/MediaMessage.ts"
 import { SupervisorRole } from "./RoomCommand.ts"
 
-/** Every event of a room has these; they mean what they mean with a leg (`CarrierEvent`). */
+/** The fields of every event of a room; they have the same meaning as in `CarrierEvent`. */
 const ofRoom = {
   conferenceId: ConferenceId,
   at: Schema.Number,
-  /** Names the life of the carrier that tells it. */
+  /** Names the life of the carrier that reports it. */
   incarnation: Schema.String,
-  /** 1, 2, 3 and so on for each room within one incarnation. 0: it is not counted. */
+  /** Counts 1, 2, 3 and so on for each room within one incarnation. 0 for an event that is not counted. */
   n: Schema.Int
 }
 const ofMember = { ...ofRoom, memberId: MemberId }
 
-/** What a room tells its conference. */
+/** The events that a room reports to its conference. */
 export const RoomEvent = Schema.Union([
-  /** The room stands. */
+  /** The room is open. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("live") }),
-  /** A leg came in, as this member. */
+  /** A leg joined as this member. */
   Schema.Struct({ ...ofMember, type: Schema.tag("member_joined"), callId: CallId, legId: LegId }),
-  /** It is no longer there: once for each that came in. Told of one who never was there, too, where one is removed. */
+  /**
+   * The member is no longer in the room. Reported once for each that joined, and for an absent member that is removed.
+   */
   Schema.Struct({ ...ofMember, type: Schema.tag("member_left") }),
   Schema.Struct({ ...ofMember, type: Schema.tag("member_muted"), isMuted: Schema.Boolean }),
   Schema.Struct({ ...ofMember, type: Schema.tag("member_held"), isHeld: Schema.Boolean }),
@@ -30,11 +32,11 @@ export const RoomEvent = Schema.Union([
     role: SupervisorRole,
     targets: Schema.Array(MemberId)
   }),
-  /** By what it says. Whoever is muted, held, or leaves no longer speaks. */
+  /** Derived from the member's sound. A member that is muted, held, or leaves no longer speaks. */
   Schema.Struct({ ...ofMember, type: Schema.tag("member_speaking"), isSpeaking: Schema.Boolean }),
-  /** An event of the room's media, of what the conference asked for by `media`. */
+  /** An event of the room's media, caused by a `media` command of the conference. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("media"), event: MediaMessage.MediaEvent }),
-  /** The room is gone: the last that is told of it. Its members are gone with it, whether that was told or not. */
+  /** The room is gone, which is its last event. Its members are gone too, whether that was reported or not. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("over") }),
   /** The carrier could not carry the command out. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("command_failed"), commandId: CommandId, reason: Schema.String })
@@ -54,7 +56,7 @@ export const inTime = (event: RoomEvent, of: (at: number) => number): RoomEvent 
     ? { ...event, at: of(event.at), event: MediaMessage.inTime(event.event, of) }
     : { ...event, at: of(event.at) }
 
-/** A member as the carrier has it. */
+/** A member as its carrier knows it. */
 export const MemberFacts = Schema.Struct({
   memberId: MemberId,
   callId: CallId,
@@ -63,14 +65,14 @@ export const MemberFacts = Schema.Struct({
   isHeld: Schema.Boolean,
   role: SupervisorRole,
   targets: Schema.Array(MemberId),
-  /** How long it has been there, by the carrier's monotonic clock. */
+  /** How long the member has been in the room, by the carrier's monotonic clock. */
   ageMs: Schema.Number,
   /** How long ago one of its flags changed. */
   changedMs: Schema.Number
 })
 export type MemberFacts = typeof MemberFacts.Type
 
-/** All that a carrier knows of its rooms at one moment. A room that is not in it is gone. */
+/** All facts that a carrier knows about its rooms at one moment. A room that is missing here is gone. */
 export const RoomSnapshot = Schema.Struct({
   incarnation: Schema.String,
   rooms: Schema.Record(

@@ -2,29 +2,29 @@ import type { ConferenceId } from "../../domain/Id.ts"
 import type { RoomEvent } from "./RoomEvent.ts"
 import type { Told } from "../CarrierEvent.ts"
 
-/** Events of one room that may wait for their commit; the room cannot go on beyond it. */
+/** How many events of one room may wait for their commit; beyond it, the room ends. */
 export const maxWaiting = 4_096
 
-/** Tells the events of rooms: those of a room one after the other, each until it is durable. */
+/** Reports the events of rooms: those of one room one after the other, each until it is durable. */
 export interface RoomEvents {
   /**
-   * `done` is called when the event is durable, when nobody owns the room, or when it was given up (`fault`). False: too
-   * many wait, and the event is not told. The last of a room (`over`) always is.
+   * `done` is called when the event is durable, when the room has no owner, or when it was given up (`fault`). False when too
+   * many wait, and the event is not reported. The last event of a room (`over`) always is.
    *
-   * Of a member's speaking only the last state waits, behind what waits already.
+   * Only the last state of a member's speaking waits, after the events that wait already.
    */
   readonly tell: (event: RoomEvent, done: (told: Told) => void) => boolean
-  /** Calls `then` when every event that the room has told so far is through. */
+  /** Calls `then` when every event that the room has reported so far is durable or given up. */
   readonly caughtUp: (id: ConferenceId, then: () => void) => void
-  /** Rooms that have something to tell. */
+  /** The number of rooms that have events to report. */
   readonly size: () => number
 }
 
 type Waiting = { readonly event: RoomEvent; readonly done: (told: Told) => void } | (() => void)
 
-/** `run` tells an event until it is durable, then calls `settled`. */
+/** `run` reports an event until it is durable, then calls `settled`. */
 export const make = (run: (event: RoomEvent, settled: (told: Told) => void) => void): RoomEvents => {
-  /** The first of each is being told. */
+  /** The first event of each room is being reported. */
   const outboxes = new Map<ConferenceId, Array<Waiting>>()
 
   const next = (id: ConferenceId, outbox: Array<Waiting>): void => {
@@ -52,7 +52,7 @@ export const make = (run: (event: RoomEvent, settled: (told: Told) => void) => v
     next(id, begun)
   }
 
-  /** Drops what waits of the member's speaking. */
+  /** Drops waiting events of the member's speaking. */
   const supersede = (event: RoomEvent & { readonly type: "member_speaking" }): void => {
     const outbox = outboxes.get(event.conferenceId) ?? []
     const at = outbox.findIndex(

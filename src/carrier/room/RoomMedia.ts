@@ -5,23 +5,23 @@ import type { RoomCommand, SupervisorRole } from "./RoomCommand.ts"
 export type Join = Extract<CarrierCommand, { readonly type: "join_room" }>
 export type Of<Type extends RoomCommand["type"]> = Extract<RoomCommand, { readonly type: Type }>
 
-/** What changes in the media of a member. */
+/** A change in the media of a member. */
 export type SeatChange =
   | { readonly type: "muted"; readonly isMuted: boolean }
   | { readonly type: "held"; readonly isHeld: boolean; readonly audioUrl: string | null }
   | { readonly type: "role"; readonly role: SupervisorRole; readonly targets: ReadonlyArray<MemberId> }
 
-/** The sound of rooms. What is asked of a leg, and of a room, is done in order. */
+/** The sound of rooms. The requests for one leg, and for one room, are carried out in order. */
 export interface RoomMedia {
-  /** `settled` is called later: with null, or with why there is no place for it. */
+  /** `settled` is called later: with null, or with the reason why the plane has no place for the room. */
   readonly open: (command: Of<"create">, settled: (refusal: string | null) => void) => void
-  /** Brings a leg in. `settled` is called later: with null, or with why it cannot come in. */
+  /** Brings a leg in. `settled` is called later: with null, or with the reason why it cannot join. */
   readonly enter: (command: Join, settled: (refusal: string | null) => void) => void
-  /** Takes a leg out of the room that it is in, or comes into. */
+  /** Takes a leg out of the room that it is in, or joins. */
   readonly leave: (legId: LegId) => void
   readonly change: (conferenceId: ConferenceId, memberId: MemberId, change: SeatChange) => void
   readonly beep: (conferenceId: ConferenceId, except: MemberId | null) => void
   readonly command: (command: Of<"media">) => void
-  /** Lets all members go; `closed` is called when all that the room had to tell is told. */
+  /** Releases all members; `closed` is called when the room has nothing left to report. */
   readonly close: (conferenceId: ConferenceId, closed: () => void) => void
 }

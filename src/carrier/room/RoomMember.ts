@@ -3,26 +3,26 @@ import type { SupervisorRole } from "./RoomCommand.ts"
 import type { MemberFacts } from "./RoomEvent.ts"
 import type { Join, SeatChange } from "./RoomMedia.ts"
 
-/** A leg that is in a room, or comes in. */
+/** A leg that is in a room, or joins it. */
 export interface RoomMember {
   readonly of: Pick<Join, "callId" | "conferenceId" | "legId" | "memberId">
-  /** Commands that brought it here and have no outcome yet. */
+  /** The commands that brought it here and have no outcome yet. */
   asked: Array<CommandId>
-  /** Whether it is in. */
+  /** Whether the member has joined. */
   stands: boolean
   isMuted: boolean
   isHeld: boolean
   role: SupervisorRole
   targets: ReadonlyArray<MemberId>
   isSpeaking: boolean
-  /** Monotonic milliseconds, as `changedAt`. */
+  /** In monotonic milliseconds, like `changedAt`. */
   since: number
   changedAt: number
-  /** What waits until it is in (true), or will never be (false). */
+  /** Actions that wait until the member has joined (true), or never will (false). */
   readonly behind: Array<(stands: boolean) => void>
 }
 
-/** One that comes in. */
+/** A member that begins to join. */
 export const make = ({ callId, commandId, conferenceId, isHeld, isMuted, legId, memberId }: Join): RoomMember => ({
   of: { callId, conferenceId, legId, memberId },
   asked: [commandId],

@@ -8,29 +8,31 @@ import type { RoomEvent, RoomSnapshot } from "./RoomEvent.ts"
 export type { RoomCommand, RoomOrder, SupervisorRole } from "./RoomCommand.ts"
 export type { MemberFacts, RoomEvent, RoomReport, RoomSnapshot } from "./RoomEvent.ts"
 
-/** The rooms of an adapter: the same contract as its legs (`CarrierAdapter`). */
+/** The rooms of an adapter, with the same contract as its legs (`CarrierAdapter`). */
 export interface Rooms {
-  /** Hands the command over; never waits and never fails: an outcome is an event. */
+  /** Hands the command over; never waits and never fails, because an outcome is an event. */
   readonly interpret: (order: RoomOrder) => Effect.Effect<void>
-  /** Tells what it knows of these rooms, or of all its rooms when `ids` is null; null while it cannot be asked. */
+  /** Reports its facts about these rooms, or about all its rooms when `ids` is null; null while it cannot be asked. */
   readonly snapshot: (
     authority: Authority,
     ids: ReadonlyArray<ConferenceId> | null
   ) => Effect.Effect<RoomSnapshot | null>
-  /** Completes when every event that the room has told so far is acknowledged, or given up. */
+  /** Completes when every event that the room has reported so far is acknowledged, or given up. */
   readonly caughtUp: (id: ConferenceId) => Effect.Effect<void>
 }
 
-/** Takes the events of rooms; answers as `CarrierSink.tell`. */
+/** Takes the events of rooms; answers like `CarrierSink.tell`. */
 export type RoomListener = (conferenceId: ConferenceId, event: RoomEvent) => Effect.Effect<Told>
 
-/** Events of every adapter's rooms, to the conferences that own them. Before anybody listens they wait. */
+/**
+ * Passes the events of every adapter's rooms to the conferences that own them. Before there is a listener they wait.
+ */
 export class RoomSink extends Context.Service<
   RoomSink,
   {
-    /** Answers what became of the event, as `CarrierSink.tell` does. */
+    /** Returns the outcome of the event, as `CarrierSink.tell` does. */
     readonly tell: RoomListener
-    /** There is one listener: the conferences. */
+    /** The conferences are the only listener. */
     readonly listen: (listener: RoomListener) => Effect.Effect<void>
   }
 >()("trunkline/carrier/RoomSink") {

@@ -15,7 +15,7 @@ interface Refusal {
   readonly reason: string
 }
 
-/** Hears of the media of a room. */
+/** Receives the events of a room's media. */
 interface Listener {
   readonly told: (event: MediaEvent) => void
   readonly lost: () => void
@@ -23,7 +23,7 @@ interface Listener {
   readonly spoke: (memberId: Id.MemberId, isSpeaking: boolean) => void
 }
 
-/** What rooms need of a media plane, where a room is a leg. The plane has the contracts (`media/plane/MediaPlane.ts`). */
+/** The part of a media plane that rooms need, where a room is a leg. The contracts are in `media/plane/MediaPlane.ts`. */
 export interface Plane {
   readonly openRoom: (room: Id.LegId, tenant: Id.TenantId, near: Id.LegId) => Effect.Effect<void, Refusal>
   readonly enterRoom: (
@@ -49,36 +49,35 @@ export interface Plane {
   readonly subscribe: (room: Id.LegId, listener: Listener) => Effect.Effect<void>
 }
 
-/** A carrier, and its legs in the plane. */
+/** A carrier with legs in the plane. */
 export interface Options {
-  /** Of the carrier; its rooms have it too. */
+  /** The incarnation of the carrier, which its rooms share. */
   readonly incarnation: string
   readonly legOf: (legId: Id.LegId) => Bridgeable | null
   readonly unbridge: (legId: Id.LegId) => void
 }
 
-/** What a carrier gets: rooms for its registration, and what it does with its legs. */
+/** The rooms of a carrier for its registration, and the operations for its legs. */
 export interface Joined extends Pick<RoomBook.RoomBook, "join" | "leave" | "part" | "ended"> {
   readonly rooms: Rooms
 }
 
-/** The plane tells what is left of a room as it closes it: within milliseconds, or not at all. */
+/** How long to wait for a closing room: the plane reports the rest within milliseconds, or not at all. */
 const closingPatienceMs = 1_000
-/** Commands of a room that are remembered: for each of 250 members some. */
+/** How many commands of a room are remembered: a few for each of 250 members. */
 const commandsRemembered = 1_024
 
 /** The room as a leg of the plane. */
 export const legOf = (id: Id.ConferenceId): Id.LegId => Id.derive(id, "leg")
 
 /**
- * The rooms of all carriers in this process whose legs stand in one media plane: any of these legs can come into any of
- * these rooms, whichever carriers have them. Each carrier is given the commands for its own legs and for the rooms that
- * it made.
+ * The rooms of all carriers in this process whose legs share one media plane: any of these legs can join any of these
+ * rooms, whichever carriers have them. Each carrier gets the commands for its own legs and for the rooms that it made.
  */
 export class SharedRooms extends Context.Service<
   SharedRooms,
   {
-    /** The carrier's legs stand in `plane`, and are known there as long as that lives. */
+    /** Adds a carrier whose legs are in `plane`, for as long as the plane lives. */
     readonly add: (plane: Plane, carrier: Options) => Joined
   }
 >()("trunkline/carrier/SharedRooms") {
@@ -116,9 +115,9 @@ const makeShared = (given: {
   const { now, plane, run, sink } = given
   const carriers: Array<Options> = []
   const carrierOf = (legId: Id.LegId): Options | null => carriers.find(({ legOf }) => legOf(legId) !== null) ?? null
-  /** Called when the room has closed in the plane. */
+  /** Functions to call when the room has closed in the plane. */
   const closing = new Map<Id.ConferenceId, () => void>()
-  /** Waits for the end of a room, which is not told yet. */
+  /** Functions that wait for the end of a room that is not reported yet. */
   const behindEnds = new Map<Id.ConferenceId, Array<() => void>>()
 
   const memory = OrderMemory.make({
@@ -147,7 +146,7 @@ const makeShared = (given: {
         told: (event) => book.told(conferenceId, event),
         lost: () => {
           book.lost(conferenceId)
-          // Nobody else gives its place back.
+          // A lost room must be closed here, because no other code frees its place.
           run(plane.close(room))
         },
         closed: () => closed(conferenceId),
@@ -177,10 +176,10 @@ const makeShared = (given: {
 
   const events = RoomEvents.make((event, settled) =>
     run(
-      // In a turn of its own: what becomes of an event never comes back in the middle of the step that tells it.
+      // The separate turn keeps the outcome of an event from arriving in the middle of the step that reports it.
       Effect.andThen(
         Effect.yieldNow,
-        // A seat that nobody is in any more is as bad as a leg that nobody ends.
+        // A seat that its member left without a report is as bad as a leg that never ends.
         Telling.untilDurable(
           sink.tell(event.conferenceId, event),
           event.type === "over" || event.type === "member_left"

@@ -6,7 +6,7 @@ import type { EarlyMedia } from "../EarlyMedia.ts"
 import type { FarAct, PhoneScript } from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
-/** Messages that may wait on one leg; the next one ends the leg with `error`. */
+/** How many messages may wait on one leg; the next one ends the leg with `error`. */
 export const mailboxRoom = 256
 
 export type Mail =
@@ -16,14 +16,14 @@ export type Mail =
   /** `done` completes when all mail before it is handled. */
   | { readonly type: "mark"; readonly done: Deferred.Deferred<void> }
 
-/** A leg of this process: its state, and the mailbox of the one fiber that changes it and tells of it. */
+/** A leg of this process: its state, and the mailbox of the one fiber that changes it and reports it. */
 export interface Line {
   readonly id: Id.LegId
-  /** Null: another leg is at its other end. */
+  /** Null when another leg is at its other end. */
   readonly script: PhoneScript | null
   /** The number of the far party. */
   readonly number: string
-  /** Null while an inbound leg was not answered. */
+  /** Null until an inbound leg is answered. */
   tenantId: Id.TenantId | null
   /** A leg that it will be bridged with. */
   readonly near: Id.LegId | null
@@ -34,9 +34,9 @@ export interface Line {
   leg: SimulatedLeg.SimulatedLeg
   /** Null while an inbound leg waits for admission. */
   callId: Id.CallId | null
-  /** The leg at the other end; null: a phone is there. */
+  /** The leg at the other end; null when a phone is there. */
   peer: Line | null
-  /** Hears what our side does: the leg at the other end, or a phone that was asked to call us. */
+  /** Receives the acts of our side, for the leg at the other end or for a phone with a holder. */
   hears: ((act: FarAct) => void) | null
   early: EarlyMedia | null
   /** Commands that wait until there are media. */

@@ -13,7 +13,7 @@ import type { LineMedia } from "./LineMedia.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 interface Options {
-  /** Those that live. */
+  /** The live legs. */
   readonly lines: Map<Id.LegId, Line.Line>
   readonly fibers: FiberSet.FiberSet<void>
   readonly incarnation: string
@@ -25,8 +25,8 @@ interface Options {
 }
 
 /**
- * The life of a leg: the one fiber that takes its mail, does what `SimulatedLeg` decides, and tells of it; and what is
- * left behind when it ends, however it does.
+ * The life of a leg: the one fiber that takes its mail, carries out the decisions of `SimulatedLeg` and reports them;
+ * and the cleanup however the leg ends.
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { bridges, fibers, incarnation, lines, media, memory, refer, rooms } = options
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             line.hears?.(outcome.act)
             break
           case "over":
-            // Whoever holds a phone hears of its own acts, too.
+            // The holder of a phone gets its own acts, too.
             if (line.script?.holder !== undefined)
               line.hears?.({ type: "ends", end: SimulatedLeg.mirrored(outcome.end) })
             bridges.ended(line.id)
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }
     })
 
-  /** Runs however the leg ends: nothing of it stays behind, and its other end does not wait for it. */
+  /** Runs however the leg ends, so that it leaves nothing and its other end does not wait for it. */
   const release = Effect.fnUntraced(function* (line: Line.Line) {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     bridges.ended(line.id)
     rooms.ended(line.id)
     yield* media.disconnect(line)
-    // Behind its end, which has been told.
+    // These failures follow the leg's end, which has been reported.
     const failures = left.flatMap((command) => CommandFailure.of(command, "unknown_leg") ?? [])
     yield* FiberSet.run(
       fibers,

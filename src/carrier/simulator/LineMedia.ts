@@ -6,9 +6,9 @@ import * as Line from "./Line.ts"
 
 type Media = Extract<CarrierCommand, { readonly type: "media" }>
 
-/** The media plane may take so long to open a leg. */
+/** How long the media plane may take to open a leg. */
 const openTimeoutMs = 5000
-/** Commands that wait on one leg for its media; the next one fails. */
+/** How many commands wait on one leg for its media; the next one fails. */
 const maxWaiting = 16
 
 export type LineMedia = ReturnType<typeof make>
@@ -19,7 +19,7 @@ export const make = (plane: MediaPlane["Service"]) => {
     plane.command(line.id, tenantId, media)
 
   return {
-    /** False: the plane has no place for it. */
+    /** False when the plane has no place for it. */
     connect: Effect.fnUntraced(function* (line: Line.Line) {
       const { tenantId } = line
       if (tenantId === null) return false
@@ -48,7 +48,7 @@ export const make = (plane: MediaPlane["Service"]) => {
         line.hasMedia = false
         return plane.close(line.id)
       }),
-    /** Null: the leg is not answered, so it has no media for this command. */
+    /** Null when the leg is not answered and so has no media for this command. */
     command: (line: Line.Line, command: Media): Effect.Effect<void> | null => {
       if (line.leg.phase === "talking") return handOver(line, command)
       // Work that begins with the ringing of a leg begins with its first sound.

@@ -4,16 +4,13 @@ import type { Part } from "../../media/SimulatedPhone.ts"
 import type { LegId } from "../../domain/Id.ts"
 import type { LegEnd } from "../Carrier.ts"
 
-/**
- * An act of the far party of a simulated leg. A phone acts by its script, the party of a joined leg by its own
- * commands.
- */
+/** An act of the far party of a simulated leg, by a phone's script or by the commands of a joined leg's party. */
 export type FarAct =
   | { readonly type: "rings" }
-  /** Its sound comes, and ours is heard, before it answers (SIP 183). */
+  /** The phone's sound begins, and ours is heard, before it answers (SIP 183). */
   | { readonly type: "sends_early_media" }
   | { readonly type: "answers" }
-  /** `end` is what our side of the leg reports. */
+  /** `end` is the report of our side of the leg. */
   | { readonly type: "ends"; readonly end: LegEnd }
 
 export interface Step {
@@ -23,20 +20,20 @@ export interface Step {
 
 /** A simulated phone: its voice, and its acts in the order of their offsets. */
 export interface PhoneScript {
-  /** Counted from the dial, or from the call of a phone that calls us. They stop at the answer. */
+  /** The acts counted from the dial, or from the phone's call to us. They stop at the answer. */
   readonly alerting: ReadonlyArray<Step>
-  /** Counted from the answer. */
+  /** The acts counted from the answer. */
   readonly talking: ReadonlyArray<Step>
   readonly voice: Voice
-  /** What it does with a REFER: calls as it is asked to and reports, takes it and reports nothing, or refuses it. */
+  /** How it reacts to a REFER: it calls as requested and reports, accepts and reports nothing, or refuses. */
   readonly referred: "calls" | "is_silent" | "refuses"
-  /** Somebody holds this phone, and it acts by its holder too; absent: by its script alone. */
+  /** A holder that acts on this phone besides its script; absent when the script acts alone. */
   readonly holder?: Holder
 }
 
 /**
- * Is told that a leg of the phone begins, with a way to act on it, and hears from then on what our side does, and of the
- * leg's end, whose `by` is as the phone sees it: `near` is the phone. It may hear of the end twice.
+ * Called when a leg of the phone begins, with a way to act on it. The result receives the acts of our side and the
+ * leg's end, whose `by` is as the phone sees it: `near` is the phone. It may receive the end twice.
  */
 export type Holder = (held: {
   readonly legId: LegId
@@ -72,22 +69,22 @@ const tone = (ms: number, dbfs: number, ...frequencies: ReadonlyArray<number>): 
 const once = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: false })
 const forever = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: true })
 
-/** Digits as tones, 100 ms long with 100 ms between them. */
+/** Plays digits as tones, 100 ms long with 100 ms between them. */
 const tones = (digits: string): ReadonlyArray<Part> =>
   Array.from(digits).flatMap((digit): ReadonlyArray<Part> => {
     const components = Tone.dtmf(digit)
     return components === null ? [] : [{ sound: "tone", ms: 100, components }, silence(100)]
   })
 
-/** ITU-T E.180: tells that a call did not get through, before it is said why. */
+/** ITU-T E.180: the tones before an announcement that a call failed. */
 const specialInformation = [950, 1400, 1800].map((hz) => tone(330, -16, hz))
 
 const echo: Voice = { type: "echo" }
 const beep = tone(500, -10, 1000)
 
 /**
- * The simulated phones, by number, guide/connections.md#simulated-phones. Nobody can order these numbers. When a phone
- * rings for ever, the call's own deadline ends the leg.
+ * The simulated phones, by number, guide/connections.md#simulated-phones. Tenants cannot order these numbers. When a
+ * phone rings for ever, the call's own deadline ends the leg.
  */
 const phones: ReadonlyMap<string, PhoneScript> = new Map([
   ["+12025550100", answering(echo)],
@@ -124,29 +121,29 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
       alerting: [at(200, { type: "sends_early_media" }), answersAfter(2500)]
     })
   ],
-  // Tones that are told apart in one room: no multiple of one is near another.
+  // These tones can be distinguished in one room, because no multiple of one is near another.
   ["+12025550124", answering(forever(tone(1000, -20, 439)))],
   ["+12025550125", answering(forever(tone(1000, -20, 1151)))],
   ["+12025550126", answering(forever(tone(1000, -20, 2239)))]
 ])
 
-/** The phone with this number; null: no phone has it, but a tenant may. */
+/** The phone with this number; null when it is not a phone's. It may be a tenant's. */
 export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
 
 export const numbers: ReadonlyArray<string> = [...phones.keys()]
 
 /**
- * A phone that calls a tenant's number: echoes once it is answered, gives up after a minute of ringing, and hangs up a
- * minute after the answer.
+ * A phone that calls a tenant's number. It echoes once it is answered, gives up after a minute of ringing, and hangs up
+ * a minute after the answer.
  */
 export const caller: PhoneScript = answering(echo, {
   alerting: [ends(60_000, "cancelled", 487, "far")],
   ...hangsUpAfter(60_000)
 })
 
-/** Who answers and who calls. */
+/** The phones that answer and that call. */
 export interface Phones {
-  /** The phone with this number; null: no phone has it, but a tenant may. */
+  /** The phone with this number; null when it is not a phone's. It may be a tenant's. */
   readonly called: (number: string) => PhoneScript | null
   /** The phone that calls a tenant from this number. */
   readonly calling: (number: string) => PhoneScript

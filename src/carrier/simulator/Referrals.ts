@@ -9,11 +9,11 @@ interface Options {
   readonly phones: PhoneScript.Phones
   readonly fork: (effect: Effect.Effect<void>) => void
   readonly isLive: (line: Line.Line) => boolean
-  /** A phone with this number calls a tenant; `hears` is told what our side does. */
+  /** Calls a tenant from the phone with this number; `hears` receives the acts of our side. */
   readonly callTenant: (from: string, to: string, hears: (act: FarAct) => void) => Effect.Effect<void>
 }
 
-/** REFERs to simulated phones: each calls as it is asked to, or does not, and reports (`PhoneScript.referred`). */
+/** REFERs to simulated phones: each phone calls as requested or not, and reports (`PhoneScript.referred`). */
 export const make = ({ callTenant, fork, isLive, phones }: Options) => {
   const calls = (line: Line.Line, to: string, told: (referred: Referral.Referred) => void): Effect.Effect<void> => {
     const phone = phones.called(to)
@@ -26,7 +26,7 @@ export const make = ({ callTenant, fork, isLive, phones }: Options) => {
     return Effect.sync(() => fork(Effect.map(Effect.sleep(afterMs), () => told(referred))))
   }
 
-  /** Each REFER is accepted or not, and has one end. */
+  /** Each REFER is accepted or refused, and has one end. */
   return (
     line: Line.Line,
     { commandId, to }: Extract<CarrierCommand, { readonly type: "refer" }>
@@ -41,7 +41,7 @@ export const make = ({ callTenant, fork, isLive, phones }: Options) => {
       }
       if (number === null)
         return Effect.sync(() => Line.report(line, { type: "command_failed", commandId, reason: "invalid_address" }))
-      // At the other end of a joined leg is this service, which takes no REFER.
+      // The other end of a joined leg is this service, which accepts no REFER.
       if (line.script === null) return Effect.sync(() => told(Referral.failed(405)))
       if (line.script.referred === "refuses") return Effect.sync(() => told(Referral.failed(603)))
       told(Referral.accepted)

@@ -2,16 +2,16 @@ import type { Admission, LegEnd, RejectCause } from "../Carrier.ts"
 import * as SipStatus from "../SipStatus.ts"
 import type { FarAct, PhoneScript, Step } from "./PhoneScript.ts"
 
-/** One simulated leg, seen from our side: its phase, and the acts that its phone still has to do. */
+/** A simulated leg, seen from our side: its phase, and the acts that its phone still has to do. */
 export interface SimulatedLeg {
   readonly direction: "outbound" | "inbound"
   readonly phase: "alerting" | "talking" | "over"
   readonly rang: boolean
-  /** Its media were connected before the answer. */
+  /** Whether its media were connected before the answer. */
   readonly isEarly: boolean
-  /** The phone's acts that are still to come, by ascending `at`, which is on the monotonic clock. */
+  /** The phone's remaining acts, by ascending `at`, which is on the monotonic clock. */
   readonly agenda: ReadonlyArray<{ readonly at: number; readonly act: FarAct }>
-  /** Acts that begin with the answer. */
+  /** The acts that begin with the answer. */
   readonly talking: ReadonlyArray<Step>
 }
 
@@ -25,18 +25,20 @@ export type Input =
   | { readonly type: "far"; readonly act: FarAct }
   /** The next act of the phone may be due. */
   | { readonly type: "due" }
-  /** The leg cannot be kept: no media, or more to do than there is room for. */
+  /** The leg cannot be kept: it has no media, or more work than there is room for. */
   | { readonly type: "fault" }
 
 export type Outcome =
   | { readonly type: "ringing" }
-  /** Connect the media, then tell that they come before the answer. */
+  /** Connect the media, then report the early media. */
   | { readonly type: "early" }
-  /** Connect the media, unless they are, then tell the answer. Later outcomes follow only when both worked. */
+  /**
+   * Connect the media unless they are connected, then report the answer. Later outcomes follow only when both worked.
+   */
   | { readonly type: "talk" }
-  /** Pass the act on to the far party, if that is a leg; a phone takes no notice. */
+  /** Pass the act on to the far party if that is a leg; a phone ignores it. */
   | { readonly type: "pass"; readonly act: FarAct }
-  /** The leg has ended: the last outcome, once in its life. */
+  /** The leg has ended, which is its last outcome and happens once. */
   | { readonly type: "over"; readonly end: LegEnd }
 
 interface Stepped {
@@ -57,7 +59,7 @@ export const make = (direction: SimulatedLeg["direction"], script: PhoneScript |
   talking: script?.talking ?? []
 })
 
-/** The end of a caller whose callee was not admitted. A number that nobody owns has no route. */
+/** The end of a caller whose callee was not admitted. A number without an owner has no route. */
 export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): LegEnd =>
   cause === "not_found"
     ? { cause: "no_route", sipStatus: null, by: "network" }
@@ -72,7 +74,7 @@ const over = (leg: SimulatedLeg, end: LegEnd): Stepped => ({
   outcomes: [{ type: "over", end }]
 })
 
-/** We end it: the far party sees the mirror image. */
+/** When we end the leg, the far party sees the mirror image. */
 const endedHere = (leg: SimulatedLeg, end: LegEnd): Stepped => {
   const { leg: ended, outcomes } = over(leg, end)
   return { leg: ended, outcomes: [{ type: "pass", act: { type: "ends", end: mirrored(end) } }, ...outcomes] }
@@ -85,7 +87,7 @@ const talk = (leg: SimulatedLeg, now: number, ...outcomes: ReadonlyArray<Outcome
 
 const stay = (leg: SimulatedLeg): Stepped => ({ leg, outcomes: [] })
 
-/** A hangup of a leg that nobody answered is a CANCEL on the caller's side and a final answer on the callee's. */
+/** A hangup of an unanswered leg is a CANCEL on the caller's side and a final answer on the callee's. */
 const hangup = (leg: SimulatedLeg, cause: RejectCause): Stepped => {
   if (leg.phase === "talking") return endedHere(leg, { cause: "hangup", sipStatus: null, by: "near" })
   return endedHere(
@@ -111,7 +113,7 @@ const far = (leg: SimulatedLeg, act: FarAct, now: number): Stepped => {
   }
 }
 
-/** One row for each thing that can happen to a leg. A leg that is over does nothing more. */
+/** Handles each input to a leg. A leg that is over does nothing more. */
 export const step = (leg: SimulatedLeg, input: Input, now: number): Stepped => {
   if (leg.phase === "over") return stay(leg)
   const offered = leg.direction === "inbound" && leg.phase === "alerting"

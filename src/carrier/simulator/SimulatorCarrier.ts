@@ -27,7 +27,7 @@ import * as PhoneScript from "./PhoneScript.ts"
 import * as Referrals from "./Referrals.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
-/** Legs at once; the next one ends with `error`, or is not admitted. */
+/** The most legs at once; the next one ends with `error`, or is not admitted. */
 export const maxLegs = 20_000
 
 const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
@@ -76,7 +76,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     refer: (line, command) => refer(line, command)
   })
 
-  /** Asks for the admission of an inbound leg, tells the caller of the answer, then runs the leg. */
+  /** Requests the admission of an inbound leg, passes the answer to the caller, then runs the leg. */
   const takeIn = (
     line: Line.Line,
     call: Pick<InboundOffer, "from" | "to" | "headers">,
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       yield* live(line)
     })
 
-  /** A number that is no phone's: rings at the tenant that owns it, and joins both legs. */
+  /** For a number that is no phone's: rings at the tenant that owns it, and joins both legs. */
   const ringTenant = Effect.fnUntraced(function* (
     caller: Line.Line,
     command: Extract<CarrierCommand, { readonly type: "dial" }>
@@ -124,11 +124,11 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     )
   })
 
-  /** Hands a leg to whoever holds its phone, and gives what is to hear of our side; null: nobody holds it. */
+  /** Hands a leg to the holder of its phone and returns the receiver of our acts; null when the phone has no holder. */
   const hold = (line: Line.Line, number: string): Line.Line["hears"] =>
     line.script?.holder?.({ legId: line.id, number, act: Line.farActs(line) }) ?? null
 
-  /** A phone calls a tenant; `hears` is told what our side does, `told` whether the call is taken. */
+  /** A phone calls a tenant; `hears` receives the acts of our side, `told` the admission. */
   const phoneCalls = Effect.fnUntraced(function* (
     call: { readonly from: string; readonly to: string },
     hears: Line.Line["hears"],
@@ -163,7 +163,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     const { callId, legId, near = null, tenantId, to } = command
     const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, tenantId, near })
     line.early = EarlyMedia.make(command, (tenantId, early) => void fork(media.command(legId, tenantId, early)))
-    // It may be joined to a second leg: both must fit.
+    // The leg may be joined to a second one, so both must fit.
     if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
     else line.hears = hold(line, command.from)
@@ -176,7 +176,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   /** Answers a command for a leg that this process never had. */
   const answerUnknown = (command: CarrierCommand) => tellAll(command, CommandFailure.ofUnknownLeg(command))
 
-  /** Answers a command for a leg whose end was told. */
+  /** Answers a command for a leg whose end was reported. */
   const answerOver = (command: CarrierCommand) => {
     const failure = CommandFailure.of(command, "unknown_leg")
     return tellAll(command, failure === null ? [] : [failure])
@@ -188,7 +188,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       if (admitted === "no") return Effect.void
       const { command } = order
       const line = lines.get(command.legId)
-      // One that is over answers what it still has when its end is durable.
+      // A leg that is over answers its remaining commands when its end is durable.
       if (line !== undefined) return Effect.sync(() => Line.post(line, { type: "command", command }))
       if (admitted === "over") return Effect.asVoid(FiberSet.run(fibers, answerOver(command)))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
@@ -243,13 +243,13 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 })
 
 /**
- * The carrier of these phones, registered as `simulator`. `PhoneScript` says what each number does, `SimulatedLeg`
- * decides, and the media plane carries the sound in memory. Its only clock is the fibers'.
+ * The carrier of these phones, registered as `simulator`. `PhoneScript` defines each number's behaviour, `SimulatedLeg`
+ * decides, and the media plane carries the sound in memory. It has no clock besides that of its fibers.
  *
  * Legs die with the process, so a leg that it does not know is `lost` at once. When the layer's scope closes, legs
  * vanish without an event.
  */
 export const layerOf = (phones: PhoneScript.Phones) => Layer.effect(InboundSimulator, make(phones))
 
-/** The phones that every installation has. */
+/** The phones of every installation. */
 export const layer = layerOf(PhoneScript.simulated)
