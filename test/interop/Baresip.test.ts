@@ -1,4 +1,4 @@
-/** Calls with a real phone, baresip, in both directions; everything through the API, the operator command and webhooks. */
+/** Calls with a real phone, baresip, in both directions, through the API, the operator command and webhooks alone. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as Wav from "../../src/protocol/audio/Wav.ts"
@@ -12,7 +12,7 @@ import * as Sound from "./Sound.ts"
 const phoneNumber = "+4930123456"
 const frequency = 1_100
 const levelDbfs = -12
-/** Its frequency is that of no other sound here. */
+/** No other sound here has this frequency. */
 const sound = Wav.write({ sampleRate: 8000, samples: Tone.sine(frequency, levelDbfs, 2_000, 8000) })
 const voice = Tone.sine(440, -20, 60_000, 8000)
 
@@ -38,7 +38,7 @@ afterEach(async () => {
   await phone.stop()
 })
 
-/** A phone of its own for each test, behind a trunk of a tenant of its own. */
+/** Starts a new phone for a test, as the trunk of a new tenant. */
 const ready = async (answers = false) => {
   const number = numbers++
   own = `+12025550${number}`
@@ -50,7 +50,7 @@ const ready = async (answers = false) => {
 const place = async (more: object = {}): Promise<string> =>
   String((await tenant.request("POST", "/v1/calls", { from: own, to: phoneNumber, ...more }))["id"])
 
-/** baresip calls our number; the id of the call that comes of it. */
+/** baresip calls our number; returns the id of the resulting call. */
 const called = async (): Promise<string> => {
   phone.command("dial", `sip:${own}@127.0.0.1:${service.sipPort}`)
   const started = await Service.eventually("call.started inbound", () =>
@@ -89,7 +89,7 @@ describe("a call that we place to baresip", () => {
     const heard = Sound.loudest(await phone.heard(), frequency)
     expect(heard.tone).toBeGreaterThan(levelDbfs - 1)
     expect(heard.tone).toBeLessThan(levelDbfs + 1)
-    // There is nothing else in it: distortion and noise are about 20 dB below the tone at least.
+    // The sound holds nothing else: distortion and noise are at least about 20 dB below the tone.
     expect(heard.total - heard.tone).toBeLessThan(0.05)
   })
 
@@ -125,7 +125,7 @@ describe("a call that we place to baresip", () => {
     expect(ended.data).toMatchObject({ status: "ended", end_reason: "normal_clearing", end_initiator: "callee" })
   })
 
-  // Its recording ends with the first hold, so that digits show that media goes both ways again.
+  // The phone's recording ends with the first hold, so digits show that media flows both ways again.
   it("goes on in the same leg through hold and resume, with media both ways", async () => {
     const id = await established()
     phone.command("hold")

@@ -1,4 +1,4 @@
-/** Debian's baresip as a SIP phone: its sound is a file, what it hears it records, and it is steered over TCP. */
+/** Debian's baresip as a SIP phone: it plays a file, records the sound that it receives, and is controlled over TCP. */
 import { spawn } from "node:child_process"
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
@@ -9,19 +9,19 @@ import { end, eventually, freePort, type Json } from "./Service.ts"
 
 export interface Options {
   readonly folder: string
-  /** Of its configuration and recordings, in `folder`. */
+  /** The directory of its configuration and recordings, in `folder`. */
   readonly home: string
-  /** User of its address: it takes calls to no other. */
+  /** The user of its address; it accepts calls to no other. */
   readonly name: string
-  /** Whether it takes calls by itself. */
+  /** Whether it answers calls by itself. */
   readonly answers: boolean
-  /** What it says while a call is up: mono, at the rate of its codec. */
+  /** The sound that it plays while a call is up: mono, at the rate of its codec. */
   readonly voice: Int16Array
-  /** The only codec that it speaks; without it PCMU and PCMA. */
+  /** The only codec that it supports; without it PCMU and PCMA. */
   readonly codec?: Codec
 }
 
-/** Codecs as its accounts name them, and the rate of its files in them. */
+/** The codecs under their names in its accounts, and the rate of its files for them. */
 const codecs = {
   PCMU: ["PCMU/8000/1", 8000],
   PCMA: ["PCMA/8000/1", 8000],
@@ -40,7 +40,7 @@ export interface Baresip {
   readonly events: ReadonlyArray<Json>
   /** Waits for an event of this type; the nth since the start, from 1. */
   readonly event: (type: string, nth?: number, withinMs?: number) => Promise<Json>
-  /** What it has heard: a recording for each time that its sound was started, as after a hold. */
+  /** The sound that it has heard: a recording for each time that its sound was started, for example after a hold. */
   readonly heard: () => Promise<ReadonlyArray<Wav.Sound>>
   readonly stop: () => Promise<void>
 }
@@ -127,7 +127,7 @@ export const start = async ({ answers, codec, folder, name, voice, ...options }:
       const recordings = (await readdir(home)).filter((file) => file.endsWith("-dec.wav"))
       const sounds: Array<Wav.Sound> = []
       for (const file of recordings) {
-        // One that was begun and never written to is empty.
+        // A recording that was begun but never written to is empty.
         const sound = Wav.read(await readFile(join(home, file)))
         if (Result.isSuccess(sound)) sounds.push(sound.success)
       }
@@ -147,7 +147,7 @@ const open = (port: number): Promise<Socket | undefined> =>
     socket.once("error", () => resolve(undefined))
   })
 
-/** Netstrings of JSON. */
+/** Reads netstrings of JSON. */
 const listen = (socket: Socket, take: (message: Json) => void): void => {
   let buffered = Buffer.alloc(0)
   socket.on("error", () => undefined)

@@ -1,6 +1,6 @@
 /**
- * Real audio in one room: two real phones and three simulated ones, each saying a tone of its own. Who hears whom is read
- * from what each call recorded, what the phones heard themselves, and the recording of the room.
+ * Real audio in one room: two real phones and three simulated ones, each with a different tone. The recordings of the
+ * calls, of the phones and of the room show which members hear which.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
@@ -17,7 +17,7 @@ import * as Sound from "./Sound.ts"
 const own = "+12025550150"
 const phoneNumber = "+4930123456"
 const levelDbfs = -20
-/** Who says what. The host is a real phone. */
+/** The tone of each member in Hz. The host is a real phone. */
 const says = { host: 761, guest: 1637, low: 439, middle: 1151, high: 2239 } as const
 type Name = keyof typeof says
 const names = Object.keys(says) as ReadonlyArray<Name>
@@ -26,7 +26,7 @@ const simulated: ReadonlyArray<readonly [Name, string]> = [
   ["middle", "+12025550125"],
   ["high", "+12025550126"]
 ]
-/** How long each of the stretches lasts, and what of its ends is not looked at. */
+/** How long each stretch lasts; `guardMs` at each end are ignored. */
 const stretchMs = 2_000
 const guardMs = 500
 
@@ -73,11 +73,11 @@ interface Member {
   readonly name: Name
   readonly callId: string
   readonly legId: string
-  /** By the clock of this machine, when its call was answered: there its recording begins. */
+  /** When its call was answered and its recording began, by the clock of this machine. */
   readonly since: number
 }
 
-/** Calls somebody, whose call is recorded from its answer on. */
+/** Calls a member, whose call is recorded from its answer on. */
 const called = async (name: Name, to: string, routeId: string | null): Promise<Member> => {
   const { id } = await tenant.request("POST", "/v1/calls", {
     from: own,
@@ -111,7 +111,7 @@ interface Stretch {
   readonly to: number
 }
 
-/** One channel of a recording, and when it began. */
+/** A channel of a recording, and when it began. */
 interface Track {
   readonly samples: Int16Array
   readonly rate: number
@@ -125,8 +125,8 @@ const within = ({ rate, samples, since }: Track, { from, to }: Stretch, guard = 
   )
 
 /**
- * The talkers that are heard in it: those at their level, by the half second in which each is loudest (a packet that comes
- * late shifts what follows it). Each other is at least 40 dB below.
+ * The talkers that are heard in it: those at their level, by the half second in which each is loudest (a late packet
+ * shifts the sound after it). Every other is at least 40 dB below.
  */
 const heard = (track: Track, stretch: Stretch): ReadonlyArray<Name> => {
   const samples = within(track, stretch)
@@ -141,7 +141,7 @@ const heard = (track: Track, stretch: Stretch): ReadonlyArray<Name> => {
 
 const allBut = (...out: ReadonlyArray<Name>) => names.filter((name) => !out.includes(name))
 
-/** The longest run of 5 ms that are quieter than -50 dBFS, in milliseconds. */
+/** The longest run of pieces of 5 ms that are quieter than -50 dBFS, in milliseconds. */
 const longestGap = (samples: Int16Array, rate: number): number => {
   const length = (rate * 5) / 1000
   let [longest, run] = [0, 0]
@@ -236,7 +236,7 @@ describe("A room of real and simulated phones", () => {
         })
         if (name !== "guest") expect(heard(said, all)).toEqual([name])
         expect(longestGap(within(hears, all), hears.rate), `gaps of ${name}`).toBeLessThan(40)
-        // A click stands out of the steady sound beside it.
+        // A click is louder than the steady sound beside it.
         const steady = Click.largest(within(hears, all))
         const changing = within(hears, { from: all.from, to: name === "guest" ? away.from : ended }, 0)
         expect(Click.largest(changing) / steady, `clicks of ${name}`).toBeLessThan(2)
@@ -249,7 +249,7 @@ describe("A room of real and simulated phones", () => {
       expect(heard(others, held)).toEqual(allBut("host", "middle"))
       expect(heard(others, whispered), "a whisper is not recorded").toEqual(allBut("host", "high"))
 
-      // What the real phones themselves heard.
+      // The real phones' own recordings count, too.
       for (const [name, real] of phones) {
         const recorded = await real.heard()
         for (const other of allBut(name))

@@ -11,7 +11,7 @@ import * as Sound from "./Sound.ts"
 /** The number by which every phone is called, and its caller id. */
 const phoneNumber = "+4930123456"
 const levelDbfs = -20
-/** What the caller says, and what the callee does. */
+/** The tone of the caller; `calleeHz` is that of the callee. */
 const callerHz = 440
 const calleeHz = 700
 

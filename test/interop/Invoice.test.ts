@@ -7,7 +7,7 @@ import { Invoices } from "../../src/money/invoice/Invoice.ts"
 import { Drawing } from "../../src/money/invoice/Invoice.ts"
 import * as Features from "../support/Features.ts"
 
-/** An invoice as another program reads it: `pdftotext` of poppler. */
+/** Another program, `pdftotext` of poppler, reads an invoice. */
 describe("pdftotext", () => {
   it.live("reads an invoice, whose sums are those of the ledger", () =>
     Effect.gen(function* () {

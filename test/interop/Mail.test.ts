@@ -52,7 +52,7 @@ const letterTo = (email: string, withinMs = 30_000) =>
     withinMs
   )
 
-/** Quoted-printable, RFC 2045 section 6.7, as far as ASCII goes. */
+/** Decodes quoted-printable, RFC 2045 section 6.7, as far as ASCII needs it. */
 const tokenIn = (message: string): string =>
   /verify-email#([\w-]{43})/.exec(message.replaceAll("=\n", "").replaceAll("=23", "#"))?.[1] ?? ""
 

@@ -16,7 +16,7 @@ import * as Goertzel from "../support/Goertzel.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 
 const own = "+12025550150"
-/** Speaks for three seconds, beeps, and is silent. */
+/** This phone speaks for three seconds, beeps, and is silent. */
 const voicemail = "+12025550104"
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const until = async (what: string, holds: () => boolean) => {
@@ -26,7 +26,7 @@ const until = async (what: string, holds: () => boolean) => {
   }
 }
 
-/** In the model's place: keeps what it hears, and says what the test tells it to, as fast as models do. */
+/** Replaces the model: keeps the received sound, and sends the sound that the test requests, as fast as models do. */
 const model = async () => {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" })
   await once(server, "listening")
@@ -49,7 +49,7 @@ const model = async () => {
     heard,
     asked,
     send,
-    /** A response of a tone, in deltas of odd sizes. */
+    /** Sends a response of a tone, in deltas of odd sizes. */
     say: (id: string, frequency: number, ms: number) => {
       const sound = G711.encode("PCMU", Tone.sine(frequency, -10, ms, 8000))
       const of = { response_id: id, item_id: `item_${id}`, output_index: 0, content_index: 0 }
@@ -104,7 +104,7 @@ describe("The Twilio transport of @openai/agents-extensions", () => {
           headers: { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) })
         })
-        // What an answer holds is checked by what the test does with it.
+        // The cast is unchecked, because the test's use of the answer checks it.
         const json = (await response.json()) as { readonly id: string; readonly api_key_plaintext: string }
         return { status: response.status, json }
       }
@@ -130,7 +130,7 @@ describe("The Twilio transport of @openai/agents-extensions", () => {
       }
       while ((await ask("POST", `/v1/calls/${call}/actions/streaming_start`, stream)).status !== 200) await sleep(50)
 
-      // What the voicemail says comes to the model, with a voice of 120 Hz.
+      // The voicemail's announcement reaches the model, with a voice of 120 Hz.
       await until("the model hears the call", () => openai.heard.length > 60)
       const heard = G711.decode("PCMU", Buffer.concat(openai.heard))
       expect(Goertzel.totalLevel(heard)).toBeGreaterThan(-40)

@@ -1,4 +1,4 @@
-/** Postfix from Debian, on loopback: it asks for STARTTLS and a password, and keeps what it takes for example.com. */
+/** Postfix from Debian, on loopback: it requires STARTTLS and a password, and keeps its mail for example.com. */
 import { execFileSync } from "node:child_process"
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,7 +7,7 @@ import type { TestCertificate } from "../support/TestCertificate.ts"
 export interface Postfix {
   readonly user: string
   readonly password: string
-  /** Every message that was delivered, as it stands in the mailbox. */
+  /** Every delivered message, unchanged from the mailbox. */
   readonly delivered: () => Promise<ReadonlyArray<string>>
   readonly down: () => void
   readonly up: () => void

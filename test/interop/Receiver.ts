@@ -23,7 +23,7 @@ export interface Receiver {
   readonly stop: () => Promise<void>
 }
 
-/** A webhook receiver in a process of its own; `sound` is served at `soundUrl`. */
+/** A webhook receiver in a separate process; `sound` is served at `soundUrl`. */
 export const start = async (folder: string, authority: TestAuthority, sound: Uint8Array): Promise<Receiver> => {
   const { cert, key } = authority.issue(["127.0.0.1"])
   const files = ["receiver.pem", "receiver.key", "sound.wav"].map((name) => join(folder, name))

@@ -1,4 +1,4 @@
-/** Recognition by content: flite's voice `rms` as the caller, at 8 kHz, heard by Debian's pocketsphinx. */
+/** Recognition by content: flite's voice `rms` is the caller, at 8 kHz, and Debian's pocketsphinx recognizes it. */
 import { expect, it } from "vitest"
 import * as Recognized from "./Recognized.ts"
 

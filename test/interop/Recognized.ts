@@ -1,4 +1,4 @@
-/** Speech by content: flite's voice `rms` says it, and Debian's pocketsphinx hears it. */
+/** Speech by content: flite's voice `rms` speaks, and Debian's pocketsphinx recognizes it. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import * as Wav from "../../src/protocol/audio/Wav.ts"
 import * as PocketsphinxProcess from "../../src/ports/speech/process/PocketsphinxProcess.ts"
 import type { Phrase } from "../../src/ports/speech/Recognition.ts"
 
-/** A sentence at 16 kHz. */
+/** Speaks a sentence at 16 kHz. */
 export const spoken = (text: string): Int16Array => {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-speech-"))
   const file = join(folder, "said.wav")
@@ -21,7 +21,7 @@ export const spoken = (text: string): Int16Array => {
   return samples
 }
 
-/** The same at 8 kHz. */
+/** Resamples it to 8 kHz. */
 export const narrow = (samples: Int16Array): Int16Array => {
   const resampler = Resample.make(16_000, 8000)
   const narrowed = Resample.concat([resampler.process(samples), resampler.flush()])
@@ -30,8 +30,9 @@ export const narrow = (samples: Int16Array): Int16Array => {
 }
 
 /**
- * What is said where speech is judged: as much as this, and of words that go together. By where its frames of 10 ms begin
- * the recognizer misunderstands some words of the first sentence, until it has learnt the mean of the spectrum.
+ * The text where speech is judged, long enough and of words that belong together. Depending on where its frames of 10
+ * ms begin, the recognizer misunderstands some words of the first sentence, until it has learnt the mean of the
+ * spectrum.
  */
 export const sentences = [
   "i would like to book a table for two people tomorrow evening",
@@ -55,7 +56,7 @@ export const phrasesIn = async (
   return phrases
 }
 
-/** Of all `sentences`, in a sound that may begin and end with speech. */
+/** The word error rate of all `sentences`, in a sound that may begin and end with speech. */
 export const wordErrorRateOf = async ({ sampleRate, samples }: Wav.Sound): Promise<number> => {
   if (sampleRate !== 8000 && sampleRate !== 16_000) throw new Error(`no speech is recognized at ${sampleRate} Hz`)
   const pause = new Int16Array(sampleRate)
@@ -63,7 +64,7 @@ export const wordErrorRateOf = async ({ sampleRate, samples }: Wav.Sound): Promi
   return wordErrorRate(sentences.join(" ").split(" "), heard)
 }
 
-/** Words to change, to add or to leave out (Levenshtein), of those that were said. */
+/** The share of the spoken words to change, add or leave out (Levenshtein). */
 export const wordErrorRate = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
   let row = heard.map((_, at) => at + 1)
   said.forEach((word, line) => {

@@ -48,7 +48,7 @@ afterEach(async () => {
   await phone?.stop()
 })
 
-/** A call that a phone takes which says this. */
+/** A phone that plays this sound takes a call; returns the call's id. */
 const answered = async (says: Int16Array, codec: Baresip.Codec = "PCMU"): Promise<string> => {
   const number = numbers++
   own = `+12025550${number}`
@@ -61,7 +61,7 @@ const answered = async (says: Int16Array, codec: Baresip.Codec = "PCMU"): Promis
   return id
 }
 
-/** Hangs up; the recording, when it is stored. */
+/** Hangs up and returns the recording when it is stored. */
 const recording = async (id: string): Promise<Service.Json> => {
   await tenant.act(id, "hangup")
   return (await receiver.next("recording.completed", id, 60_000)).data
@@ -72,7 +72,7 @@ const download = async (url: unknown, range?: string) => {
   return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) }
 }
 
-/** Loud, and with the pauses of one who talks: what comes in front of a tone is another's. */
+/** Silence around the phone's speech, like the pauses of a talker. */
 const pause = (rate: number, ms: number) => new Int16Array((rate * ms) / 1000)
 const joined = (...parts: ReadonlyArray<Int16Array>) => Int16Array.from(parts.flatMap((part) => [...part]))
 
@@ -89,7 +89,7 @@ describe("A recording of a call with a real phone", () => {
     expect([rate, channels.length]).toEqual([8000, 2])
     const [left, right] = channels.map((samples) => ({ sampleRate: rate, samples }))
     if (left === undefined || right === undefined) throw new Error("two channels were just counted")
-    // Speech, by its energy.
+    // The energy shows that this is speech.
     expect(Goertzel.totalLevel(left.samples.subarray(rate, 4 * rate))).toBeGreaterThan(-35)
     expect(Sound.loudest([right], played.hz).tone).closeTo(played.dbfs, 1)
     expect(Sound.loudest([left], played.hz).tone).toBeLessThan(-45)
@@ -115,7 +115,7 @@ describe("A recording of a call with a real phone", () => {
     await Service.sleep(2_000)
     const { download_url: url } = await recording(id)
     const { channels, rate } = RecorderWorld.wav((await download(url)).bytes)
-    // Both ends are the same phone, which says the same in each of its calls.
+    // Both ends are the same phone, which plays the same sound in each of its calls.
     for (const samples of channels)
       expect(Sound.loudest([{ sampleRate: rate, samples }], voice.hz).tone).closeTo(voice.dbfs, 1)
   })

@@ -1,4 +1,4 @@
-/** The started service and a tenant of it, reached as a user reaches them: HTTP API, operator command, webhooks. */
+/** The started service and a tenant of it, used as a user does: HTTP API, operator command, webhooks. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { randomInt, randomUUID } from "node:crypto"
 import { createSocket } from "node:dgram"
@@ -22,17 +22,17 @@ const isFree = async (port: number): Promise<boolean> => {
     try {
       each.close()
     } catch {
-      // It never opened.
+      // The connection never opened.
     }
   return free
 }
 
-/** Below what systems hand out by themselves, so that no client socket takes it meanwhile. */
+/** Below the ports that systems assign by themselves, so that no client socket takes it meanwhile. */
 const firstPort = 10_000
 const lastPort = 19_998
 let nextPort = firstPort + 2 * randomInt((lastPort - firstPort) / 2)
 
-/** A port that is free for UDP and TCP, as is the one above it (baresip takes that for TLS, SIPp for RTCP). */
+/** A port that is free for UDP and TCP, as is the next one (baresip takes that for TLS, SIPp for RTCP). */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = nextPort
@@ -72,23 +72,23 @@ export interface Service {
   readonly baseUrl: string
   readonly sipPort: number
   readonly operatorUrl: string
-  /** Gone when the tests are over. */
+  /** A folder that is deleted after the tests. */
   readonly folder: string
-  /** Runs `npm run operator -- …` and gives what it prints. */
+  /** Runs `npm run operator -- …` and returns its output. */
   readonly operator: (...words: ReadonlyArray<string>) => Promise<string>
-  /** kill -9, and a new process on the same data and ports; resolves when that answers. */
+  /** Kills the process with -9 and starts a new one on the same data and ports; resolves when that answers. */
   readonly crash: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Passable for the user of an embedded Postgres, who is another one when this is run by root. */
+/** A folder that the user of an embedded Postgres can enter, which is another user when this runs as root. */
 export const makeFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-interop-"))
   await chmod(folder, 0o755)
   return folder
 }
 
-/** A process of the service that answers. */
+/** Starts a process of the service and waits until it answers. */
 const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string) => {
   const child = spawn(process.execPath, ["src/main.ts"], {
     cwd: root,
@@ -210,7 +210,7 @@ export const makeTenant = async (
   })
   key = String(signedUp["api_key_plaintext"])
   const { id } = signedUp["tenant"] as { readonly id: string }
-  // A scripted peer (SIPp) takes OPTIONS for a call that went wrong, also one that was sent before it was there.
+  // A scripted peer (SIPp) mistakes OPTIONS for a failed call, even one that was sent before it ran.
   const trunk = ["--host", "127.0.0.1", "--port", String(trunkPort), "--options", "off", ...credentials]
   await service.operator("route", "add", "--tenant", id, "--name", "trunk", ...trunk, "--default")
   await service.operator("tenant", "quota", id, "--daily", "none", "--monthly", "none", "--concurrent", "1000")

@@ -163,7 +163,7 @@ const allCalls = async (tenant: Service.Tenant): Promise<ReadonlyArray<Service.J
   }
 }
 
-/** What became of all calls of a tenant, counted by status, reason and whether they were answered. */
+/** The outcomes of all calls of a tenant, counted by status, reason and whether they were answered. */
 const outcomes = async (tenant: Service.Tenant, count: number): Promise<Readonly<Record<string, number>>> => {
   const calls = await Service.eventually("every call ended", async () => {
     const all = await allCalls(tenant)

@@ -22,7 +22,7 @@ export interface Options {
   readonly arguments: ReadonlyArray<string>
 }
 
-/** Column of `-trace_stat`. */
+/** Reads a column of `-trace_stat`. */
 const column = (lines: ReadonlyArray<string>, name: string): number => {
   const at = lines[0]?.split(";").indexOf(name) ?? -1
   return Number(lines.at(-1)?.split(";")[at] ?? "NaN")
@@ -90,7 +90,7 @@ const copied = `[last_Via:]
 
 const contact = "Contact: <sip:sipp@[local_ip]:[local_port];transport=[transport]>"
 
-/** Answers calls at once and waits for the BYE; with `rtp` it says that file meanwhile. */
+/** Answers calls at once and waits for the BYE; with `rtp` it plays that file meanwhile. */
 export const answering = (rtp?: string): string =>
   scenario(
     "answering",

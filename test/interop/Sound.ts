@@ -2,9 +2,9 @@ import * as Goertzel from "../support/Goertzel.ts"
 import type * as Wav from "../../src/protocol/audio/Wav.ts"
 
 export interface Loudest {
-  /** dBFS of the tone in the loudest stretch of half a second. */
+  /** The level of the tone in the loudest stretch of half a second, in dBFS. */
   readonly tone: number
-  /** dBFS of everything in that stretch. */
+  /** The level of the whole sound in that stretch, in dBFS. */
   readonly total: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * OpenStack Swift with its S3 API, from Debian: a real peer for what is stored in a bucket. One device, one replica, four
+ * OpenStack Swift with its S3 API, from Debian: a real peer for storage in a bucket. One device, one replica, four
  * processes on loopback, no memcached.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
@@ -9,7 +9,7 @@ import * as Signature from "../../src/ports/storage/s3/Signature.ts"
 import * as Service from "./Service.ts"
 
 export interface Swift {
-  /** Of a bucket that is there. */
+  /** The URL of an existing bucket. */
   readonly url: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -17,7 +17,7 @@ export interface Swift {
   readonly keys: () => Promise<ReadonlyArray<string>>
   /** An object as the store has it. */
   readonly read: (key: string) => Promise<Uint8Array>
-  /** The store is away, and there again with all that it had. */
+  /** Stops the store; `up` starts it again with all its data. */
   readonly down: () => Promise<void>
   readonly up: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -28,7 +28,7 @@ const device = "disk"
 const bucket = "/recordings"
 const credentials = { accessKeyId: "test:tester", secretAccessKey: "testing", region: "us-east-1" }
 const servers = ["account", "container", "object"] as const
-/** Four interpreters of Python, on cores that others may use. */
+/** Four Python interpreters start, on cores that other programs may use. */
 const startsWithinMs = 180_000
 
 const proxy = (port: number, folder: string): string => `

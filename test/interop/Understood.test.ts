@@ -1,4 +1,4 @@
-/** Speech that crossed a call with a real phone, by content: what was recorded and what the phone heard is recognized. */
+/** Speech that crossed a call with a real phone, by content: the recording and the phone's own sound are recognized. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Resample from "../../src/protocol/audio/Resample.ts"
 import * as Wav from "../../src/protocol/audio/Wav.ts"
@@ -10,7 +10,7 @@ import * as Recognized from "./Recognized.ts"
 import * as Service from "./Service.ts"
 
 const phoneNumber = "+4930123456"
-/** Between two sentences. */
+/** The pause between two sentences. */
 const pauseMs = 1_000
 
 let service: Service.Service
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const pause = (rate: number, ms: number) => new Int16Array((rate * ms) / 1000)
 
-/** A call that a phone takes which says this. */
+/** A phone that plays this voice takes a call. */
 const answered = async (voice: Int16Array, codec: Baresip.Codec) => {
   const number = numbers++
   const own = `+12025550${number}`
@@ -68,14 +68,14 @@ describe.each(["PCMU", "G722"] as const)("Speech in a call in %s", (codec) => {
 
   it("of ours is understood by the phone", { timeout: 120_000 }, async () => {
     const { id, tenant } = await answered(pause(rate, 60_000), codec)
-    // espeak-ng's voices are understood by no recognizer that is at hand, whatever they went through.
+    // No available recognizer understands espeak-ng's voices, even without a call between.
     const spoken = () =>
       receiver.received.filter(({ data, event_type: type }) => type === "call.speak_ended" && data["call_id"] === id)
         .length
     for (const [index, payload] of Recognized.sentences.entries()) {
       await tenant.act(id, "speak", { payload, voice: "flite.rms" })
       await Service.eventually(`${payload} is spoken`, () => (spoken() > index ? true : undefined), 60_000)
-      // The recognizer takes what comes without a pause for one sentence.
+      // The recognizer takes speech without a pause for one sentence.
       await Service.sleep(pauseMs)
     }
     await tenant.act(id, "hangup")

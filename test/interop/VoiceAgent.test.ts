@@ -11,11 +11,11 @@ import * as Service from "./Service.ts"
 
 const phoneNumber = "+4930123456"
 const own = "+12025550190"
-/** What the agent says: a square wave, of which this is the first harmonic. */
+/** The first harmonic of the agent's sound, which is a square wave. */
 const agentHz = 500
 const silence = (ms: number) => new Int16Array(8 * ms)
 const said = Tone.sine(700, -14, 1_000, 8000)
-/** Interrupts the greeting, hears the answer to its end, and says something else. */
+/** Interrupts the greeting, hears the answer to its end, and speaks again. */
 const voice = Int16Array.from([silence(1_200), said, silence(60_000)].flatMap((part) => [...part]))
 
 let service: Service.Service
@@ -67,7 +67,7 @@ describe("The sample voice agent", () => {
         ])
         const [heard] = await phone.heard()
         if (heard === undefined) throw new Error("the phone heard nothing")
-        // In tenths of a second, whether the agent is heard.
+        // Whether the agent is heard, in tenths of a second.
         const tenth = heard.sampleRate / 10
         const talks = Array.from(
           { length: Math.floor(heard.samples.length / tenth) },

@@ -1,6 +1,6 @@
 /**
- * A webhook receiver in its own process: takes webhooks over HTTPS, serves a sound, and answers inbound calls by API
- * when it is told to. Speaks with its parent over IPC.
+ * A webhook receiver in a separate process: takes webhooks over HTTPS, serves a sound, and answers inbound calls by API
+ * on request. It talks to its parent over IPC.
  */
 import { readFileSync } from "node:fs"
 import { Agent, request as httpRequest } from "node:http"

@@ -7,10 +7,10 @@ import * as Quiet from "../bench/neighbour/Quiet.ts"
 import * as World from "../crash/support/World.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** A twentieth of what `npm run bench -- --only neighbour` does, for what happens at all, not for how soon. */
+/** A twentieth of the load of `npm run bench -- --only neighbour`, because the test checks outcomes and not times. */
 const size = 0.05
 const names = Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>
-/** Three at a time, which is worse than each alone, and sooner over. */
+/** Three abuses run at a time, which is worse than each alone, and takes less time. */
 const rounds = Array.from({ length: Math.ceil(names.length / 3) }, (_, n) => ({
   abuses: names.slice(3 * n, 3 * n + 3)
 }))
