@@ -23,15 +23,15 @@ import * as Wire from "./Wire.ts"
  * The carrier port over a socket, in two halves: the engine's implements the port and talks to the carrier's, which
  * holds the real adapter. Both outlive the connection between them, which may be cut at any time.
  *
- * The carrier's half tells an event until it has an answer, over however many connections; the engine's half is
- * registered as an adapter while it is connected. All that crosses is decoded with the schemas of the port.
+ * The carrier's half reports an event until it has an answer, over any number of connections; the engine's half is
+ * registered as an adapter while it is connected. All data that crosses is decoded with the schemas of the port.
  */
 const Telling = Schema.Struct({ callId: CallId, event: CarrierEvent })
 const Asking = Schema.Struct({ authority: Authority, legIds: Schema.NullOr(Schema.Array(LegId)) })
 const AskingRooms = Schema.Struct({ authority: Authority, ids: Schema.NullOr(Schema.Array(ConferenceId)) })
 const read = Schema.decodeUnknownSync
 
-/** The half that holds the adapter: give `sink` and `directory` to it, then `serve` what it registered. */
+/** The half that holds the adapter: give `sink` and `directory` to the adapter, then `serve` what it registered. */
 export const carrierHalf = Effect.gen(function* () {
   const run = Effect.runForkWith(yield* Effect.context())
   let wire: Wire.Wire | null = null
@@ -92,7 +92,7 @@ export const carrierHalf = Effect.gen(function* () {
     open: () => wire?.open() ?? 0,
     sink: CarrierSink.of({
       offer: (offer: Offer) => Effect.map(ask("offer", offer), read(Admission)),
-      // The leg's own fiber waits, whatever becomes of the connection.
+      // The leg's own fiber waits, whatever happens to the connection.
       tell: (callId: CallId, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
     }),
     roomListener: ((_, event) => Effect.map(ask("tell_room", event), read(Told))) satisfies RoomListener,
@@ -105,7 +105,7 @@ export const carrierHalf = Effect.gen(function* () {
   }
 })
 
-/** The half of the engine: connects, and again whenever it is cut. */
+/** The half of the engine: it connects, and again whenever it is cut. */
 export const engineHalf = Effect.fnUntraced(function* (options: {
   readonly port: number
   readonly adapter: string
@@ -150,7 +150,7 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
       Effect.catch(Effect.asVoid(own.ask("room_caught_up", id)), () => Effect.andThen(gone, roomsAgain(id)))
   })
 
-  /** On the next connection. */
+  /** Asks again on the next connection. */
   const roomsAgain = (id: ConferenceId): Effect.Effect<void> =>
     Effect.suspend(
       () => carrier.rooms(adapter)?.caughtUp(id) ?? Effect.andThen(Effect.sleep("10 millis"), roomsAgain(id))
@@ -167,7 +167,7 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
     wire = own
     yield* carrier.register(adapter, {
       incarnation: read(Schema.String)(incarnation.value),
-      // What is lost with the connection is still pending above, and sent again.
+      // A command that is lost with the connection is still pending above, and sent again.
       interpret: (order) => Effect.ignore(own.ask("interpret", order)),
       snapshot: (authority, legIds) =>
         Effect.match(own.ask("snapshot", { authority, legIds }), {

@@ -8,13 +8,13 @@ import * as Ids from "../support/Ids.ts"
 import { RecordingSink } from "./RecordingSink.ts"
 import type { PlainRoom } from "./room/RoomMedia.ts"
 
-/** What is around an adapter: its peers, and time. */
+/** The surroundings of an adapter: its peers, and time. */
 export class Outside extends Context.Service<
   Outside,
   {
     /** A peer begins to call `to`, and waits for our answer. */
     readonly callIn: (call: { readonly from: string; readonly to: string }) => Effect.Effect<void>
-    /** Lets so much time pass, virtual or real, and everything happen that it brings. */
+    /** Lets this time pass, virtual or real, with all its consequences. */
     readonly elapse: (ms: number) => Effect.Effect<void>
   }
 >()("trunkline/test/carrier/Outside") {}
@@ -23,9 +23,9 @@ export interface Subject {
   /** The name under which the adapter registers itself. */
   readonly adapter: string
   readonly routeId: RouteId
-  /** Far parties by what they do with a call, each within two seconds. */
+  /** Far parties by their reaction to a call, each within two seconds. */
   readonly phones: {
-    /** Rings, answers, presses back every digit it is sent. */
+    /** Rings, answers, sends every received digit back. */
     readonly answers: string
     readonly busy: string
     /** Rings for ever. */
@@ -37,18 +37,18 @@ export interface Subject {
     /** Answers, and refuses to be referred. */
     readonly refusesReferral: string
   }
-  /** Rings, answers, hangs up after at most so long. */
+  /** Rings, answers, and hangs up within this time. */
   readonly hangsUp: { readonly number: string; readonly withinMs: number }
   readonly sounds: {
-    /** At most a second long, at least half a second. */
+    /** A sound of half a second to a second. */
     readonly good: string
-    /** Answered by 404. */
+    /** Its server answers 404. */
     readonly missing: string
   }
   readonly layer: Layer.Layer<Carrier | Outside | RoomSink, never, CarrierSink>
 }
 
-/** A command without what names it. */
+/** A command without the fields that identify it. */
 export type Plain = CarrierCommand extends infer Command
   ? Command extends CarrierCommand
     ? Omit<Command, "commandId" | "callId" | "legId">
@@ -101,7 +101,7 @@ const benchOf = (subject: Subject) =>
           }),
           legId
         ),
-      /** A call comes in and waits. */
+      /** A call arrives and waits. */
       callIn: Effect.gen(function* () {
         yield* outside.callIn({ from: "+12025550191", to: "+12025550160" })
         yield* outside.elapse(500)
@@ -109,16 +109,16 @@ const benchOf = (subject: Subject) =>
         expect.assert(offer !== undefined, "the call was offered")
         return offer
       }),
-      /** The last command once more. */
+      /** Sends the last command once more. */
       again: Effect.suspend(() => last),
       asNewOwner: (legId: LegId, command: Plain) => give({ ...orderOf(legId, command), authority: newOwner }),
-      /** Another process owns the journal now, and asks. */
+      /** Another process owns the journal now, and asks for a snapshot. */
       takeOver: Effect.asVoid(carrier.snapshot(subject.adapter, newOwner, [])),
       incarnation: () => carrier.incarnation(subject.adapter),
       snapshot: (legIds: ReadonlyArray<LegId> | null) => carrier.snapshot(subject.adapter, Sample.authority, legIds),
       caughtUp: (legId: LegId) => carrier.caughtUp(subject.adapter, legId),
       presence: (legId: LegId) => Sample.presence(carrier, subject.adapter, legId),
-      /** A command to a room. */
+      /** Sends a command to a room. */
       tell: (conferenceId: ConferenceId, command: PlainRoom) => giveRoom(roomOrderOf(conferenceId, command)),
       tellAsNewOwner: (conferenceId: ConferenceId, command: PlainRoom) =>
         giveRoom({ ...roomOrderOf(conferenceId, command), authority: newOwner }),
@@ -146,7 +146,7 @@ const benchOf = (subject: Subject) =>
 
 export type Bench = Effect.Success<ReturnType<typeof benchOf>>
 
-/** Runs a test with an adapter, and with calls and conferences above it that only listen. */
+/** Runs a test with an adapter, and with calls and conferences above it that only record. */
 export const contractOf =
   (subject: Subject) =>
   (title: string, test: (use: Bench) => Effect.Effect<void>): void =>

@@ -28,7 +28,7 @@ const bridgedWith = (peerLegId: LegId) => ({
   peerCallId: Ids.call(`call of ${peerLegId}`)
 })
 const partedFrom = (peerLegId: LegId, peerEnded = false) => ({ type: "unbridged", peerLegId, peerEnded })
-/** What was told of bridges, and of commands that failed. */
+/** The reports of bridges, and of commands that failed. */
 const bridges = (reports: ReadonlyArray<Report>) =>
   reports.filter(({ type }) => type === "bridged" || type === "unbridged" || type === "command_failed")
 const failures = (reports: ReadonlyArray<Report>) => ofType(reports, "command_failed").map(({ reason }) => reason)
@@ -42,7 +42,7 @@ const endOf = (reports: ReadonlyArray<Report>) => {
   return { cause: end.cause, sipStatus: end.sipStatus, by: end.by }
 }
 
-/** What every adapter of the carrier port does alike, whatever stands behind it. */
+/** The common behaviour of all adapters of the carrier port, whatever their implementation. */
 export const describeCarrier = (name: string, subject: Subject): void => {
   const contract = CarrierBench.contractOf(subject)
 
@@ -423,7 +423,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         const { peerCallId, peerLegId } = bridgedWith(two)
         expect((yield* use.snapshot([one]))?.legs[one]?.bridge).toStrictEqual({ peerLegId, peerCallId })
         expect((yield* use.snapshot([two]))?.legs[two]?.bridge?.peerLegId).toBe(one)
-        // Both phones press back what they hear, so the digit goes to and fro.
+        // Both phones send back the digits that they receive, so the digit travels to and fro.
         yield* use.send(one, media(Media.dtmf(Ids.work("digit"), "5")))
         yield* use.elapse(2000)
         expect(pressed(sink.of(two))).toBeGreaterThan(0)

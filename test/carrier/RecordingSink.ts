@@ -17,12 +17,12 @@ export interface Told {
 }
 
 interface Rooms {
-  /** To be given to the `RoomSink`. */
+  /** The listener to pass to the `RoomSink`. */
   readonly listener: RoomListener
   readonly told: ReadonlyArray<RoomEvent>
-  /** What becomes of an event from now on; at first it is committed at once. */
+  /** Sets the outcome of events from now on; at first they are committed at once. */
   readonly commit: (rule: (event: RoomEvent) => Effect.Effect<Answer>) => void
-  /** What was told of a room, without its name, time and number; what is told again under its number is told once. */
+  /** The reports of a room without its name, time and number; a report repeated under its number counts once. */
   readonly of: (conferenceId: ConferenceId) => ReadonlyArray<RoomReport>
 }
 
@@ -49,17 +49,17 @@ const makeRooms = (): Rooms => {
   }
 }
 
-/** The calls and the conferences above a carrier, as lists of what they were told. */
+/** The calls and the conferences above a carrier, as lists of the reports that they got. */
 export class RecordingSink extends Context.Service<
   RecordingSink,
   {
     readonly told: ReadonlyArray<Told>
     readonly offers: ReadonlyArray<InboundOffer>
-    /** How offers are answered from now on; at first each is admitted as `call of <legId>`. */
+    /** Sets the answer to offers from now on; at first each is admitted as `call of <legId>`. */
     readonly admit: (rule: (offer: InboundOffer) => Effect.Effect<Admission>) => void
-    /** What becomes of a `tell` from now on; at first it is committed at once. */
+    /** Sets the outcome of a `tell` from now on; at first it is committed at once. */
     readonly commit: (rule: (told: Told) => Effect.Effect<Answer>) => void
-    /** What was told of a leg, without its name, time and number. */
+    /** The reports of a leg without its name, time and number. */
     readonly of: (legId: LegId) => ReadonlyArray<LegReport>
     readonly rooms: Rooms
   }

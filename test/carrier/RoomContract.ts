@@ -47,17 +47,17 @@ const joined = (name: string, legId: LegId) => ({
 const left = (name: string) => ({ type: "member_left", memberId: name })
 const cameIn = (name: string, conferenceId = room) => ({ type: "room_joined", conferenceId, memberId: name })
 const wentOut = (name: string, conferenceId = room) => ({ type: "room_left", conferenceId, memberId: name })
-/** What was told of rooms, bridges and commands that failed. */
+/** The reports of rooms, bridges and commands that failed. */
 const story = (reports: ReadonlyArray<LegReport>) =>
   reports.filter(({ type }) => ["room_joined", "room_left", "bridged", "unbridged", "command_failed"].includes(type))
 const failures = (reports: ReadonlyArray<{ readonly type: string; readonly reason?: string | null }>) =>
   reports.flatMap(({ reason, type }) => (type === "command_failed" ? [reason] : []))
 
-/** What the rooms of every adapter of the carrier port do alike. */
+/** The common behaviour of the rooms of all adapters of the carrier port. */
 export const describeRooms = (name: string, subject: Subject): void => {
   const contract = CarrierBench.contractOf(subject)
 
-  /** A room with these legs, each a member of its own name, and what it told so far. */
+  /** A room with these legs, each a different member, and its reports so far. */
   const gathered = (use: Bench, ...names: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const legs = yield* use.talking(...names)
@@ -344,7 +344,7 @@ export const describeRooms = (name: string, subject: Subject): void => {
         yield* use.tell(room, media(Media.play(Ids.work("p"), subject.sounds.good)))
         yield* use.again
         yield* use.elapse(2000)
-        // Its phone speaks, too.
+        // The leg's phone speaks, too.
         expect(use.sink.rooms.of(room).filter(({ type }) => type !== "member_speaking")).toStrictEqual([
           live,
           joined("one's", one),

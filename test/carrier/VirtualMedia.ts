@@ -30,7 +30,7 @@ export const plane = (options: { readonly maxLegs: number; readonly ports: Packe
     ])
   )
 
-/** A frame at a time; decoding is a promise, which takes no time of the clock but a turn of the event loop. */
+/** Moves the clock a frame at a time. Decoding, a promise, takes a turn of the event loop but no time of the clock. */
 export const elapse = (ms: number) =>
   Effect.gen(function* () {
     for (let left = ms; left > 0; left -= 20) {

@@ -3,13 +3,13 @@ import { once } from "node:events"
 import { connect, createServer, type Server, type Socket } from "node:net"
 
 /**
- * Requests and answers as JSON lines over a TCP connection that may be cut at any moment: both sides ask, and what was
- * asked when it is cut fails with `cut`.
+ * Requests and answers as JSON lines over a TCP connection that may be cut at any moment: both sides ask, and requests
+ * that are open when it is cut fail with `cut`.
  */
 export interface Wire {
   readonly ask: (method: string, body: unknown) => Effect.Effect<unknown, "cut">
   readonly cut: () => void
-  /** Asked and not answered yet. */
+  /** The number of requests without an answer yet. */
   readonly open: () => number
 }
 
@@ -24,7 +24,7 @@ interface Line {
   readonly body: unknown
 }
 
-/** `gone` is called once, when the connection is. */
+/** `gone` is called once, when the connection is gone. */
 export const over = (socket: Socket, run: Run, answer: Answer, gone: () => void): Wire => {
   const asked = new Map<number, (exit: Exit.Exit<unknown, "cut">) => void>()
   let ids = 0

@@ -23,7 +23,7 @@ const make = () => {
   const told = new Map<LegId, Array<string>>()
   const gone = new Set<LegId>()
   const asked: Array<(refusal: string | null) => void> = []
-  /** What is joined in the media, which do what they are asked in order. */
+  /** The joined legs in the media, which carry out their requests in order. */
   const media = new Map<LegId, LegId>()
   const part = (leg: LegId) => {
     const peer = media.get(leg)
@@ -70,7 +70,7 @@ const make = () => {
       part(Ids.leg(leg))
       bridges.ended(Ids.leg(leg))
     },
-    /** The media answer the oldest question. */
+    /** The media answer the oldest request. */
     answer: (refusal: string | null = null) => asked.shift()?.(refusal),
     facts: (leg: string) => bridges.facts(Ids.leg(leg)).bridge ?? null,
     commands: () => commands
@@ -165,7 +165,7 @@ describe("Bridges", () => {
             use.answer("other_thread")
         }
       for (let left = 0; left < acts.length; left++) use.answer()
-      /** With whom each leg is, by what it was told. */
+      /** The peer of each leg, by the leg's reports. */
       const standing = legs.map((leg) => {
         let peer: string | null = null
         for (const said of use.told(leg)) {

@@ -8,7 +8,7 @@ import type { LegId } from "../../../src/domain/Id.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** A carrier whose legs talk, and what they and its media were told. */
+/** A carrier whose legs talk, with a record of the legs' reports and the requests to its media. */
 const makeCarrier = (...names: ReadonlyArray<string>) => {
   const legs = new Set<LegId>(names.map(Ids.leg))
   const told: Array<string> = []
@@ -46,7 +46,7 @@ describe("Carriers whose legs stand in one media plane", () => {
       ofSip?.bridge(bridge("a", "b"))
       expect([sip.told, simulator.told]).toStrictEqual([["join a b", "a bridged b"], ["b bridged a"]])
       expect(ofSimulator?.facts(Ids.leg("b")).bridge?.peerLegId).toBe("a")
-      // The other carrier takes a leg of this bridge for a third.
+      // The other carrier takes a leg of this bridge for a third one.
       ofSimulator?.bridge(bridge("c", "b"))
       expect(sip.told.at(-1)).toBe("a unbridged b")
       expect(simulator.told.slice(1)).toStrictEqual([

@@ -5,7 +5,7 @@ import type { RoomEvent, RoomReport } from "../../../src/carrier/room/RoomEvent.
 import * as RoomEvents from "../../../src/carrier/room/RoomEvents.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** Outboxes whose events are durable when the test says so. */
+/** Outboxes whose events become durable when the test settles them. */
 const make = () => {
   const telling: Array<readonly [RoomEvent, (told: Told) => void]> = []
   const told: Array<string> = []
@@ -18,7 +18,7 @@ const make = () => {
       const event = { conferenceId: Ids.conference(room), at: 0, incarnation: "i", n: ++n, ...report }
       return events.tell(event, (answer) => void told.push(`${room} ${event.n} ${answer}`))
     },
-    /** What is being told becomes durable. */
+    /** The event that is being reported becomes durable. */
     settle: (answer: Told = "committed") => {
       const now = telling.splice(0)
       for (const [, settled] of now) settled(answer)

@@ -8,7 +8,7 @@ import type { ConferenceId, LegId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 
 type Place = { readonly peer: LegId } | { readonly room: ConferenceId; readonly memberId: string }
-/** A command without what names it. */
+/** A command without the fields that identify it. */
 export type PlainRoom = RoomCommand extends infer Command
   ? Command extends RoomCommand
     ? Omit<Command, "commandId" | "conferenceId">
@@ -52,13 +52,13 @@ const ofLeg = (report: LegReport): string => {
   }
 }
 
-/** Rooms and bridges over media that do what they are asked at once and in order, and answer when the test lets them. */
+/** Rooms and bridges over media that carry out requests at once and in order, and answer when the test lets them. */
 export const make = () => {
   const legs = new Map<LegId, Array<string>>()
   const rooms = new Map<ConferenceId, Array<string>>()
   const gone = new Set<LegId>()
   const open = new Set<ConferenceId>()
-  /** Where each leg is in the media. */
+  /** The place of each leg in the media. */
   const places = new Map<LegId, Place>()
   const answers: Array<(refusal: string | null) => void> = []
   const asked: Array<string> = []
@@ -149,7 +149,7 @@ export const make = () => {
     pass: (ms: number) => void (now += ms),
     ofLeg: (leg: string) => legs.get(Ids.leg(leg)) ?? [],
     ofRoom: (room: string) => rooms.get(Ids.conference(room)) ?? [],
-    /** By the carrier `c`, unless it is said; answers the id of the command. */
+    /** Sends a command by the carrier `by`; returns the id of the command. */
     command: (room: string, command: PlainRoom, by = "c") => {
       const commandId = Ids.command(`${++commands}`)
       book.command(by, { ...command, commandId, conferenceId: Ids.conference(room) })
@@ -201,9 +201,9 @@ export const make = () => {
       close(Ids.conference(room))
       book.lost(Ids.conference(room))
     },
-    /** The media answer the oldest question. */
+    /** The media answer the oldest request. */
     answer: (refusal: string | null = null) => answers.shift()?.(refusal),
-    /** The members by the book, and by the media. */
+    /** The members by the bookkeeping, and by the media. */
     members: (room: string) => ({
       book: book
         .members(Ids.conference(room))

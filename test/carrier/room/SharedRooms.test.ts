@@ -12,7 +12,7 @@ import type { PlainRoom } from "./RoomMedia.ts"
 const room = Ids.conference("room")
 const roomLeg = Id.derive(room, "leg")
 
-/** A plane that does what it is asked and keeps it. */
+/** A plane that carries out requests and records them. */
 const makePlane = () => {
   const asked: Array<string> = []
   const listeners = new Map<LegId, Parameters<Plane["subscribe"]>[1]>()
@@ -34,7 +34,7 @@ const makePlane = () => {
   return { asked, listeners, plane }
 }
 
-/** A carrier whose legs talk, and what they were told. */
+/** A carrier whose legs talk, with a record of their reports. */
 const makeCarrier = (incarnation: string, ...names: ReadonlyArray<string>) => {
   const legs = new Set<LegId>(names.map(Ids.leg))
   const told: Array<string> = []
@@ -131,7 +131,7 @@ describe("Carriers whose legs stand in one media plane", () => {
       use.listeners.get(roomLeg)?.closed()
       yield* use.quiet
       expect(use.said().slice(2)).toStrictEqual(["member_left a's", "over"])
-      // Its place in the plane is given back.
+      // The room's place in the plane is freed.
       expect(use.asked.at(-1)).toBe("close")
       expect(use.sip.told.slice(1)).toStrictEqual(["a room_joined", "a room_left"])
       yield* use.tell({ type: "end" })

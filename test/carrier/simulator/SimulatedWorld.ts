@@ -18,7 +18,7 @@ const outside = Layer.effect(
   })
 )
 
-/** What the contract asks of phones. */
+/** The phones that the contract requires. */
 export const phones = {
   answers: "+12025550100",
   busy: "+12025550101",

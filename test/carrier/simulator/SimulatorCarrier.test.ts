@@ -45,7 +45,7 @@ const bench = Effect.gen(function* () {
         })
       ),
     hangup: (legId: LegId) => send(legId, { type: "hangup", origin: null, resume: null }),
-    /** `type@ms since the start`, dtmf with its digit, ends with their cause. */
+    /** Formats `type@ms since the start`, with the digit of a dtmf and the cause of an end. */
     story: (legId: LegId) =>
       sink.told.flatMap(({ event }) => {
         if (event.legId !== legId) return []
@@ -252,7 +252,7 @@ describe("Calls between tenants", () => {
       yield* elapse(2000)
       yield* send(Ids.leg("leg"), { type: "bridge", peerLegId: Ids.leg("third"), peerCallId: Ids.call("call") })
       yield* elapse(100)
-      // From the callee to the third party, which presses it back.
+      // The callee sends it to the third party, which sends it back.
       yield* send(callee, {
         type: "media",
         tenantId: Ids.tenant("tenant"),

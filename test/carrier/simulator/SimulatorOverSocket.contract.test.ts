@@ -15,7 +15,7 @@ import * as SimulatedWorld from "./SimulatedWorld.ts"
 
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
-/** What a call does with events that it has heard: they are acknowledged and change nothing. */
+/** Treats repeated events as a call does: they are acknowledged and change nothing. */
 const forgetful = (sink: CarrierSink["Service"]): CarrierSink["Service"] => {
   const heard = new Map<string, number>()
   return {
@@ -42,7 +42,7 @@ const forgetfulOfRooms = (sink: RoomSink["Service"]): RoomListener => {
     })
 }
 
-/** What an engine does with a carrier that comes back: whatever it asked is sent once more. */
+/** Treats a carrier that comes back as an engine does: all its requests are sent once more. */
 const insistent = (carrier: Carrier["Service"]) =>
   Effect.gen(function* () {
     const orders: Array<Effect.Effect<void>> = []
@@ -78,7 +78,7 @@ const noRooms: Rooms = {
   caughtUp: () => Effect.void
 }
 
-/** The simulator behind a bridge; the connection is cut every so many frames of 20 ms. */
+/** The simulator on the other side of a bridge, whose connection is cut every `cutEvery` frames of 20 ms. */
 const world = (cutEvery: number) =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -110,7 +110,7 @@ const world = (cutEvery: number) =>
       const connected = Effect.gen(function* () {
         while (!engine.isConnected()) yield* turn
       })
-      /** Until all that is under way has arrived, or waits for something else. */
+      /** Waits until every message under way has arrived, or waits for something else. */
       const quiet = Effect.gen(function* () {
         for (let turns = 0; turns < 4 || (engine.open() + half.open() > 0 && turns < 30); turns++) yield* turn
       })

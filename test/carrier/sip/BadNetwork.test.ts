@@ -1,4 +1,4 @@
-/** Two carriers that call each other over a network that loses, delays, doubles and reorders. */
+/** Two carriers that call each other over a network that loses, delays, duplicates and reorders. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FiberSet } from "effect"
 import type { Endpoint } from "../../../src/protocol/sip/message/SipMessage.ts"

@@ -57,7 +57,7 @@ describe("while strangers flood the SIP port", () => {
           yield* rig.deliver(Rig.reply(bye, 200))
           expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
         }
-        // Strangers got what their buckets hold, and nothing of them is kept.
+        // Strangers got as much as their buckets hold, and no state of them is kept.
         expect(serial).toBe(calls * 6 * between)
         expect(answers).toBeLessThanOrEqual(addresses === 1 ? 20 : 1_000)
         yield* Rig.pass(64_000)

@@ -17,7 +17,7 @@ const base = {
   contact: "<sip:bob@192.0.2.2:5062>"
 }
 
-/** One byte or a stretch of them changed, removed, doubled or put elsewhere. */
+/** Changes, removes, doubles or moves one byte or a stretch of them. */
 const mutated = (bytes: Uint8Array, random: () => number): Uint8Array => {
   const pick = (below: number) => Math.floor(random() * below)
   const out = [...bytes]

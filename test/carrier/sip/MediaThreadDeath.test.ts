@@ -1,4 +1,4 @@
-/** What the far end and the tenant hear when the media thread dies in a call: over real sockets, up to the events. */
+/** The far end and the tenant learn that the media thread died in a call: over real sockets, up to the events. */
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { DialingPermissions } from "../../../src/money/account/DialingPermissions.ts"
@@ -20,7 +20,7 @@ import * as FreePorts from "../../support/FreePorts.ts"
 import { AudioDecoder } from "../../../src/media/sound/AudioDecoder.ts"
 import * as NoEgress from "../../support/NoEgress.ts"
 
-/** Its media thread dies of digits. */
+/** This media thread dies of digits. */
 const media = MediaPlaneUdp.layerOf(
   {
     bindAddress: "127.0.0.1",

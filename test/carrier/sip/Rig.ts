@@ -1,6 +1,6 @@
 /**
- * A SIP carrier over a network in memory, on the test clock: the peer, the sink and the media plane are played by the
- * test, which sees everything that crossed a port.
+ * A SIP carrier over a network in memory, on the test clock. The test plays the peer, the sink and the media plane, and
+ * sees everything that crosses a port.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -75,15 +75,15 @@ export interface Rig {
   readonly presence: (legId: LegId) => Effect.Effect<"alive" | "gone" | "unknown">
   readonly drain: Effect.Effect<void>
   readonly stats: SipCarrier.SipCarrier["Service"]["stats"]
-  /** Everything sent since the last look, taken out. */
+  /** Takes out everything sent since the last call. */
   readonly sent: () => ReadonlyArray<Sent>
-  /** A message of the peer. */
+  /** Delivers a message of the peer. */
   readonly deliver: (message: SipMessage, from?: Endpoint) => Effect.Effect<void>
   readonly deliverBytes: (bytes: Uint8Array, from?: Endpoint) => void
-  /** Tells of events since the last look, taken out, in words. */
+  /** Takes out the events reported since the last call. */
   readonly told: () => ReadonlyArray<CarrierEvent>
   readonly offers: Array<InboundOffer>
-  /** What the sink says to the next offers. */
+  /** The sink's answer to the next offers. */
   admission: Admission
   /** While `true` no event is committed. */
   hold: (held: boolean) => Effect.Effect<void>
@@ -91,22 +91,22 @@ export interface Rig {
   broken: boolean
   /** No call owns the legs from now on. */
   disowned: boolean
-  /** What could not be committed. */
+  /** The number of events that could not be committed. */
   faults: number
   trunk: SipTrunk | null
-  /** The trunks that are asked by OPTIONS. */
+  /** The trunks that OPTIONS requests check. */
   qualified: ReadonlyArray<SipTrunk>
   readonly states: TrunkStates["Service"]
-  /** Pushes a new table of known peers; until then it is the trunk. */
+  /** Pushes a new table of known peers; until then the trunk is the only one. */
   know: (addresses: ReadonlyArray<string>) => Effect.Effect<void>
   mediaFull: boolean
-  /** The plane answers no `close`. */
+  /** Whether the plane leaves `close` unanswered. */
   isMediaSilent: boolean
-  /** How legs sound whose media are closed. */
+  /** The sound quality of legs whose media are closed. */
   quality: Quality | null
   /** The next datagrams cannot be sent. */
   unreachable: boolean
-  /** Where datagrams go instead of `sent`. */
+  /** Takes the datagrams instead of `sent`. */
   wire: ((bytes: Uint8Array, to: Endpoint) => void) | undefined
   readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
   readonly hear: (leg: string, event: MediaEvent) => void
@@ -278,7 +278,9 @@ const makeRig = Effect.fnUntraced(function* (options: {
   return rig
 })
 
-/** A carrier that lives as long as the test; `label` seeds what is random, `others` are its transports besides UDP. */
+/**
+ * A carrier that lives as long as the test. `label` seeds its random numbers, `others` are its transports besides UDP.
+ */
 export const make = (
   label = "rig",
   local: Endpoint = self,
@@ -287,10 +289,10 @@ export const make = (
   maxLegs = 5_000
 ) => makeRig({ label, local, others, codecs, maxLegs })
 
-/** What `stats` says when every call is forgotten. */
+/** The `stats` when every call is forgotten. */
 export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, faults: 0 }
 
-/** Lets virtual time pass, and everything that is due in it happen. */
+/** Lets virtual time pass, with everything that is due in it. */
 export const pass = (ms: number) => TestClock.adjust(ms)
 
 export const name = (message: SipMessage): string =>
@@ -298,7 +300,7 @@ export const name = (message: SipMessage): string =>
 
 export const names = (sent: ReadonlyArray<Sent>): ReadonlyArray<string> => sent.map(({ message }) => name(message))
 
-/** The events, as `type` with what matters of it. */
+/** The events as `type` with their important fields. */
 export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string> =>
   events.map((event) => {
     switch (event.type) {
@@ -328,7 +330,7 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
     }
   })
 
-/** The last request of this method among what was sent. */
+/** The last sent request of this method. */
 export const requestOf = (sent: ReadonlyArray<Sent>, method: string): SipRequest => {
   const found = sent.findLast(({ message }) => message.type === "request" && message.method === method)?.message
   if (found?.type !== "request") expect.fail(`no ${method} among ${names(sent).join(" ")}`)
@@ -341,7 +343,7 @@ export const responseOf = (sent: ReadonlyArray<Sent>, status: number): SipRespon
   return found
 }
 
-/** What the peer answers to a request of ours. */
+/** The peer's answer to a request of ours. */
 export const reply = (request: SipRequest, status: number, more: Responses.Options = {}): SipResponse =>
   Responses.make(request, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
 
@@ -361,7 +363,7 @@ export const invite = (more: Partial<Requests.Fields> = {}): SipRequest =>
     ...more
   })
 
-/** What a command to the leg that was offered first names. */
+/** The identifying fields of a command to the leg that was offered first. */
 export const ofOffered = ({ offers }: Rig) => ({
   commandId: Ids.command("offered-1"),
   callId: Ids.call("svc_call_in"),

@@ -1,7 +1,7 @@
 /**
- * Phones behind one SIP peer, over a network that loses nothing: what each does with a call is said by its number.
+ * Phones at one SIP peer, over a network that loses nothing: the number of each decides its reaction to a call.
  *
- * RFC 3261 as far as that needs it: they repeat nothing, and take every message once.
+ * They implement RFC 3261 as far as that needs it: they repeat nothing, and take every message once.
  */
 import { Result } from "effect"
 import * as Dialog from "../../../src/protocol/sip/dialog/Dialog.ts"
@@ -34,13 +34,13 @@ const finalAfterMs = 1000
 const talksMs = 1000
 
 interface Options {
-  /** Where they stand. */
+  /** The address of the phones. */
   readonly at: Endpoint
   readonly send: (bytes: Uint8Array) => void
   readonly after: (ms: number, then: () => void) => void
 }
 
-/** A call that a phone was offered. */
+/** A call that was offered to a phone. */
 interface Taken {
   readonly invite: SipRequest
   readonly number: string | undefined
@@ -76,7 +76,7 @@ export const make = ({ after, at, send }: Options) => {
     say(request)
   }
 
-  /** Calls another phone in place of the caller, and reports what becomes of it. */
+  /** Calls another phone in place of the caller, and reports the outcome. */
   const refer = (call: Taken, request: SipRequest): void => {
     const refused = call.number === numbers.refusesReferral
     say(Responses.make(request, refused ? 603 : 202, { toTag: localTag, contact }))

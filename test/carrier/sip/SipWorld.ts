@@ -11,7 +11,7 @@ import * as VirtualMedia from "../VirtualMedia.ts"
 import * as Rig from "./Rig.ts"
 import * as SipPhones from "./SipPhones.ts"
 
-/** RTP peers that send each packet back from where it was sent to: sound is an echo, digits are pressed again. */
+/** RTP peers that send each packet back to its sender: sound is an echo, digits come back. */
 const echoes = (): PacketPort => {
   let next = 40_000
   return {
@@ -44,7 +44,7 @@ const directory = Layer.succeed(RouteDirectory, {
   knownPeers: (listener) => Effect.forEach(PeerTable.snapshot(1, [Rig.peer.address]), listener, { discard: true })
 })
 
-/** The transport of the carrier, and what is at its other end. */
+/** The transport of the carrier, and the phones at its other end. */
 const network = Effect.gen(function* () {
   const run = Effect.runForkWith(yield* Effect.context())
   let receiver: Transports.Receiver = () => undefined

@@ -7,7 +7,7 @@ import { Result } from "effect"
 import * as SipSample from "../../support/SipSample.ts"
 import * as Rig from "./Rig.ts"
 
-/** The expressions of the guide's filter, as fail2ban reads them behind the date. */
+/** The expressions of the guide's filter, as fail2ban applies them after the date. */
 const filter = (): { readonly fail: ReadonlyArray<RegExp>; readonly date: RegExp } => {
   const page = readFileSync(new URL("../../../src/guide/sip.md", import.meta.url), "utf8")
   const [, block = ""] = /```ini\n([^`]*)```/.exec(page) ?? []
@@ -29,7 +29,7 @@ const filter = (): { readonly fail: ReadonlyArray<RegExp>; readonly date: RegExp
   }
 }
 
-/** What fail2ban would take out of the line; null: nothing. */
+/** The address that fail2ban would take from the line; null for none. */
 const bannedBy = (line: string): string | null => {
   const { date, fail } = filter()
   expect(line).toMatch(date)

@@ -7,7 +7,7 @@ import * as SipSample from "../../support/SipSample.ts"
 
 const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })
 
-/** A transaction layer on a clock that the test moves, with what it sent. */
+/** A transaction layer on a clock that the test moves, with the messages that it sent. */
 const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
   let now = 0
   let alarm: number | undefined
@@ -47,7 +47,7 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
     sent,
     faults,
     refusals,
-    /** Wakes the layer each time that it asked for, until then. */
+    /** Wakes the layer at each time that it requested, until `until`. */
     pass: (until: number) => {
       while (alarm !== undefined && alarm <= until) {
         now = Math.max(now, alarm)

@@ -1,4 +1,4 @@
-/** The wall clock is set while messages are repeated: timers of SIP measure what passes (src/README.md#time). */
+/** The wall clock is set while messages are repeated: timers of SIP measure elapsed time (src/README.md#time). */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import * as SteppedClock from "../../support/SteppedClock.ts"
@@ -6,7 +6,7 @@ import * as Rig from "./Rig.ts"
 
 const twoMinutes = 120_000
 
-/** What is sent in each of the next seconds; the wall is set by `ms` before each. */
+/** The number of messages sent in each of the next seconds; the wall clock is set by `ms` before each. */
 const perSecond = Effect.fnUntraced(function* (rig: Rig.Rig, seconds: number, set: Effect.Effect<void>) {
   const counts: Array<number> = []
   for (let second = 0; second < seconds; second++) {
@@ -51,7 +51,7 @@ describe.each([-twoMinutes, twoMinutes, ...SteppedClock.steps])(
           expect(Rig.words(rig.told())).toEqual(["answered"])
           yield* perSecond(rig, 1, set)
           expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
-          // Timer E goes on every four seconds until 64*T1, Timer F.
+          // Timer E repeats every four seconds until 64*T1, Timer F.
           expect(yield* perSecond(rig, 24, set)).toEqual(
             Array.from({ length: 24 }, (_, second) => (second % 4 === 3 ? 1 : 0))
           )

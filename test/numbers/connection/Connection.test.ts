@@ -10,7 +10,7 @@ import * as Ids from "../../support/Ids.ts"
 
 const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }
 
-/** A table of known peers as a carrier holds it. */
+/** The table of known peers as a carrier holds it. */
 const listening = Effect.gen(function* () {
   const peers = PeerTable.make()
   yield* (yield* RouteDirectory).knownPeers((update) => Effect.sync(() => peers.take(update)))
@@ -18,7 +18,7 @@ const listening = Effect.gen(function* () {
   return peers
 })
 
-/** Within twenty seconds. */
+/** Waits up to twenty seconds. */
 const until = (holds: () => boolean) =>
   Effect.gen(function* () {
     for (let tries = 0; !holds() && tries < 2_000; tries++) yield* Effect.sleep(10)

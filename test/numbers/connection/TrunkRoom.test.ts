@@ -97,7 +97,7 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
       expect(inside.size).toBeLessThanOrEqual(settings.maxCalls)
       expect(room.count(routeId)).toBe(inside.size)
     }
-    // A second holds its rate and what the bucket held before it.
+    // A second admits its rate plus the content of the bucket before it.
     for (const from of entered) {
       const within = entered.filter((at) => at >= from && at < from + 1_000).length
       expect(within).toBeLessThanOrEqual(2 * settings.outboundCps)

@@ -1,4 +1,6 @@
-/** Two user agents made of nothing but tables and dialogs, over a network that loses, delays, doubles and reorders. */
+/**
+ * Two user agents that consist of tables and dialogs alone, over a network that loses, delays, duplicates and reorders.
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Dialog from "../../../src/protocol/sip/dialog/Dialog.ts"
@@ -30,7 +32,7 @@ interface Agent {
 
 type Tell = (output: Exclude<Exchange.Output, { type: "send" }>, now: number) => void
 
-/** A transaction table with its wire, and an agenda for what its user does by itself. */
+/** A transaction table with its wire, and an agenda of its user's own actions. */
 const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
   const table = TransactionTable.make()
   const agenda: Array<{ readonly at: number; readonly act: (now: number) => void }> = []

@@ -54,7 +54,7 @@ describe("answers to strangers", () => {
         if (buckets.take(address, now)) given.push({ address, at: now })
         expect(buckets.size()).toBeLessThanOrEqual(small.maxAddresses)
       }
-      /** Answers in any stretch of time beyond what a bucket holds and what comes into it meanwhile. */
+      /** The answers in any stretch of time beyond the content of a bucket and its refill. */
       const excess = (answers: typeof given, burst: number, everyMs: number) =>
         Math.max(
           0,

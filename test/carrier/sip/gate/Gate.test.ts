@@ -58,7 +58,7 @@ describe("the gate", () => {
     })
 })
 
-/** A transaction layer that answers every request with 200, and what went through it. */
+/** A transaction layer that answers every request with 200, and the messages that went through it. */
 const make = (known: ReadonlyArray<string> | null, isSilent = false) => {
   let now = 0
   const peers = PeerTable.make()
@@ -99,11 +99,11 @@ const make = (known: ReadonlyArray<string> | null, isSilent = false) => {
     layer,
     gate,
     banned,
-    /** What became of strangers' messages since the last look: a status, `none`, or why they were not read. */
+    /** The fates of strangers' messages since the last call: a status, `none`, or why they were not read. */
     sighted: () =>
       sightings.splice(0).map((each) => (each.type === "unread" ? each.why : String(each.status ?? "none"))),
     dialogs,
-    /** What became of it: bytes of the answers, and whether it came through. */
+    /** Returns the bytes of the answers, and whether the message came through. */
     receive: (bytes: Uint8Array, address: string) => {
       layer.receive(bytes, SipSample.flow({ address, port: 5060 }))
       return { answers: sent.splice(0), taken: taken.splice(0) }
@@ -213,7 +213,7 @@ describe("a stranger", () => {
     dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
     const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
     expect(receive(bye, stranger.address).taken).toEqual([stranger.address])
-    // Naming the call alone opens nothing.
+    // Naming the call alone grants nothing.
     const forged = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=guessed" }))
     expect(receive(forged, stranger.address).taken).toEqual([])
     // The ban ends, and the stranger is answered as before.
@@ -250,7 +250,7 @@ describe("a stranger", () => {
     // A trunk that was disabled, in such a network, ends its calls.
     const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
     expect(receive(bye, stranger.address).taken).toEqual([stranger.address])
-    // Its own trunks are heard whatever the operator banned.
+    // Its own trunks are let in whatever the operator banned.
     expect(receive(elsewhere, "192.0.2.2").taken).toEqual(["192.0.2.2"])
     pass(10_000)
     expect(statuses(receive(SipWriter.write(invite({ callId: "x" })), "10.1.2.3").answers)).toEqual([403])
@@ -322,7 +322,7 @@ describe("a stranger", () => {
   )
 })
 
-/** Strangers refused and dropped, as Prometheus reads them. */
+/** Refused and dropped messages of strangers, in the format of Prometheus. */
 const metrics = Effect.map(PrometheusMetrics.format(), (text) =>
   ["sip_strangers_refused_total", "sip_strangers_dropped_total"].map((name) =>
     Number(new RegExp(`^${name} ([0-9.]+)`, "m").exec(text)?.[1] ?? 0)
@@ -387,7 +387,7 @@ describe("a call of a trunk", () => {
   it.effect("is ended from another address of its carrier, also when that address floods us and is banned", () =>
     Effect.gen(function* () {
       const { response, rig } = yield* answered
-      // By now the transactions of the call are gone; its dialog is what we know it by.
+      // By now the transactions of the call are gone, and its dialog identifies it.
       yield* Rig.pass(40_000)
       const bytes = SipWriter.write(invite({ branch: "z9hG4bKflood", callId: "flood" }))
       for (let each = 0; each < 1_000; each++) rig.deliverBytes(bytes, stranger)
@@ -397,7 +397,7 @@ describe("a call of a trunk", () => {
       yield* rig.deliver(bye(response), stranger)
       expect(Rig.names(rig.sent())).toEqual(["200"])
       expect(Rig.words(rig.told())).toEqual(["ended hangup - far"])
-      // And then it is nobody's call any more.
+      // After that the call is unknown.
       yield* Rig.pass(40_000)
       yield* rig.deliver(bye(response, { headers: [["X", "again"]] }), stranger)
       expect(rig.sent()).toEqual([])

@@ -12,7 +12,7 @@ import * as Rig from "../Rig.ts"
 
 const invite: SipRequest = Rig.invite()
 
-/** The tags of all that was sent for the INVITE and its CANCEL, but of the 100. */
+/** The tags of all messages sent for the INVITE and its CANCEL, except the 100. */
 const tags = (sent: ReturnType<Rig.Rig["sent"]>) =>
   sent.flatMap(({ message }) => (Rig.name(message) === "100" ? [] : (MessageKey.toTag(message) ?? "none")))
 

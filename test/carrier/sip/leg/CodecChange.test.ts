@@ -5,7 +5,7 @@ import * as Rig from "../Rig.ts"
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-/** The audio stream of a description with these lines behind its `m=` line. */
+/** The audio stream of a description with these lines after its `m=` line. */
 const body = (formats: string, ...lines: ReadonlyArray<string>) => {
   const [before = "", ...rest] = text(Rig.sdp(30_000, "a=sendrecv", formats)).split(
     "a=rtpmap:101 telephone-event/8000\r\n"

@@ -12,7 +12,7 @@ const dialled = Effect.fnUntraced(function* (label: string) {
   return { rig, invite: Rig.requestOf(rig.sent(), "INVITE") }
 })
 
-/** What the media were told, in words. */
+/** The commands to the media as text. */
 const media = (rig: Rig.Rig) =>
   rig.media.flatMap(([what, , detail]) => {
     if (what === "connect") return [`connect ${(detail as { port: number }).port}`]

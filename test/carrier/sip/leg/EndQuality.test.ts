@@ -27,7 +27,7 @@ const answered = Effect.fnUntraced(function* (quality: Quality | null) {
   return rig
 })
 
-/** Hangs up, and gives what is told of the end. */
+/** Hangs up and returns the report of the end. */
 const ended = Effect.fnUntraced(function* (rig: Rig.Rig) {
   yield* rig.command(Rig.hangup)
   yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))

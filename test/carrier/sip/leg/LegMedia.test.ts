@@ -6,7 +6,7 @@ import type { MediaPlane, RtpPlace, RtpRemote } from "../../../../src/media/plan
 import type * as SdpOffer from "../../../../src/protocol/sip/sdp/SdpOffer.ts"
 import * as Ids from "../../../support/Ids.ts"
 
-/** The media of a leg over a plane that records; `place` opens when the test says so. */
+/** The media of a leg over a plane that records; `place` opens when the test lets it. */
 const make = (place: Effect.Effect<RtpPlace>) => {
   const log: Array<string> = []
   const remotes: Array<RtpRemote> = []
@@ -48,7 +48,7 @@ const at: RtpPlace = {
 }
 const here = Effect.succeed(at)
 
-/** What an answer to an offer of PCMU and telephone events amounts to. */
+/** The result of an answer to an offer of PCMU and telephone events. */
 const terms: SdpOffer.Agreed = {
   codec: { encoding: "PCMU", clockRate: 8_000, channels: 1 },
   fmtp: "annexb=no",

@@ -1,6 +1,6 @@
 /**
- * A machine of a leg with a shell that only writes down: the test feeds it inputs, plays what its outputs ask for when it
- * likes, and reads the log.
+ * A machine of a leg with a shell that only records: the test feeds it inputs, plays the effects of its outputs at any
+ * time, and reads the log.
  */
 import { expect } from "@effect/vitest"
 import type { Told } from "../../../../src/carrier/Carrier.ts"
@@ -18,7 +18,7 @@ import * as Rig from "../Rig.ts"
 
 export type Output = LegMachine.Output
 
-/** What waits for the sink, oldest first. */
+/** The reports that wait for the sink, oldest first. */
 type Telling = { readonly type: "end" } | { readonly type: "tell"; readonly after: After | null }
 
 interface Sent {
@@ -29,13 +29,13 @@ interface Sent {
 
 export interface Model<State, Own> {
   readonly state: () => State
-  /** Everything that came out. */
+  /** All outputs. */
   readonly log: ReadonlyArray<Output>
   readonly feed: (input: LegMachine.Input | Own) => ReadonlyArray<Output>
-  /** The sink is through with the oldest event. */
+  /** The sink settles the oldest event. */
   readonly tell: (told: Told) => void
   readonly pass: (ms: number) => void
-  /** The peer asks within the nth dialog that the leg hears. */
+  /** The peer sends a request within the nth dialog of the leg. */
   readonly ask: (method: string, which?: number, body?: Requests.Body) => void
   /** The peer answers the oldest request of ours, or none will come (0). */
   readonly answer: (status: number) => void
@@ -60,7 +60,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
   const asked = new Map<string, number>()
   const acted = new Map<string, number>()
 
-  /** Of a REFER whose leg ends nobody hears more. */
+  /** A REFER whose leg ends has no further reports. */
   const referred = new Set<string>()
   const settled = (commandId: string): void => {
     if (acted.has(commandId)) return void acted.set(commandId, (acted.get(commandId) ?? 0) + 1)
@@ -195,7 +195,7 @@ const place: RtpPlace = {
 type Shared = Pick<Model<unknown, never>, "act" | "answer" | "ask" | "feed" | "pass" | "tell" | "within">
 type Acts<Leg> = Readonly<Record<string, (leg: Leg) => void>>
 
-/** What may happen to every leg. */
+/** The acts that are possible for every leg. */
 const shared: Acts<Shared> = {
   disowned: ({ feed }) => feed({ type: "disowned" }),
   "media lost": ({ feed }) => feed({ type: "mediaLost" }),
@@ -228,13 +228,13 @@ const shared: Acts<Shared> = {
   "not answered": ({ answer }) => answer(0)
 }
 
-/** Plays what may happen to every leg, and what only to legs of this kind. */
+/** Plays the acts that are possible for every leg, and those for legs of this kind. */
 export const player = <Leg extends Shared>(own: Acts<Leg>) => ({
   names: [...Object.keys(own), ...Object.keys(shared)],
   act: (leg: Leg, name: string): void => (own[name] ?? shared[name])?.(leg)
 })
 
-/** Everything that waits comes, and the call is hung up. */
+/** Settles everything that waits, and hangs up the call. */
 export const settle = (leg: Shared, release: () => void): void => {
   const flush = () => {
     for (let count = 0; count < 200; count++) leg.tell("committed")
@@ -249,7 +249,7 @@ export const settle = (leg: Shared, release: () => void): void => {
   flush()
 }
 
-/** Of the log: what each output is called, requests by their method and responses by their status. */
+/** Names an output for the log: a request by its method, a response by its status. */
 export const word = (output: Output): string => {
   switch (output.type) {
     case "respond":

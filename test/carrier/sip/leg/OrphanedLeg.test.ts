@@ -17,7 +17,7 @@ const origin: DialOrigin = {
 const hangup = (resume: Json, from: DialOrigin | null = origin) =>
   ({ ...Rig.of, commandId: Ids.command("h"), type: "hangup", origin: from, resume }) as const
 
-/** The INVITE of a process that then dies, and the last resume value that it told. */
+/** The INVITE of a process that then dies, and the last resume value that it reported. */
 const killed = Effect.fnUntraced(function* (until: "called" | "ringing" | "answered") {
   const rig = yield* Rig.make("first")
   yield* rig.command(Rig.dial)

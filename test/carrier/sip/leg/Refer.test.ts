@@ -27,7 +27,7 @@ const notify = (
   body: { type: "message/sipfrag;version=2.0", bytes: new TextEncoder().encode(line) }
 })
 
-/** An answered leg by whichever side placed it, and the peer's end of its dialog. */
+/** An answered leg, placed by either side, and the peer's end of its dialog. */
 const talking = Effect.fnUntraced(function* (by: "us" | "peer") {
   const rig = yield* Rig.make(`refer ${by}`)
   let theirs: Dialog.Dialog | null

@@ -1,4 +1,4 @@
-/** What a call does with the bodies that peers send: descriptions among other parts, and those that lead nowhere. */
+/** The effect of peers' bodies on a call: descriptions among other parts, and those that are unusable. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
@@ -8,7 +8,7 @@ import * as Rig from "../Rig.ts"
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const body = (type: string, content: string): Requests.Body => ({ type, bytes: new TextEncoder().encode(content) })
 const sdp = (address: string) => text(Rig.sdp()).replace("c=IN IP4 192.0.2.2", `c=IN IP4 ${address}`)
-/** The description behind a location, as an emergency call carries it (RFC 6442). */
+/** The description follows a location, as in an emergency call (RFC 6442). */
 const multipart = body(
   'multipart/mixed; boundary="part"',
   ["application/pidf+xml\r\n\r\n<presence/>", `application/sdp\r\n\r\n${text(Rig.sdp())}`]
@@ -16,7 +16,7 @@ const multipart = body(
     .join("") + "--part--\r\n"
 )
 
-/** What an INVITE with this body comes to when the call is answered. */
+/** The result of an INVITE with this body when the call is answered. */
 const called = Effect.fnUntraced(function* (given: Requests.Body, headers: ReadonlyArray<Header> = []) {
   const rig = yield* Rig.make("body")
   yield* rig.deliver(Rig.invite({ body: given, headers }))

@@ -1,4 +1,4 @@
-/** A router of RFC 2543 in the way of a call, RFC 3261 sections 12.2.1.1 and 16.12. */
+/** A router of RFC 2543 on the way of a call, RFC 3261 sections 12.2.1.1 and 16.12. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
@@ -7,7 +7,7 @@ import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
 const strict = { address: "192.0.2.7", port: 5060 }
-/** The strict router is next to us, a loose one behind it. */
+/** The strict router is next to us, a loose one after it. */
 const record: Header = ["Record-Route", "<sip:192.0.2.8;lr>, <sip:192.0.2.7>"]
 
 const answered = Effect.gen(function* () {
@@ -18,7 +18,7 @@ const answered = Effect.gen(function* () {
   return { rig, invite, sent: rig.sent(), told: rig.told() }
 })
 
-/** It goes to the strict router, whose URI is the Request-URI; where it is meant for stands last. */
+/** The request goes to the strict router, whose URI is the Request-URI; its target is the last Route. */
 const expectStrict = (sent: ReturnType<Rig.Rig["sent"]>, method: string): SipRequest => {
   expect(Rig.names(sent)).toEqual([method])
   expect(sent[0]?.to).toEqual(strict)
@@ -97,7 +97,7 @@ describe("behind a strict router", () => {
       yield* rig.command({ ...Rig.ofOffered(rig), type: "answer" })
       const answer = Rig.responseOf(rig.sent(), 200)
       const fields = { sentBy: "192.0.2.7:5060", callId: "in-1", from: header(invite, "From") ?? "" }
-      // What a strict router knows of us is the Route that the caller put last: our Contact.
+      // A strict router knows us only by the Route that the caller put last: our Contact.
       const uri = (header(answer, "Contact") ?? "").replace(/^<|>$/g, "")
       const within = { ...fields, uri, to: header(answer, "To") ?? "" }
       yield* rig.deliver(Requests.make({ ...within, method: "ACK", branch: "z9hG4bKack", cseq: 1 }))

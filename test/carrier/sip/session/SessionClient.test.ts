@@ -1,4 +1,4 @@
-/** Our own requests within a dialog, against a peer in memory: nothing of the API asks for them yet. */
+/** Our own requests within a dialog, against a peer in memory, because no verb of the API requests them yet. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { CarrierEvent } from "../../../../src/carrier/Carrier.ts"
@@ -156,7 +156,7 @@ const invite = Requests.make({
   body: Rig.sdpBody()
 })
 
-/** An established call, by whichever side placed it, with the peer's dialog and what was done so far forgotten. */
+/** An established call, placed by either side, with the peer's dialog and an empty record. */
 const established = (by: "us" | "peer", password: string | null = null) => {
   const rig = make(password)
   let dialog: Dialog.Dialog | null

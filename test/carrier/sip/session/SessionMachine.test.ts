@@ -52,7 +52,7 @@ const places = {
   leaving: session("hungUp", true)
 } as const
 
-/** A request that brings something, where its method may. */
+/** A request with a body, if its method allows one. */
 const request = (method: string) =>
   Requests.make({
     ...fields,

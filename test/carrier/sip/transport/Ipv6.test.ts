@@ -65,7 +65,7 @@ const side = Effect.fnUntraced(function* (options: {
   }
 })
 
-/** Polls until it is so, at most 5 s. */
+/** Polls until it holds, at most 5 s. */
 const until = (what: string, holds: () => boolean) =>
   Effect.gen(function* () {
     for (let i = 0; i < 500; i++) {

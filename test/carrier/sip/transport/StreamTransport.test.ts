@@ -1,4 +1,4 @@
-/** A second transport beside UDP, with connections: whole calls, with no file of the machines knowing of it. */
+/** A second transport beside UDP, with connections: whole calls, without a change in the machines. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { header, type SipMessage } from "../../../../src/protocol/sip/message/SipMessage.ts"
@@ -50,7 +50,7 @@ describe("a call over connections", () => {
       expect(invite.uri).toBe("sip:+4930123456@192.0.2.2:5062;transport=tcp")
       expect(header(invite, "Contact")).toBe("<sip:+12025550150@192.0.2.1:5060;transport=tcp>")
       expect(header(success, "Contact")).toBe("<sip:+4930123456@192.0.2.2:5062;transport=tcp>")
-      // RFC 3261 table 4: of the BYE nothing is left, of the INVITE only what waits for a repeated 2xx.
+      // RFC 3261 table 4: nothing is left of the BYE, and of the INVITE only the wait for a repeated 2xx.
       yield* Rig.pass(32_000)
       for (const rig of [caller, callee]) {
         expect(yield* rig.stats).toMatchObject(Rig.nothing)

@@ -36,7 +36,7 @@ describe("a trunk", () => {
       yield* Rig.pass(7_000)
       const sent = rig.sent()
       expect(new Set(Rig.names(sent))).toEqual(new Set(["OPTIONS"]))
-      // The first of them is repeated until there is an answer.
+      // The first request is repeated until there is an answer.
       expect(new Set(sent.map(({ message }) => header(message, "Via"))).size).toBe(1)
       const question = Rig.requestOf(sent, "OPTIONS")
       expect(question.uri).toBe("sip:192.0.2.2:5062")

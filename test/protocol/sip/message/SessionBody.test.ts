@@ -15,7 +15,7 @@ const joined = (boundary: string, ...parts: ReadonlyArray<string>) =>
 const invite = (type: string, body: string, headers: ReadonlyArray<Header> = [], method = "INVITE") =>
   SipSample.request(method, { body: { type, bytes: bytes(body) }, headers })
 
-/** The description, or the status with what would be understood, or nothing. */
+/** Returns the description, or the status with the types that would be understood, or nothing. */
 const found = (type: string, body: string, headers: ReadonlyArray<Header> = []) => {
   const reading = SessionBody.of(invite(type, body, headers))
   if (reading.type === "session") return new TextDecoder().decode(reading.bytes)

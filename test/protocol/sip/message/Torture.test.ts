@@ -14,8 +14,8 @@ const present = existsSync(folder)
 const load = (name: string) => new Uint8Array(readFileSync(new URL(`${name}.dat`, folder)))
 
 /**
- * What a user agent does with each message of RFC 4475. Where the RFC leaves a choice between strict and liberal, the
- * row says which was taken and why.
+ * The reaction of a user agent to each message of RFC 4475. Where the RFC leaves a choice between strict and liberal,
+ * the row notes the choice and its reason.
  */
 type Row = readonly [section: string, name: string, verdict: "accept" | "drop" | number, note: string]
 

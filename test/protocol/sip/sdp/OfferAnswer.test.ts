@@ -38,7 +38,7 @@ const hold: OfferAnswer.Input = { type: "offer", direction: "sendonly" }
 const accept: OfferAnswer.Input = { type: "accept" }
 const withdrawn: OfferAnswer.Input = { type: "withdrawn" }
 
-/** The outputs of each input, in words, and the last state. */
+/** The outputs of each input as text, and the last state. */
 const run = (inputs: ReadonlyArray<OfferAnswer.Input>, from: OfferAnswer.State = OfferAnswer.initial) => {
   let state = from
   const said = inputs.map((input) => {

@@ -11,7 +11,7 @@ const fixed = (encoding: string, payloadType: number): SdpOffer.Codec => ({
   fmtp: null
 })
 const [pcmu, pcma, g722] = [fixed("PCMU", 0), fixed("PCMA", 8), fixed("G722", 9)]
-/** Codecs without a payload type of their own; one at another clock rate, with two channels and parameters. */
+/** Codecs without an assigned payload type; one has another clock rate, two channels and parameters. */
 const l16: SdpOffer.Codec = { encoding: "L16", clockRate: 16_000, channels: 1, payloadType: null, fmtp: null }
 const opus: SdpOffer.Codec = {
   encoding: "opus",

@@ -1,4 +1,4 @@
-/** What a server transaction keeps of a long request: what its responses are made of. */
+/** A server transaction keeps only the parts of a long request that its responses need. */
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import { setFlagsFromString } from "node:v8"
@@ -33,7 +33,7 @@ const long = (method: string, at: number) =>
     )
   )
 
-/** Opens a transaction and answers it; what was delivered. */
+/** Opens a transaction and answers it; returns the delivered request. */
 const open = (table: TransactionTable.TransactionTable, method: string, at: number, status: number) => {
   const outputs = TransactionTable.step(table, { type: "received", message: long(method, at), from: peer }, 0)
   const opened = outputs.find((output) => output.type === "request")
@@ -43,7 +43,7 @@ const open = (table: TransactionTable.TransactionTable, method: string, at: numb
   return opened.request
 }
 
-/** Bytes in memory after all garbage is gone. */
+/** The bytes in memory after all garbage is collected. */
 const used = (): number => {
   setFlagsFromString("--expose-gc")
   const collect: unknown = runInNewContext("gc")

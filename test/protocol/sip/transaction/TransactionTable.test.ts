@@ -158,7 +158,7 @@ describe("matching", () => {
     if (told?.type !== "request") throw new Error("not told")
     const response = SipSample.response(told.request, 200)
     expect(TransactionTable.step(table, { type: "respond", id: told.id, response }, 0)).toMatchObject([
-      // Where the connection is gone, a new one leads to the port of sent-by.
+      // When the connection is gone, a new one leads to the port of sent-by.
       { type: "send", to: { transport: "tcp", connection: "c1", remote: { address: "198.51.100.4", port: 5070 } } }
     ])
   })
@@ -322,7 +322,7 @@ it.prop(
       expect(table.merged.size).toBeLessThanOrEqual(table.entries.size)
       expect(table.heap.items.length).toBeLessThanOrEqual(table.entries.size)
     }
-    // Whoever is silent is brought to an end: the TU answers and cancels, then only timers run.
+    // A silent peer cannot keep a transaction: the TU answers and cancels, then only timers run.
     for (const id of table.entries.keys()) {
       const response = SipSample.response(SipSample.request("INVITE"), 500)
       TransactionTable.step(table, { type: "respond", id, response }, now)

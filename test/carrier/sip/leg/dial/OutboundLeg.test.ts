@@ -89,7 +89,7 @@ describe("an outbound leg", () => {
       yield* rig.deliver(Rig.reply(invite, 183, { body: Rig.sdpBody() }))
       expect(Rig.words(rig.told())).toEqual(["early_media"])
       expect(rig.connections()[0]).toMatchObject({ port: 30_000 })
-      // The final answer may leave out what the provisional one said.
+      // The final answer may omit the description of the provisional one.
       yield* rig.deliver(Rig.reply(invite, 200))
       expect(Rig.words(rig.told())).toEqual(["answered"])
     })

@@ -24,7 +24,7 @@ const make = () => {
   })
   const model = LegModel.make<OutboundLegState.State, OutboundLegState.Own>(OutboundLegMachine, start)
   let hasProceeded = false
-  /** What the peer says to our INVITE as it was sent last. */
+  /** The peer's answer to our last INVITE. */
   const reply = (status: number, tag: string, body?: { readonly type: string; readonly bytes: Uint8Array }) => {
     const { invite } = model.state()
     if (invite === null) return
@@ -87,10 +87,10 @@ const run = (
   return leg
 }
 
-/** Everything that waits comes, and the call is hung up. */
+/** Settles everything that waits, and hangs up the call. */
 const settle = (leg: Model): void => LegModel.settle(leg, () => leg.feed({ type: "release" }))
 
-/** What goes wrong lies at the end of long histories. */
+/** Faults show at the end of long histories. */
 const many = { arbitrary: { runs: 500, size: 100 } }
 
 describe("the machine of an outbound leg, whatever comes in whatever order", () => {

@@ -361,7 +361,7 @@ describe("CANCEL", () => {
 describe("within an early dialog of a caller", () => {
   const relay = { type: "application/dtmf-relay", bytes: new TextEncoder().encode("Signal=5\r\nDuration=160\r\n") }
 
-  /** A request of the caller once it has heard 180. */
+  /** A request of the caller after it has received 180. */
   const early = Effect.fnUntraced(function* () {
     const all = yield* offered()
     yield* all.rig.command({ ...all.of, commandId: Ids.command("ring"), type: "ring" })

@@ -96,7 +96,7 @@ const settle = (leg: Model): void => {
   for (let count = 0; count < 10; count++) leg.tell("committed")
 }
 
-/** What goes wrong lies at the end of long histories. */
+/** Faults show at the end of long histories. */
 const many = { arbitrary: { runs: 500, size: 100 } }
 
 describe("the machine of an inbound leg, whatever comes in whatever order", () => {

@@ -6,7 +6,7 @@ const of = (...values: ReadonlyArray<string>) =>
   Reason.of(SipSample.request("BYE", { headers: values.map((value) => ["Reason", value] as const) }))
 
 describe("Reason", () => {
-  // RFC 3326 section 2, and as Asterisk, FreeSWITCH and Sonus SBCs send it.
+  // Values of RFC 3326 section 2, and of Asterisk, FreeSWITCH and Sonus SBCs.
   it.each([
     ['SIP ;cause=200 ;text="Call completed elsewhere"', "SIP", 200, "Call completed elsewhere"],
     ['Q.850 ;cause=16 ;text="Terminated"', "Q.850", 16, "Terminated"],
