@@ -6,8 +6,8 @@ import { type Commit, type Journal } from "../../src/runtime/store/journal/Journ
 import * as SampleCommit from "./SampleCommit.ts"
 
 /**
- * What durable costs at the least: `node:http`, `JSON.parse`, the same rows through the same writer, and an answer of
- * the same size. No checks, no key, no rules, no actor.
+ * The least that durability costs: `node:http`, `JSON.parse`, the same rows through the same writer, and an answer of
+ * the same size. It has no checks, no key, no rules, no actor.
  */
 export const start = (journal: Journal["Service"], sample: Commit) =>
   Effect.acquireRelease(

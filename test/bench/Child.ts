@@ -2,8 +2,8 @@ import { fork } from "node:child_process"
 import { Effect } from "effect"
 
 /**
- * A process of its own for what must not share the service's event loop: it gets messages and answers each with one.
- * Killed with its scope.
+ * A separate process for work that must not share the service's event loop: it answers each message with one. Killed
+ * with its scope.
  */
 export const start = Effect.fnUntraced(function* <Answer>(file: string) {
   const child = yield* Effect.acquireRelease(
@@ -26,7 +26,7 @@ export const start = Effect.fnUntraced(function* <Answer>(file: string) {
   return { ask }
 })
 
-/** Inside the child: answers every message. The process ends with its parent. */
+/** Answers every message, inside the child. The process ends with its parent. */
 export const answer = (to: (question: unknown) => Promise<unknown>): void => {
   process.on("disconnect", () => process.exit(0))
   process.on("message", (question) => {

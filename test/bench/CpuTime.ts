@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 
-/** CPU time used since the start, microseconds: this process, and the processes of its Postgres (NaN but on Linux). */
+/** The CPU time used since the start by this process and by its Postgres (NaN except on Linux), in microseconds. */
 export interface CpuTime {
   readonly own: number
   readonly postgres: number
@@ -13,7 +13,7 @@ const tickMicros = 10_000
 
 const ofProcess = (pid: number): number => {
   try {
-    // proc(5): the name stands in parentheses and may hold anything; utime and stime are the 12th and 13th after it.
+    // proc(5): the name is in parentheses and may hold any text; utime and stime are the 12th and 13th field after it.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ")

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import * as EmbeddedPostgres from "../../src/runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../../src/runtime/store/embedded/OwnerFile.ts"
 
-/** An embedded Postgres as the service has it (fsync on), in a folder that goes with the scope. */
+/** An embedded Postgres with the settings of the service (fsync on), in a folder that is deleted with the scope. */
 export const fresh = Effect.gen(function* () {
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "trunkline-bench-"))),

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as Child from "./Child.ts"
 
-/** `POST /v1/calls`, as often as `requests` says, over this many kept-alive connections. */
+/** `requests` times `POST /v1/calls`, over this many kept-alive connections. */
 export interface Load {
   readonly port: number
   readonly requests: number
@@ -11,13 +11,13 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** Sorted. */
+  /** The latencies in ascending order. */
   readonly latenciesMs: Float64Array
-  /** Answers other than 201. */
+  /** The number of answers other than 201. */
   readonly refused: number
 }
 
-/** A client in its own process; dies when an answer was not 201. */
+/** Starts a client in a separate process; dies when an answer was not 201. */
 export const start = Effect.map(Child.start<LoadResult>("./Load.process.ts"), ({ ask }) => ({
   run: (load: Load) =>
     Effect.tap(ask(load), ({ refused }) =>

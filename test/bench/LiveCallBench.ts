@@ -16,9 +16,9 @@ setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
 
 /**
- * Heap of answered calls, and events with 10,000 of them alive: digits through actor, journal and fan-out, each of which
- * is sealed, and changes of a leg that hold no secret and are told to nobody. The tenant has one subscription, so that
- * each digit also makes a delivery row; no dispatcher runs, so that nothing is sent.
+ * The heap of answered calls, and events with 10,000 of them alive: digits through actor, journal and fan-out, each of
+ * which is sealed, and changes of a leg that hold no secret and cause no event. The tenant has one subscription, so
+ * that each digit also makes a delivery row; no dispatcher runs, so that nothing is sent.
  */
 export const run = Effect.gen(function* () {
   const url = yield* Database.fresh
@@ -26,7 +26,7 @@ export const run = Effect.gen(function* () {
   return yield* measure.pipe(Effect.provide(context))
 })
 
-/** After everything that runs has come to rest. */
+/** Measured after all running work has finished. */
 const heapBytes = Effect.gen(function* () {
   yield* Effect.sleep(200)
   for (let pass = 0; pass < 3; pass++) collectGarbage()

@@ -4,8 +4,8 @@ import * as Child from "./Child.ts"
 import type { Load, LoadResult } from "./HttpLoad.ts"
 
 /**
- * A keep-alive client over bare sockets, one request at a time on each: it costs a fraction of what it measures.
- * Every request has an Idempotency-Key of its own.
+ * A keep-alive client over bare sockets, one request at a time on each. It costs a fraction of the service that it
+ * measures. Every request has a new Idempotency-Key.
  */
 const run = async (load: Load): Promise<LoadResult> => {
   const prefix = randomBytes(8).toString("hex")

@@ -39,7 +39,7 @@ const measure = Effect.gen(function* () {
       latencies.push(result.latenciesMs)
       return requests
     })
-  // Between the rounds, untimed: no round carries the live calls of those before it.
+  // Runs between the rounds, untimed, so that no round carries the live calls of earlier ones.
   const hangUp = Effect.suspend(() =>
     Effect.forEach(carrier.take(), carrier.hungUp, { concurrency: 256, discard: true })
   )

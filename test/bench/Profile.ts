@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { type Profiler, Session } from "node:inspector/promises"
 
 /**
- * Whose CPU time it was: each sample belongs to the innermost frame that one of these names. Frames of the effect
- * runtime count for whoever called them, up to the run loop of the fiber; below that they are the runtime's own.
+ * The parts that CPU time is assigned to: each sample belongs to the innermost frame that one of these names. Frames of
+ * the effect runtime count for their caller, up to the run loop of the fiber; below that they are the runtime's own.
  */
 const parts: ReadonlyArray<readonly [part: string, frames: RegExp]> = [
   ["authentication", /\/src\/(apikey|http\/(Authenticat|ClientAddress|Endpoint))/],
@@ -29,7 +29,7 @@ const partOf = (frame: Profiler.ProfileNode["callFrame"]): string | null => {
   return parts.find(([, frames]) => frames.test(frame.url))?.[0] ?? null
 }
 
-/** Profiles `work` and answers each part's share of the time in which this process was not idle. */
+/** Profiles `work` and returns each part's share of the time in which this process was not idle. */
 export const shares = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyMap<string, number>, E, R> =>
   Effect.gen(function* () {
     const session = new Session()

@@ -4,7 +4,7 @@ import type { CallId } from "../../src/domain/Id.ts"
 import * as Child from "./Child.ts"
 import type { Arrival, Question } from "./Receiver.ts"
 
-/** A webhook receiver that notes when each request was there with its body, and answers 200 at once. */
+/** A webhook receiver that notes when each request had arrived with its body, and answers 200 at once. */
 let arrivals: Array<Arrival> = []
 
 const listen = (certificate: { readonly cert: string; readonly key: string }): Promise<number> =>

@@ -6,7 +6,7 @@ import * as Child from "./Child.ts"
 export interface Arrival {
   readonly callId: CallId
   readonly sequence: number
-  /** `process.hrtime`: the machine's monotonic clock, the same for all its processes. */
+  /** `process.hrtime`, the machine's monotonic clock, which all its processes share. */
   readonly atNanos: bigint
 }
 
@@ -14,7 +14,7 @@ export type Question =
   | { readonly type: "listen"; readonly cert: string; readonly key: string }
   | { readonly type: "take" }
 
-/** An HTTPS receiver in its own process, on 127.0.0.1 under these names. */
+/** An HTTPS receiver in a separate process, on 127.0.0.1 under these names. */
 export const start = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const authority = TestCertificate.makeAuthority()
   const child = yield* Child.start<number | ReadonlyArray<Arrival>>("./Receiver.process.ts")
@@ -22,7 +22,7 @@ export const start = Effect.fnUntraced(function* (names: ReadonlyArray<string>) 
   return {
     authority: authority.cert,
     port: Number(port),
-    /** Requests since the last time. */
+    /** Takes the requests since the last call. */
     take: Effect.map(child.ask({ type: "take" } satisfies Question), (taken) =>
       typeof taken === "number" ? [] : taken
     )

@@ -11,13 +11,13 @@ import { Spool, type Spooled } from "../../src/ports/storage/Spool.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 
-/** A recording of both sides, a minute long, in pieces as a call gives them. */
+/** The length of a recording of both sides, in pieces of the size that a call gives. */
 const seconds = 60
 const chunkMs = 100
 const rounds = 5
 const rates = [8000, 16_000] as const
 
-/** CPU time of this process, all of its threads among it, in milliseconds. */
+/** The CPU time of all threads of this process, in milliseconds. */
 const costOf = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const before = process.cpuUsage()
@@ -26,7 +26,9 @@ const costOf = <A, E>(work: Effect.Effect<A, E>) =>
     return (system + user) / 1000
   })
 
-/** What a recorder costs beside the media thread, which `forward` measures: writing as the sound comes, then its file. */
+/**
+ * The cost of a recorder outside the media thread, which `forward` measures: writing during the call, then its file.
+ */
 export const run = Effect.gen(function* () {
   const root = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "trunkline-bench-"))),

@@ -8,16 +8,16 @@ export interface DialledLeg {
   readonly legId: LegId
 }
 
-/** A carrier that only records what it was told to dial, and tells the calls what the bench wants to have happened. */
+/** A carrier that only records its dials, and reports to the calls the events that the bench chooses. */
 export class RecordingCarrier extends Context.Service<
   RecordingCarrier,
   {
-    /** Legs dialled since the last `take`, in order. */
+    /** The legs dialled since the last `take`, in order. */
     readonly take: () => ReadonlyArray<DialledLeg>
     readonly answered: (leg: DialledLeg) => Effect.Effect<void>
     readonly hungUp: (leg: DialledLeg) => Effect.Effect<void>
     readonly digit: (leg: DialledLeg) => Effect.Effect<void>
-    /** What the adapter needs to find the leg again has changed: no secret, and nobody is told. */
+    /** The adapter's resume value of the leg has changed, which holds no secret and causes no public event. */
     readonly moved: (leg: DialledLeg) => Effect.Effect<void>
   }
 >()("trunkline/bench/RecordingCarrier") {

@@ -1,10 +1,10 @@
-/** One line of the table that the run ends with. */
+/** A line of the table at the end of the run. */
 export interface Figure {
   readonly what: string
   readonly value: string
-  /** Empty: a figure without a goal. */
+  /** Empty for a figure without a goal. */
   readonly goal: string
-  /** Null: no goal to meet. */
+  /** Null when there is no goal. */
   readonly met: boolean | null
 }
 
@@ -12,11 +12,11 @@ export const figure = (what: string, value: string): Figure => ({ what, value, g
 
 export const against = (what: string, value: string, goal: string, met: boolean): Figure => ({ what, value, goal, met })
 
-/** Thousands with a comma, three significant digits below ten. */
+/** Writes thousands with a comma, and three significant digits below ten. */
 export const number = (value: number): string =>
   Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3)
 
-/** Microseconds of this process and of Postgres. */
+/** Writes the microseconds of this process and of Postgres. */
 export const cpu = (of: { readonly cpuMicros: number; readonly postgresMicros: number }): string =>
   `${number(of.cpuMicros)} / ${number(of.postgresMicros)}`
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as CpuTime from "./CpuTime.ts"
 
-/** The middle value; of an even count the mean of the two in the middle. NaN of nothing. */
+/** The middle value, or the mean of the two in the middle for an even count. NaN for an empty list. */
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = [...values].sort((a, b) => a - b)
   const half = sorted.length >> 1
@@ -22,13 +22,13 @@ export const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): n
 
 interface Rate {
   readonly perSecond: number
-  /** CPU time of this process, microseconds per operation. */
+  /** The CPU time of this process in microseconds per operation. */
   readonly cpuMicros: number
-  /** CPU time of Postgres, microseconds per operation. */
+  /** The CPU time of Postgres in microseconds per operation. */
   readonly postgresMicros: number
 }
 
-/** Runs `work`, which says how many operations it did. */
+/** Runs `work`, which returns its number of operations. */
 export const timed = <E, R>(work: Effect.Effect<number, E, R>) =>
   Effect.gen(function* () {
     const before = yield* CpuTime.read
@@ -49,18 +49,18 @@ export const medianRate = (rates: ReadonlyArray<Rate>): Rate => ({
   postgresMicros: median(rates.map((rate) => rate.postgresMicros))
 })
 
-/** All the CPU time of an operation that we can see. */
+/** All measured CPU time of an operation. */
 export const micros = (rate: Rate): number => rate.cpuMicros + rate.postgresMicros
 
-/** `--rows large,many` on the command line: these variants alone, where a bench has them. */
+/** `--rows large,many` on the command line runs these variants alone, if a bench has them. */
 const isWanted = (variant: string): boolean => {
   const at = process.argv.indexOf("--rows")
   return at === -1 || (process.argv[at + 1] ?? "").split(",").includes(variant)
 }
 
 /**
- * One warm-up of each variant, then `rounds` times all of them in turn: what slows the machine down slows each of them,
- * so that ratios hold where absolute figures do not.
+ * Runs a warm-up of each variant, then `rounds` times all of them in turn. A slow machine slows all of them equally, so
+ * that ratios hold where absolute figures do not.
  */
 export const interleaved = <Name extends string, A, E, R>(
   rounds: number,

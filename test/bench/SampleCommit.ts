@@ -40,10 +40,7 @@ const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({
   })
 })
 
-/**
- * The commits of one call from `place` to `ended`, charge included, as its actor makes them: four, with the rows that
- * each has.
- */
+/** The commits of one call from `place` to `ended`, charge included, as its actor makes them: four, with their rows. */
 export const life = (tenant: Tenant, seed: string, at = Date.now()): ReadonlyArray<Commit> => {
   const callId = Id.derive(seed, "call")
   const commits: Array<Commit> = []
@@ -84,7 +81,7 @@ export const life = (tenant: Tenant, seed: string, at = Date.now()): ReadonlyArr
   return commits
 }
 
-/** The rows of a placed call with new identities: what a program without any rules would write for a request. */
+/** The rows of a placed call with new identities, as a program without any rules would write them for a request. */
 export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; readonly callId: Id.CallId } => {
   const callId = Id.CallId.make(`svc_call_${hex}`)
   const { receipt } = commit

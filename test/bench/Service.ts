@@ -31,7 +31,7 @@ import { Synthesizer } from "../../src/ports/speech/Synthesizer.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 import { RecordingCarrier } from "./RecordingCarrier.ts"
 
-/** Nothing leaves: for figures in which no webhook is sent. */
+/** An egress that sends nothing, for figures without webhooks. */
 export const nowhere = Layer.succeed(Egress, { ...NoEgress.service, refuse: () => null })
 
 const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void })
@@ -85,11 +85,11 @@ export interface Tenant {
   readonly id: Id.TenantId
   readonly keyId: Id.ApiKeyId
   readonly credential: string
-  /** Its one active number. */
+  /** The only active number of the tenant. */
   readonly number: string
 }
 
-/** A tenant whose calls go to the recording carrier, with a number, money, and no cap that the bench could reach. */
+/** A tenant whose calls use the recording carrier, with a number, money, and no cap that the bench could reach. */
 export const openTenant = Effect.fnUntraced(function* (index: number) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -135,7 +135,7 @@ export const subscribe = Effect.fnUntraced(function* (tenantId: Id.TenantId, tar
     VALUES (${Id.derive(targetUrl, "sub")}, ${tenantId}, ${targetUrl}, '{*}'::text[], ${secret}, true, now())`
 })
 
-/** `count` calls of a tenant, placed through the door with `concurrency` at a time; then answered. */
+/** Places `count` calls of a tenant through the door, `concurrency` at a time, and answers them. */
 export const answeredCalls = Effect.fnUntraced(function* (tenant: Tenant, count: number, concurrency = 256) {
   const calls = yield* Calls
   const carrier = yield* RecordingCarrier

@@ -19,7 +19,9 @@ const leg = LegId.make(`svc_leg_${"0".repeat(32)}`)
 const at = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
-/** From the command of a leg to the first frame that is not silent, with a frame every 20 ms as the media thread does. */
+/**
+ * The time from a leg's command to the first frame that is not silent, at a frame every 20 ms as in the media thread.
+ */
 const firstFrame = (text: string, voice: string) =>
   Effect.gen(function* () {
     const sources = yield* AudioSource
@@ -74,7 +76,7 @@ const figuresOf = (engine: Engine, voice: string) => {
   )
 }
 
-/** Each engine that this machine has. */
+/** Measures each engine that this machine has. */
 export const run = Effect.gen(function* () {
   const engines: ReadonlyArray<readonly [string, Engine | null, string]> = [
     ["espeak of npm", yield* EspeakWasm.make(), "en-us"],

@@ -14,14 +14,14 @@ import * as Service from "./Service.ts"
 
 const subscriptions = 50
 const callsPerSubscription = 10
-/** The first is what the service should not notice, the second what two cores can just carry. */
+/** The service should not notice the first rate; two cores can just carry the second. */
 const rates = { "250": 250, "500": 500 } as const
 const rounds = 3
 const secondsPerRound = 6
 
 /**
- * 250 and 500 digits a second, evenly, over 500 live calls of 50 tenants with a subscription each; every target has a name and
- * connections of its own. The time runs from the carrier's event to the receiver's whole request.
+ * 250 and 500 digits a second, evenly, over 500 live calls of 50 tenants with a subscription each; every target has a
+ * separate name and connections. The time runs from the carrier's event to the receiver's whole request.
  */
 export const run = Effect.gen(function* () {
   const names = Array.from({ length: subscriptions }, (_, index) => `hook-${index}.example`)
@@ -57,7 +57,7 @@ const measure = Effect.fnUntraced(function* (
     yield* Service.subscribe(tenant.id, target)
     byTenant.push(yield* Service.answeredCalls(tenant, callsPerSubscription))
   }
-  // One call of each tenant after the other: neighbours in time have different targets.
+  // Calls of the tenants alternate, so that neighbours in time have different targets.
   const legs = Array.from({ length: callsPerSubscription }, (_, call) =>
     byTenant.flatMap((calls) => calls[call] ?? [])
   ).flat()
@@ -76,7 +76,7 @@ const measure = Effect.fnUntraced(function* (
     return carrier.digit(leg)
   })
 
-  /** Sends what is due by now, then sleeps for a moment; a late wake-up is made good. */
+  /** Sends the events that are due, then sleeps for a moment; a late wake-up is made up for. */
   const round = Effect.fnUntraced(function* (perSecond: number) {
     const total = perSecond * secondsPerRound
     const startedAt = performance.now()

@@ -31,7 +31,7 @@ const measure = Effect.gen(function* () {
     Effect.provideService(StatementLimit, Infinity)
   )
   const [allMs] = yield* elapsed(doors.seal)
-  // A day's entries are unsealed again: the calls of the last of ninety days.
+  // Unseals a day's entries again: the calls of the last of ninety days.
   yield* sql`DELETE FROM ledger_seal_root`
   yield* sql`
     UPDATE ledger_seal s SET day = day - 1, through_ordinal = l.ordinal, through_at = l.created_at,

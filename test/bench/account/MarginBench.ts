@@ -18,7 +18,7 @@ const rounds = 9
 const callsOfRound = 1_024
 const committers = 64
 
-/** What a row of usage costs when a call ends, and the operator's margin over a million calls of a hundred tenants. */
+/** The cost of a row of usage when a call ends, and the operator's margin over a million calls of a hundred tenants. */
 export const run = Effect.gen(function* () {
   const url = yield* Database.fresh
   const context = yield* Layer.build(Service.layer(url, Service.nowhere))
@@ -28,7 +28,7 @@ export const run = Effect.gen(function* () {
   )
 })
 
-/** Whole calls that cost nothing, with their rows of usage and without. */
+/** Compares whole calls that cost nothing, with their rows of usage and without. */
 const usageRow = Effect.gen(function* () {
   const journal = yield* Journal
   const tenant = yield* Service.openTenant(1_000)
@@ -55,7 +55,7 @@ const usageRow = Effect.gen(function* () {
   ]
 })
 
-/** Prefixes of the deck: a carrier's A-Z list. */
+/** The number of prefixes in the deck, as in a carrier's A-Z list. */
 const prefixes = 50_000
 
 const margin = Effect.gen(function* () {

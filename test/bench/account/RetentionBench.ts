@@ -10,19 +10,19 @@ import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
 import * as Service from "../Service.ts"
 
-/** Rows that are too old: each an event and its delivery, which is finished. */
+/** The number of rows that are too old: each is an event with its finished delivery. */
 const events = Number(process.env["BENCH_OLD_EVENTS"] ?? 500_000)
 const portion = 50_000
 
-/** Calls are placed at this rate, whatever the answers take. */
+/** The rate at which calls are placed, however long the answers take. */
 const perSecond = 40
 const baselineMs = 20_000
-/** Pruning goes on in pauses of its own; so long is looked at, or until it is through. */
+/** How long pruning, which pauses between its batches, is measured at most. */
 const pruningMs = 60_000
-/** Of placing while rows are pruned, against without. */
+/** The allowed ratio of placing while rows are pruned to placing without. */
 const goal = 1.5
 
-/** Pruning a million rows while calls are placed over HTTP. */
+/** Prunes a million rows while calls are placed over HTTP. */
 export const run = Effect.gen(function* () {
   const url = yield* Database.fresh
   const service = Service.http.pipe(

@@ -3,21 +3,21 @@ import { SqlClient } from "effect/sql"
 import type { TenantId } from "../../../src/domain/Id.ts"
 import * as Service from "../Service.ts"
 
-/** Calls of one statement. */
+/** The number of calls in one statement. */
 const portion = 50_000
 
 export interface Seeded {
   readonly tenants: ReadonlyArray<Service.Tenant>
   readonly calls: number
-  /** When the first call began, and the moment behind the last one, in epoch milliseconds. */
+  /** When the first call began, and the moment after the last one, in epoch milliseconds. */
   readonly from: number
   readonly until: number
 }
 
 /**
- * A database of a service that has run for a while: so many ended calls of so many tenants, evenly over `days` before now,
- * with their entries in the ledger, which adds up. Calls take turns by tenant, most are outbound, one in five was not
- * answered, and each answered one costs 1 to 3 cents. Entities, events and what usage counts are not there.
+ * The database of a service that has run for a while: ended calls of many tenants, evenly over `days` before now, with
+ * their entries in the ledger, which adds up. Calls take turns by tenant, most are outbound, one in five was not
+ * answered, and each answered one costs 1 to 3 cents. Entities, events and rows of usage are missing.
  */
 export const calls = Effect.fn("Seed.calls")(function* (options: {
   readonly calls: number

@@ -10,7 +10,7 @@ import * as Service from "../Service.ts"
 import * as Seed from "./Seed.ts"
 
 const reports = 500
-/** Commits that wait for their place in the sums: those of ten seconds at 500 ended calls a second. */
+/** How many commits wait for their place in the sums: those of ten seconds at 500 ended calls a second. */
 const waiting = 5_000
 
 /** A report for each of the tenants in turn, over a million calls of a hundred tenants, in each grouping. */
@@ -20,7 +20,7 @@ export const run = Effect.gen(function* () {
   return yield* measure.pipe(Effect.provide(context))
 })
 
-/** What the sums hold of seeded calls. */
+/** The number of seeded calls that the sums hold. */
 const counted = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const zeros = figures.map((figure) => `${figure} bigint DEFAULT 0`).join(", ")
@@ -71,7 +71,7 @@ const measure = Effect.gen(function* () {
       Effect.gen(function* () {
         const tenant = tenants[index % tenants.length]
         if (tenant === undefined) return yield* Effect.die("no tenant")
-        // Both ends in the middle of a day.
+        // Both ends are in the middle of a day.
         const asked = { startMs: from + 7_200_000 + index, endMs: until - 7_200_000 + index, groupBy }
         const began = performance.now()
         yield* usages.report(tenant.id, asked)

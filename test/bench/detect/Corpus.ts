@@ -8,12 +8,12 @@ import * as Speaker from "./Speaker.ts"
 import * as Texts from "./Texts.ts"
 
 /**
- * A synthetic corpus of answered calls: people and machines, spoken by espeak-ng and flite, with noise, tones, codecs and
- * loss. It is made from a seed, clip by clip, and split by voice and text; nothing of it is stored.
+ * A synthetic corpus of answered calls: people and machines, spoken by espeak-ng and flite, with noise, tones, codecs
+ * and loss. It is made from a seed, clip by clip, and split by voice and text; nothing of it is stored.
  *
- * Pauses are log-normal. In what is read out they last half a second and hardly ever a whole one; in what is spoken
- * freely, as greetings that people record, longer ones occur (Campione and Véronis, "A large-scale multilingual study of
- * silent pause duration", Speech Prosody 2002).
+ * Pauses are log-normal. In read speech they last half a second and hardly ever a whole one; in free speech, such as
+ * greetings that people record, longer ones occur (Campione and Véronis, "A large-scale multilingual study of silent
+ * pause duration", Speech Prosody 2002).
  */
 export const kinds = ["person", "voicemail", "intercept", "fax", "nobody"] as const
 export type Kind = (typeof kinds)[number]
@@ -21,17 +21,17 @@ export type Kind = (typeof kinds)[number]
 export interface Clip {
   readonly kind: Kind
   readonly truth: "human" | "machine" | "unknown"
-  /** Which of the texts or sounds it is made of. */
+  /** The kind of the texts or sounds that it is made of. */
   readonly sort: string
   readonly text: string
   readonly voice: string
   readonly line: Line.Line
   readonly sound: Int16Array
   readonly rate: SampleRate
-  /** What sounds before is early media. In milliseconds of the sound, as all times here. */
+  /** The sound before it is early media. In milliseconds of the sound, as all times here. */
   readonly answeredAt: number
   readonly early: string
-  /** When its beep begins and ends; null: it has none. */
+  /** When its beep begins and ends; null when it has none. */
   readonly beep: { readonly from: number; readonly to: number } | null
 }
 
@@ -43,13 +43,13 @@ export interface Half {
 
 const espeak = (...names: ReadonlyArray<string>) => names.map((name) => `espeak-ng:${name}`)
 
-/** To set limits by. */
+/** The half of the corpus by which limits are set. */
 export const fit: Half = {
   seed: 1,
   voices: [
     ...espeak("en-us", "en-gb", "en-us+f2", "en-us+m1", "en-us+f1", "en-us+m5", "en-029+f3", "en-us+m3", "en-us+f4"),
     ...espeak("en-us+f5", "en-us+m7", "en-gb-scotland+m2", "en-gb-x-rp+m8", "en-us+steph"),
-    // High and breathy ones, whose vowels are nearly tones or nearly noise.
+    // These voices are high and breathy, so that their vowels are nearly tones or nearly noise.
     ...espeak("en-us+Jacky", "en-gb+Nguyen", "en-us+steph2", "en-gb-x-gbcwmd+quincy", "en-029+zac", "en-us+robert"),
     ...espeak("en-gb+whisper", "en-gb-x-rp+Michael", "en-us+Andrea", "en-gb+victor", "en-gb-x-gbclan+antonio"),
     ...espeak("en-us+grandma", "en-gb-scotland+Mario", "en-us+boris", "en-gb-x-rp+aunty", "en-us+travis"),
@@ -58,7 +58,7 @@ export const fit: Half = {
   texts: Texts.fit
 }
 
-/** To report; nothing was set by it. */
+/** The half of the corpus that is reported; no limit was set by it. */
 export const heldOut: Half = {
   seed: 7_341_905,
   voices: [
@@ -76,13 +76,13 @@ const msOf = (samples: number): number => (samples * 1000) / rate
 const silence = (ms: number): Int16Array => new Int16Array(samplesOf(ms))
 const lengthOf = (parts: ReadonlyArray<Int16Array>): number => parts.reduce((sum, { length }) => sum + length, 0)
 
-/** What is heard of a far end, before noise and line. */
+/** The sound of a far end, before noise and line. */
 interface Scene {
   readonly sort: string
   readonly text: string
   readonly sound: Int16Array
   readonly beep: Clip["beep"]
-  /** Instead of a ring-back tone, all up to this moment is early media. */
+  /** When set, all sound up to this moment is early media instead of a ring-back tone. */
   readonly answeredAt?: number
 }
 
@@ -94,7 +94,7 @@ interface Maker {
   readonly other: Speaker.Voice
 }
 
-/** Phrases with pauses between them. */
+/** Speaks phrases with pauses between them. */
 const spoken = (
   { chance, other, say, voice }: Maker,
   text: string,
@@ -107,7 +107,7 @@ const spoken = (
     .flatMap((phrase, index) => {
       const isOther = phrase.startsWith("<")
       const sound = say(isOther ? other : voice, phrase.replaceAll(/[<>|]/gu, ""))
-      // What is put together of pieces has shorter pauses around them.
+      // Speech that is put together of pieces has shorter pauses around them.
       const gap = isOther ? chance.between(100, 350) : pause()
       return index === 0 ? [Line.levelled(sound, level)] : [silence(gap), Line.levelled(sound, level)]
     })
@@ -121,7 +121,7 @@ const person = (maker: Maker): Scene => {
     silence(chance.around(700, 0.5, 100, 3000)),
     ...spoken(maker, text, level, () => chance.around(500, 0.4, 150, 1200))
   ]
-  // Some ask again when nobody says a word.
+  // Some people ask again when they get no answer.
   if (chance.chance(0.5)) parts.push(silence(chance.between(1400, 2500)), Line.levelled(say(voice, "Hello?"), level))
   return { sort, text, sound: Resample.concat([...parts, silence(5000)]), beep: null }
 }
@@ -201,7 +201,7 @@ const voicemail = (maker: Maker, babble: Int16Array): Scene => {
     : scene
 }
 
-/** The three tones, each of one of the two pitches and lengths that are in use. */
+/** The three special information tones, each with one of its two pitches and lengths in use. */
 const special = (chance: Random.Random): Int16Array =>
   Resample.concat(
     [
@@ -245,7 +245,7 @@ const fax = ({ chance }: Maker): Scene => {
   }
 }
 
-/** What a caller hears while it rings: tones, in a fifth of the cases music, or nothing. */
+/** The sound for a caller during the ringing: tones, in a fifth of the cases music, or nothing. */
 const earlyOf = (chance: Random.Random): { readonly sort: string; readonly sound: Int16Array } => {
   if (chance.chance(0.6)) return { sort: "none", sound: silence(0) }
   if (chance.chance(0.25)) {
@@ -257,7 +257,7 @@ const earlyOf = (chance: Random.Random): { readonly sort: string; readonly sound
     cadenceMs.map((ms, i) => (i % 2 === 0 ? Tone.tone(components, ms, rate) : silence(ms)))
   ).flat()
   const whole = Resample.concat(rounds)
-  // It is answered at any moment of it.
+  // The answer may come at any moment of the tone.
   return { sort: "ring-back", sound: whole.slice(0, Math.floor(chance.between(0.3, 1) * whole.length)) }
 }
 
@@ -284,13 +284,13 @@ const sceneOf = (kind: Kind, maker: Maker, babble: Int16Array): Scene => {
   }
 }
 
-/** The clips of a half, so many of each kind. */
+/** Makes the clips of a half, `counts` of each kind. */
 export function* make(half: Half, counts: Readonly<Record<Kind, number>>): Generator<Clip> {
   const speaker = Speaker.make()
   try {
     const chance = Random.make(half.seed)
     const voice = () => ({ name: chance.of(half.voices), pace: chance.of([0.85, 1, 1.15]) })
-    /** Six speak at once. */
+    /** Six people speak at once. */
     const babble = Array.from({ length: 6 }, () => [...half.texts.carrier, ...half.texts.closed])
       .map((texts, i) => {
         const name = half.voices[i % half.voices.length] ?? ""

@@ -9,8 +9,8 @@ import * as Line from "./Line.ts"
 import * as Trial from "./Trial.ts"
 
 /**
- * The machine detector on a synthetic corpus. Its limits were set (`Tune.ts`) on a half that has neither a voice nor a
- * sentence of the half that is reported here, but the single words that everybody says.
+ * The machine detector on a synthetic corpus. Its limits were set (`Tune.ts`) on a half that shares neither a voice nor
+ * a sentence with the half that is reported here, except the single words that all people use.
  */
 const counts = { person: 240, voicemail: 160, intercept: 20, fax: 20, nobody: 20 }
 const results = ["human", "machine", "unknown"] as const
@@ -33,7 +33,7 @@ const times = (name: string, all: Outcomes): Report.Figure => {
   return Report.figure(`${name}, p50 / p95`, `${quantile(atMs, 0.5)} / ${quantile(atMs, 0.95)}`)
 }
 
-/** One row for each kind, or for what the clips have in common otherwise. */
+/** Makes a row for each kind, or for another common property of clips. */
 const matrix = (all: Outcomes): ReadonlyArray<Report.Figure> =>
   Corpus.kinds.map((kind) => {
     const of = all.filter(({ clip }) => clip.kind === kind)
@@ -73,7 +73,7 @@ const figuresOf = (all: Outcomes): ReadonlyArray<Report.Figure> => {
   ]
 }
 
-/** Microseconds of CPU for a frame of 20 ms. */
+/** The microseconds of CPU for a frame of 20 ms. */
 const costOf = (
   clips: ReadonlyArray<Corpus.Clip>,
   make: () => { hear: (samples: Int16Array, rate: SampleRate) => unknown }

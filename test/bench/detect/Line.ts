@@ -4,7 +4,7 @@ import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import type * as Random from "./Random.ts"
 import { rate } from "./Speaker.ts"
 
-/** What lies between a far end and the detector: the noise around it, the codec, and packets that are lost. */
+/** The line between a far end and the detector: the noise around the far end, the codec, and lost packets. */
 export const noises = ["quiet", "white", "brown", "babble"] as const
 export type Noise = (typeof noises)[number]
 
@@ -13,10 +13,10 @@ export type CodecName = (typeof codecs)[number]
 
 export interface Line {
   readonly noise: Noise
-  /** Root mean square, 0 for a square of full scale. */
+  /** The root mean square; 0 is a square wave of full scale. */
   readonly noiseDbfs: number
   readonly codec: CodecName
-  /** Share of the packets that is lost. */
+  /** The share of the packets that is lost. */
   readonly loss: number
 }
 
@@ -42,7 +42,7 @@ export const levelled = (sound: Int16Array, dbfs: number): Int16Array => {
   return sound.map((each) => clip(each * gain))
 }
 
-/** Steady noise, or what others around speak. */
+/** Makes steady noise, or the speech of other people around. */
 export const noiseOf = (
   noise: Noise,
   dbfs: number,
@@ -71,7 +71,7 @@ export const noiseOf = (
 export const mixed = (sound: Int16Array, other: Int16Array, from = 0): Int16Array =>
   sound.map((each, i) => (i < from ? each : clip(each + (other[i - from] ?? 0))))
 
-/** Sound as the detector gets it, at the rate of the codec: lost packets are made up as they are in a call. */
+/** The sound as the detector gets it, at the rate of the codec; lost packets are concealed as in a call. */
 export const carried = (
   sound: Int16Array,
   { codec: name, loss }: Line,
@@ -92,7 +92,7 @@ export const carried = (
   for (let i = 0; i < frames; i++) {
     const written = encoder.encode(sent.subarray(i * frame, (i + 1) * frame), octets, 0)
     const heard = out.subarray(i * frame, (i + 1) * frame)
-    // Losses come in bursts: behind a lost packet every third is lost too.
+    // Losses come in bursts: after a lost packet every third is lost too.
     if (chance.chance(lost > 0 ? Math.max(loss, loss > 0 ? 0.3 : 0) : loss)) {
       decoder.conceal(heard, { from: 0, framesBefore: lost, last, following: null })
       lost++

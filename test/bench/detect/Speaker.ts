@@ -4,20 +4,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Resample from "../../../src/protocol/audio/Resample.ts"
 
-/** The rate in which the corpus is made: what a codec of wide band would carry. */
+/** The rate in which the corpus is made, which is that of a wideband codec. */
 export const rate = 16_000
 
-/** A voice of an engine at a pace: 1 is its own. */
+/** A voice of an engine at a pace, where 1 is the voice's normal pace. */
 export interface Voice {
-  /** `espeak-ng:…` or `flite:…`, by the engine's own name. */
+  /** `espeak-ng:…` or `flite:…`, with the engine's name for the voice. */
   readonly name: string
   readonly pace: number
 }
 
-/** Words a minute that espeak-ng speaks by itself. */
+/** The words a minute that espeak-ng speaks by default. */
 const usualPace = 175
 
-/** 16-bit samples of a WAV file, whatever its header says of its length. */
+/** Reads the 16-bit samples of a WAV file, whatever length its header gives. */
 const decode = (wav: Buffer): Int16Array => {
   const from = wav.readUInt32LE(24)
   const at = wav.indexOf("data") + 8
@@ -29,7 +29,7 @@ const decode = (wav: Buffer): Int16Array => {
   return made
 }
 
-/** Without the silence of the engine around it. */
+/** Removes the silence that the engine adds around it. */
 const trimmed = (sound: Int16Array): Int16Array => {
   const isLoud = (sample: number) => Math.abs(sample) > 200
   return sound.slice(Math.max(0, sound.findIndex(isLoud)), sound.findLastIndex(isLoud) + 1)
@@ -44,7 +44,7 @@ const argumentsOf = ({ name, pace }: Voice, text: string, file: string): readonl
 
 export type Speaker = ReturnType<typeof make>
 
-/** Speaks with what is installed; each phrase once. */
+/** Speaks with the installed engines, each phrase once. */
 export const make = () => {
   const directory = mkdtempSync(join(tmpdir(), "corpus-"))
   const known = new Map<string, Int16Array>()

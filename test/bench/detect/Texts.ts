@@ -1,22 +1,22 @@
 /**
- * What people and machines say when they answer. The halves have no sentence in common but the single words of
- * `Texts.words`: "hello" is what people say.
+ * Answers of people and machines. The halves share no sentence except the single words of `Texts.words`, because all
+ * people answer with "hello".
  *
- * A part in `<>` is spoken by another voice: the name in a carrier's greeting. A greeting is cut into phrases at its full
- * stops and question marks, and at `|`.
+ * A part in `<>` is spoken by another voice: the name in a carrier's greeting. A greeting is cut into phrases at its
+ * full stops and question marks, and at `|`.
  */
 export interface Texts {
-  /** A person at home or on the move: a word or two. */
+  /** A word or two of a person at home or on the move. */
   readonly words: ReadonlyArray<string>
   readonly residence: ReadonlyArray<string>
   readonly business: ReadonlyArray<string>
-  /** Recorded by the person whose telephone it is. */
+  /** Greetings recorded by the person that owns the telephone. */
   readonly personal: ReadonlyArray<string>
-  /** Read out by a speaker, or put together from what one has read. */
+  /** Greetings read out by a speaker, or put together from read pieces. */
   readonly carrier: ReadonlyArray<string>
   readonly closed: ReadonlyArray<string>
   readonly menu: ReadonlyArray<string>
-  /** Behind a special information tone. */
+  /** Announcements that follow a special information tone. */
   readonly intercept: ReadonlyArray<string>
 }
 

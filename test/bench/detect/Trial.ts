@@ -2,16 +2,16 @@ import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
 import type * as Corpus from "./Corpus.ts"
 
-/** What the detector says of a clip. */
+/** The detector's result for a clip. */
 export interface Outcome {
-  /** Without its sound. */
+  /** The clip without its sound. */
   readonly clip: Omit<Corpus.Clip, "sound">
   readonly lengthMs: number
   readonly result: Corpus.Clip["truth"]
   readonly verdict: Machine.Verdict | null
-  /** Behind the answer. */
+  /** Milliseconds after the answer. */
   readonly atMs: number
-  /** In the time of the clip; null: none was told. */
+  /** In the time of the clip; null when no beep was reported. */
   readonly beepAtMs: number | null
 }
 
@@ -48,9 +48,9 @@ export const hear = ({ sound, ...clip }: Corpus.Clip): Outcome => {
   return outcome
 }
 
-/** A beep that is told within half a second behind one is it. */
+/** A reported beep is true from the beginning of a real one until half a second after its end. */
 export const isTrueBeep = ({ beepAtMs, clip: { beep } }: Outcome): boolean =>
   beepAtMs !== null && beep !== null && beepAtMs >= beep.from && beepAtMs <= beep.to + 500
 
-/** A machine whose beep was heard is known in the end, whatever was told first. */
+/** A machine whose beep was detected counts as known, whatever was reported first. */
 export const inTheEnd = ({ beepAtMs, result }: Outcome): Outcome["result"] => (beepAtMs === null ? result : "machine")

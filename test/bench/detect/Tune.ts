@@ -1,6 +1,6 @@
 /**
- * `node test/bench/detect/Tune.ts`: tries limits of machine detection on the half of the corpus that is there for it,
- * and prints those in use and the best. A person who is taken for a machine counts five times.
+ * `node test/bench/detect/Tune.ts`: tests limits of machine detection on the half of the corpus for that purpose, and prints
+ * those in use and the best ones. A person that is taken for a machine counts five times.
  */
 import { isDeepStrictEqual } from "node:util"
 import * as Features from "../../../src/protocol/audio/detect/Features.ts"
@@ -20,7 +20,7 @@ interface Heard {
 
 const voices: ReadonlyArray<Voice.Options> = [60, 100, 140].map((hangoverMs) => ({ ...Machine.voice, hangoverMs }))
 
-/** What each way to hear speech makes of the clips. */
+/** The clips as each variant of voice detection perceives them. */
 const heard = new Map<Voice.Options, Array<Heard>>(voices.map((options) => [options, []]))
 for (const { sound, ...clip } of Corpus.make(Corpus.fit, counts)) {
   const features = Features.make()
@@ -53,7 +53,7 @@ const verdictOf = ({ clip, frames }: Heard, patience: Patience) => {
   return { verdict: "not_sure" as const, atMs: limits.total }
 }
 
-/** Every combination of what is tried of each. */
+/** Every combination of the values to test. */
 const patiences: ReadonlyArray<Patience> = [2800, 3000, 3200].flatMap((pausedGreeting) =>
   [3600, 4000, 4400].flatMap((machineGreeting) =>
     [600, 700, 800].flatMap((first) =>

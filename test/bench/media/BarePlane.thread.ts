@@ -4,10 +4,10 @@ import { parentPort } from "node:worker_threads"
 import * as ThreadPriority from "../../../src/runtime/process/ThreadPriority.ts"
 
 /**
- * The least that a media thread can do: a socket a call that sends back the last packet it got, once every 20 ms. No
- * codec, no jitter buffer, no control, no rules. It has the priority of the media thread: a thread that is woken for each
- * packet alone works more than one that finds several. As a relay it passes on what each call gets, through the socket of the
- * call beside it, with a header of its own.
+ * The least that a media thread can do: a socket for each call that sends back the last received packet, once every 20
+ * ms. No codec, no jitter buffer, no control, no rules. It has the priority of the media thread: a thread that is woken
+ * for each packet alone works more than one that finds several. As a relay it passes each call's packets on, through
+ * the socket of the neighbouring call, with a new header.
  */
 export type ToBare =
   | { readonly type: "open"; readonly calls: number; readonly peerPort: number; readonly isRelay: boolean }
@@ -21,7 +21,7 @@ const lookup: Lookup = (name, _, done) => done(null, name, 4)
 
 interface Call {
   readonly send: () => void
-  /** Sends a packet of the other call on. */
+  /** Passes a packet of the other call on. */
   readonly pass: (bytes: Uint8Array) => void
   readonly close: () => void
   readonly port: number

@@ -18,7 +18,7 @@ export const start = Effect.gen(function* () {
     )
   return {
     open: (calls: number, peerPort: number) => ask({ type: "open", calls, peerPort, isRelay: false }),
-    /** Each two calls beside each other pass their packets on to each other. */
+    /** Makes each pair of neighbouring calls pass their packets on to each other. */
     relay: (calls: number, peerPort: number) => ask({ type: "open", calls, peerPort, isRelay: true }),
     close: ask({ type: "close" })
   }

@@ -8,7 +8,7 @@ import * as Departures from "./Departures.ts"
 import * as MediaThread from "./MediaThread.ts"
 import * as Peers from "./Peers.ts"
 
-/** What happens to the legs of a round, of which each two are bridged. */
+/** The settings of the legs of a round, which are bridged in pairs. */
 export interface Kind {
   readonly codec: Codecs.CodecName
   /** Whether they hear each other in frames, or their packets are passed on. */
@@ -21,15 +21,15 @@ export interface Kind {
 
 export interface Round {
   readonly calls: ReadonlyArray<Departures.Figures>
-  /** CPU time of this process a packet that left, microseconds. */
+  /** The CPU time of this process for each sent packet, in microseconds. */
   readonly micros: number
 }
 
-/** For a codec without a static one. */
+/** The payload type of a codec without a static one. */
 const dynamicPayloadType = 96
 const settle = "1 second"
 
-/** A second of a tone, for a codec whose packets are no 160 octets of G.711. */
+/** A second of a tone, for a codec whose packets differ from G.711's 160 octets. */
 const payloadsOf = (name: Codecs.CodecName): ReadonlyArray<Uint8Array> | null => {
   const { encoder, frameOctets, sampleRate } = Codecs.table[name]
   if (name === "PCMU" || name === "PCMA") return null
@@ -44,7 +44,7 @@ const payloadsOf = (name: Codecs.CodecName): ReadonlyArray<Uint8Array> | null =>
   return payloads
 }
 
-/** So many legs over UDP on loopback, in the thread that the service has for them, or in a bare one. */
+/** Runs `legs` legs over UDP on loopback, in the thread that the service has for them, or in a bare one. */
 export const start = Effect.fnUntraced(function* (legs: number, secondsPerRound: number) {
   const peers = yield* Peers.start
   const bare = yield* BarePlane.start
@@ -57,7 +57,7 @@ export const start = Effect.fnUntraced(function* (legs: number, secondsPerRound:
     ringback: "US"
   })
 
-  /** What left while the calls went on. */
+  /** The packets that were sent while the calls ran. */
   const observed = Effect.gen(function* () {
     yield* Effect.sleep(settle)
     yield* peers.take
@@ -71,9 +71,9 @@ export const start = Effect.fnUntraced(function* (legs: number, secondsPerRound:
 
   let opened = 0
   return {
-    /** Whose clock tells when a packet left. */
+    /** The clock that stamps sent packets. */
     clock: peers.clock,
-    /** A bare thread that sends a packet a leg every 20 ms, or passes on what comes. */
+    /** A bare thread that sends each leg a packet every 20 ms, or relays the received ones. */
     bare: Effect.fnUntraced(function* (isRelay: boolean) {
       const ports = yield* isRelay ? bare.relay(legs, peers.port) : bare.open(legs, peers.port)
       yield* peers.stream(ports, { payloadType: 0, bridged: isRelay })
@@ -88,7 +88,7 @@ export const start = Effect.fnUntraced(function* (legs: number, secondsPerRound:
       const ports: Array<number> = []
       for (const [index, leg] of ids.entries()) {
         ports.push(yield* thread.open(leg))
-        // With events on one side alone packets cannot pass.
+        // Packets cannot be passed on when only one side has telephone events.
         const hasEvents = path === "packets" || index % 2 === 0
         yield* thread.connect(leg, {
           address: "127.0.0.1",
@@ -131,6 +131,6 @@ export const percentile = (
 
 export const micros = (rounds: ReadonlyArray<Round>): number => Rounds.median(rounds.map((round) => round.micros))
 
-/** Rounds of one run beside each other: the median of pairs. */
+/** The median ratio of paired rounds of one run. */
 export const ratio = (of: ReadonlyArray<Round>, to: ReadonlyArray<Round>): number =>
   Rounds.median(of.map(({ micros }, index) => micros / (to[index]?.micros ?? NaN)))

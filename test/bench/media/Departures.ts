@@ -4,28 +4,28 @@ const frameMs = 20
 /** A packet that leaves a whole frame after its time is late. */
 const lateMs = 20
 
-/** What can be said of the packets of one call that left within a time. */
+/** The figures of the packets of one call that were sent within a time. */
 export interface Figures {
   readonly packets: number
-  /** Milliseconds behind the raster of 20 ms; the earliest packet of the time is on it. */
+  /** The delay in milliseconds against the raster of 20 ms; the earliest packet of the time is on it. */
   readonly lateness: ReadonlyArray<number>
-  /** From the arrival of a packet to the departure of the one that carries its sound, milliseconds. */
+  /** The milliseconds from the arrival of a packet to the departure of the one that carries its sound. */
   readonly delays: ReadonlyArray<number>
   readonly missing: number
   readonly late: number
-  /** Packets that do not carry the peer's next frame after that of the packet before. */
+  /** The number of packets that do not carry the peer's next frame after that of the previous packet. */
   readonly altered: number
 }
 
 export const broken = ({ altered, late, missing }: Figures): number => missing + late + altered
 
-/** Sorted, of all calls. */
+/** The values of all calls in ascending order. */
 export const sorted = (
   figures: ReadonlyArray<Figures>,
   of: (figures: Figures) => ReadonlyArray<number>
 ): Float64Array => Float64Array.from(figures.flatMap(of)).sort()
 
-/** By call. */
+/** The figures of each call. */
 export const figures = (departures: ReadonlyArray<Departure>): ReadonlyArray<Figures> =>
   [...Map.groupBy(departures, ({ call }) => call)].sort(([a], [b]) => a - b).map(([, packets]) => ofCall(packets))
 

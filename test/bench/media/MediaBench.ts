@@ -38,7 +38,7 @@ const figuresOf = (
     ]
       .map(ms)
       .join(" / ")
-  /** Sum over all rounds, of the legs with these indices. */
+  /** The sum over all rounds, of the legs with these indices. */
   const sum = (rounds: ReadonlyArray<Calls.Round>, value: (call: Departures.Figures) => number, from = 0, to = legs) =>
     rounds.reduce((all, { calls }) => all + calls.slice(from, to).reduce((some, call) => some + value(call), 0), 0)
   const breaks = (rounds: ReadonlyArray<Calls.Round>, from?: number, to?: number) =>

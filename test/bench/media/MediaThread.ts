@@ -15,9 +15,9 @@ import {
 
 const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
 
-/** The thread that the service has for its calls, spoken to in its own messages; ends with its scope. */
+/** The thread that the service has for its calls, driven by its own messages; ends with its scope. */
 export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo" | "descriptors">) {
-  // As the service reads it.
+  // The setting is read as the service reads it.
   const packetIo = PacketIo.all.find((io) => io === process.env["RTP_IO"]) ?? PacketIo.preferred
   const config: ThreadConfig = { ...options, packetIo, descriptors: Descriptors.make() }
   const worker = yield* Effect.acquireRelease(
@@ -26,7 +26,7 @@ export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "p
   )
   const post = (message: ToThread) => worker.postMessage(message, [])
 
-  /** The first message that `read` takes. */
+  /** The first message that `read` accepts. */
   const next = <Answer>(read: (message: FromThread) => Answer | null, ask: () => void = () => undefined) =>
     Effect.promise(
       () =>
@@ -45,14 +45,14 @@ export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "p
 
   yield* next((message) => (message.type === "ready" ? message : null))
   return {
-    /** The port of a new leg. */
+    /** Opens a leg and returns its port. */
     open: (leg: LegId) =>
       next(
         (message) => (message.type === "opened" && message.leg === leg ? message.port : null),
         () => post({ type: "open_rtp", leg })
       ),
     connect: (leg: LegId, remote: RtpRemote) => Effect.sync(() => post({ type: "connect_rtp", leg, remote })),
-    /** Captures what is said on a leg and to it, as a recording does. */
+    /** Captures the sound of a leg in both directions, as a recording does. */
     capture: (leg: LegId) =>
       Effect.sync(() =>
         post({

@@ -5,10 +5,11 @@ import { type Departure, type Listening, payloadLength, type Question } from "./
 import * as StampedSocket from "./StampedSocket.ts"
 
 /**
- * The peers: they send a packet a call every 20 ms and note what comes back.
+ * The peers: they send a packet for each call every 20 ms and note the packets that come back.
  *
- * The octets of a packet are all the same, and follow each other through a hundred loud levels, so that a packet of ours
- * tells which one of theirs it carries. G.711 keeps them: decoded and encoded again they are the same octets.
+ * The octets of a packet are all the same and step through a hundred loud levels from packet to packet, so that a
+ * packet of ours identifies the one of theirs that it carries. G.711 keeps them: decoded and encoded again they are the
+ * same octets.
  */
 const levels = 100
 const loudest = 0x80
@@ -25,14 +26,14 @@ interface Call {
   /** When the next packet is due. */
   dueMs: number
   number: number
-  /** By level: the last packet that had it. */
+  /** The last packet of each level. */
   readonly sent: Array<{ readonly number: number; readonly sentMs: number }>
 }
 
 let calls: ReadonlyArray<Call> = []
 let payloads: ReadonlyArray<Uint8Array> | null = null
 let unitsPerPacket = payloadLength
-/** Whether each two calls are bridged, and hear each other's packets. */
+/** Whether the calls are bridged in pairs, and get each other's packets. */
 let bridged = false
 let callOfPort = new Map<number, number>()
 let departures: Array<Departure> = []
@@ -46,7 +47,7 @@ const header = (payloadType: number, ssrc: number): Uint8Array => {
   return packet
 }
 
-/** A packet that goes on where the last one ended. */
+/** Makes a packet that continues where the last one ended. */
 const advance = (packet: Uint8Array, number: number): void => {
   const view = new DataView(packet.buffer)
   view.setUint16(2, number & 0xffff)
@@ -76,7 +77,7 @@ const sendDue = (socket: StampedSocket.StampedSocket, now: number): void => {
   }
 }
 
-/** Which packet of a call comes back in these octets. */
+/** The packet of a call that comes back in these octets. */
 const carried = (bytes: Uint8Array, call: Call | undefined): Departure["carries"] => {
   const octet = bytes[headerLength]
   if (octet === undefined || bytes.length !== headerLength + payloadLength) return null
@@ -91,7 +92,7 @@ const note = ({ atMs, bytes, fromPort }: StampedSocket.Datagram): void => {
   departures.push({ call, sequenceNumber, atMs, carries: carried(bytes, calls[bridged ? call ^ 1 : call]) })
 }
 
-/** A stranger's stream that tries to be learnt, control packets, and noise: in turn, to both ports. */
+/** A stranger's stream that should not be learnt, control packets, and noise: in turn, to both ports. */
 const hostilePackets = () => {
   const stream = header(0, word())
   const report = Uint8Array.of(0x80, 201, 0, 1, 1, 2, 3, 4, 0x81, 203, 0, 1, 1, 2, 3, 4)
@@ -126,7 +127,8 @@ const bound = (address: string): Promise<Socket | null> =>
 const listen = async (): Promise<Listening> => {
   const rtp = await StampedSocket.open()
   const rtcp = await bound("127.0.0.1")
-  // Beside another port of the peer's own host, another host, where loopback has more than one address.
+  // Packets come from another port of the peer's own host and, if loopback has more than one address, from another
+  // host.
   const strangers = [await bound("127.0.0.1"), await bound("127.0.0.2")].filter((socket) => socket !== null)
   const next = hostilePackets()
   const round = () => {

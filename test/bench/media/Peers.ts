@@ -1,19 +1,21 @@
 import { Effect } from "effect"
 import * as Child from "../Child.ts"
 
-/** A packet of ours, as it left: when, and which frame of the peer it carries. */
+/** A sent packet of ours: when it was sent, and which frame of the peer it carries. */
 export interface Departure {
   /** Index of the call. */
   readonly call: number
   readonly sequenceNumber: number
   /** Milliseconds of `process.hrtime`. */
   readonly atMs: number
-  /** Number and sending time of the peer's packet whose sound is in it; null where it is none of them, whole. */
+  /**
+   * The number and sending time of the peer's packet whose sound it carries; null when it carries none of them whole.
+   */
   readonly carries: { readonly number: number; readonly sentMs: number } | null
 }
 
 export interface Listening {
-  /** Where to send RTP to, and RTCP; both on 127.0.0.1. */
+  /** The destination ports of RTP and RTCP, both on 127.0.0.1. */
   readonly port: number
   readonly rtcpPort: number
   readonly clock: "kernel" | "receiver"
@@ -21,28 +23,31 @@ export interface Listening {
 
 export type Question =
   | { readonly type: "listen" }
-  /** Sends a packet every 20 ms to each port, at a random place in the 20 ms, until `stop`. */
+  /** Sends a packet every 20 ms to each port, at a random phase, until `stop`. */
   | {
       readonly type: "stream"
       readonly ports: ReadonlyArray<number>
       readonly payloadType: number
-      /** Whether the calls 0 and 1, 2 and 3 and so on hear each other; else what comes back is not the peers' own. */
+      /**
+       * Whether the calls 0 and 1, 2 and 3 and so on get each other's packets; else received packets are not the
+       * peers'.
+       */
       readonly bridged: boolean
-      /** What the packets carry, in turn; null: octets of G.711 that tell which packet it is. */
+      /** The payloads of the packets, in turn; null for octets of G.711 that identify the packet. */
       readonly payloads: ReadonlyArray<Uint8Array> | null
-      /** RTP clock units of a packet. */
+      /** The RTP clock units of a packet. */
       readonly unitsPerPacket: number
     }
   /** Sends hostile datagrams to a pair of ports, until `stop`. */
   | { readonly type: "attack"; readonly port: number; readonly perSecond: number }
-  /** What came since the last time. */
+  /** Takes the packets received since the last time. */
   | { readonly type: "take" }
   | { readonly type: "stop" }
 
 /** Octets of sound in a packet of 20 ms at 64 kbit/s. */
 export const payloadLength = 160
 
-/** The far ends of all calls, in a process of their own. */
+/** The far ends of all calls, in a separate process. */
 export const start = Effect.gen(function* () {
   const { ask } = yield* Child.start<Listening | ReadonlyArray<Departure>>("./media/Peers.process.ts")
   const told = (question: Question) => Effect.asVoid(ask(question))

@@ -2,24 +2,24 @@ import { createSocket } from "node:dgram"
 import { createRequire } from "node:module"
 
 export interface Datagram {
-  /** Lent until the call returns. */
+  /** Valid until the call returns. */
   readonly bytes: Uint8Array
   readonly fromPort: number
-  /** When it arrived, in milliseconds of `process.hrtime`. */
+  /** The time of its arrival, in milliseconds of `process.hrtime`. */
   readonly atMs: number
 }
 
-/** A UDP socket on 127.0.0.1 that tells when each datagram arrived. */
+/** A UDP socket on 127.0.0.1 that reports when each datagram arrived. */
 export interface StampedSocket {
   readonly port: number
-  /** Who read the clock: the kernel at the arrival, or this process when it came to look. */
+  /** Whether the kernel read the clock at the arrival, or this process when it read the datagram. */
   readonly clock: "kernel" | "receiver"
   readonly send: (bytes: Uint8Array, port: number) => void
-  /** Hands over what arrived since the last time. */
+  /** Hands over the datagrams that arrived since the last call. */
   readonly drain: (each: (datagram: Datagram) => void) => void
 }
 
-/** The kernel's clock where this machine lets us read it: Linux with glibc, 64 bits. Else our own. */
+/** Uses the kernel's clock where this machine lets us read it (Linux with glibc, 64 bits), else our own. */
 export const open = async (): Promise<StampedSocket> => {
   try {
     return ofKernel()
@@ -50,7 +50,7 @@ const ofReceiver = (): Promise<StampedSocket> =>
     )
   })
 
-/** The little that is used of koffi, which has binaries for some machines only. */
+/** The functions of koffi that are used here. It has binaries for some machines only. */
 interface Koffi {
   readonly load: (library: string) => {
     readonly func: (prototype: string) => (...args: ReadonlyArray<unknown>) => unknown
@@ -76,7 +76,7 @@ const dataLength = 2048
 const size = at.data + 2 * dataLength
 const sendData = at.data + dataLength
 
-/** `recvmsg` of libc with SO_TIMESTAMPNS, socket(7). The stamp is of the wall clock and is told in that of `hrtime`. */
+/** `recvmsg` of libc with SO_TIMESTAMPNS, socket(7). The stamp of the wall clock is converted to `hrtime`. */
 const ofKernel = (): StampedSocket => {
   if (process.platform !== "linux") throw new Error("Linux only")
   const koffi: Koffi = createRequire(import.meta.url)("koffi")
@@ -120,7 +120,7 @@ const ofKernel = (): StampedSocket => {
   succeeded(getsockname(fd, base + at.name, base + at.nameLength))
   const port = view.getUint16(at.name + 2)
 
-  /** The wall clock less `hrtime`, nanoseconds; a reading that was interrupted in the middle does not count. */
+  /** The wall clock minus `hrtime` in nanoseconds; a reading that was interrupted in the middle does not count. */
   let offset: bigint | null = null
   const compareClocks = () => {
     const before = process.hrtime.bigint()
@@ -156,7 +156,7 @@ const ofKernel = (): StampedSocket => {
         each({
           bytes: new Uint8Array(buffer, at.data, count),
           fromPort: view.getUint16(at.name + 2),
-          // The stamp stands behind the 16 octets of its control header.
+          // The stamp follows the 16 octets of its control header.
           atMs: Number(timeAt(at.control + 16) - wallLead) / 1e6
         })
     }

@@ -8,7 +8,7 @@ import * as Rounds from "../Rounds.ts"
 import * as MediaThread from "./MediaThread.ts"
 import type { Listening, Measured, Question } from "./StreamPeers.process.ts"
 
-/** Calls with a stream each, both ways, over TLS on loopback. */
+/** The number of calls with a stream each, both ways, over TLS on loopback. */
 const many = 100
 const few = 10
 const runMs = 6_000

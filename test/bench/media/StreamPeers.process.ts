@@ -6,11 +6,11 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as Child from "../Child.ts"
 
 /**
- * Both ends of streams, so that one clock measures them: the far ends of calls, which send a packet every 20 ms, and the
- * WebSocket servers, which send a tenth of a second of sound every half second, when nothing waits.
+ * Both ends of streams, so that one clock measures them: the far ends of calls, which send a packet every 20 ms, and
+ * the WebSocket servers, which send a tenth of a second of sound every half second, while nothing waits.
  *
- * The octets of a packet or of a burst are all the same, and tell which it is. What the peers say is positive, what the
- * servers say is negative.
+ * The octets of a packet or of a burst are all the same and identify it. Samples of the peers are positive, samples of
+ * the servers negative.
  */
 export type Question =
   | { readonly type: "listen"; readonly key: string; readonly cert: string }
@@ -21,11 +21,11 @@ export interface Listening {
   readonly webSocketPort: number
 }
 
-/** Milliseconds, in the order in which they were measured. */
+/** The measured milliseconds, in their order. */
 export interface Measured {
   readonly inbound: ReadonlyArray<number>
   readonly outbound: ReadonlyArray<number>
-  /** Messages of sound that the servers got. */
+  /** The number of sound messages that the servers received. */
   readonly messages: number
 }
 
@@ -37,7 +37,7 @@ const burst = 800
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 const rtp = createSocket({ type: "udp4", recvBufferSize: 4 * 1024 * 1024 })
-/** By the index of the call, which is the path of its stream. */
+/** Keyed by the index of the call, which is the path of its stream. */
 const sockets = new Map<number, WebSocket>()
 let heard: (call: number, octet: number) => void = () => undefined
 let messages = 0
@@ -50,7 +50,7 @@ const listen = async (key: string, cert: string): Promise<Listening> => {
     const call = Number((request.url ?? "/").slice(1))
     sockets.set(call, socket)
     socket.on("message", (data: Buffer) => {
-      // Found without parsing: the server's own work is not what is measured.
+      // The payload is found without parsing, because the server's own work is not measured.
       const at = data.indexOf('"payload":"')
       if (at === -1) return
       messages++

@@ -3,8 +3,8 @@ import type { Question } from "./Abuse.ts"
 import * as Abuses from "./Abuses.ts"
 
 /**
- * One tenant's abuse, in a process of its own; ends with its parent. A real abuser has cores of its own: this one takes
- * what is left of the service's, so that what is seen is what the service spends on it.
+ * The abuse by one tenant, in a separate process; ends with its parent. A real abuser has cores of its own. This one
+ * gets the time that the service leaves, so that the measured time is the time that the service spends on it.
  */
 setPriority(constants.priority.PRIORITY_LOW)
 process.on("disconnect", () => process.exit(0))

@@ -3,22 +3,22 @@ import { once } from "node:events"
 import type * as World from "../../crash/support/World.ts"
 import type { Name } from "./Abuses.ts"
 
-/** What the tenant that abuses the service knows. */
+/** The data of the tenant that abuses the service. */
 export interface Site {
   readonly baseUrl: string
   readonly apiKey: string
   readonly number: string
-  /** For its own receivers. */
+  /** The certificate of its own receivers. */
   readonly certificate: { readonly cert: string; readonly key: string }
-  /** How much of everything: 1 is the whole abuse, less is a share of it. */
+  /** The size of every abuse: 1 is the whole abuse, less is a share of it. */
   readonly size: number
 }
 
 export type Question = { readonly names: ReadonlyArray<Name>; readonly site: Site }
 
 /**
- * Lets a tenant abuse the service in these ways at once, from a process of its own, until `stop`. Completes when all of
- * them have begun in earnest; rejects when one could not.
+ * Lets a tenant abuse the service in these ways at once, from a separate process, until `stop`. Completes when all of
+ * them are under way; rejects when one could not begin.
  */
 export const begin = async (
   world: World.World,

@@ -8,11 +8,11 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { Site } from "./Abuse.ts"
 
 /**
- * What one tenant can do to each thing that tenants share. Each completes when the abuse is under way, and goes on until
- * its process ends.
+ * The abuses by one tenant of each thing that tenants share. Each completes when the abuse is under way, and continues
+ * until its process ends.
  */
 export const table = {
-  /** As many subscriptions as it may have, and calls whose digits all of them are told. */
+  /** As many subscriptions as it may have, and calls whose digits are sent to all of them. */
   subscriptions: async (site: Site) => {
     const url = await receiver(site, (_, response) => response.end())
     await subscribe(site, url, Math.ceil(50 * site.size))
@@ -24,7 +24,7 @@ export const table = {
     await subscribe(site, url, Math.ceil(50 * site.size))
     calls(site, pressing, 20 * site.size)
   },
-  /** One receiver that takes 200 ms, and more events than it can take. */
+  /** A receiver that takes 200 ms, and more events than it can take. */
   "a slow receiver": async (site: Site) => {
     const url = await receiver(site, (_, response) => void delay(200).then(() => response.end()))
     await subscribe(site, url, 1)
@@ -62,18 +62,18 @@ export const table = {
     const body = JSON.stringify({ document_type: "loa", filename: "loa.pdf", content_base64: pdf(10 * 1024 * 1024) })
     for (let n = 0; n < 32 * site.size; n++)
       forEver(async () => {
-        // An order takes so many documents; what it has goes with it.
+        // An order has a limit of documents, which are deleted with it.
         const order = await post(site, "/v1/porting/orders", { phone_numbers: [`+1215555${1000 + n}`] })
         const path = `/v1/porting/orders/${/"id":"(svc_port_[^"]+)"/.exec(order)?.[1] ?? ""}`
         await raw(site, "POST", `${path}/documents`, body)
         await raw(site, "DELETE", path)
       })
   },
-  /** Connections that ask and never read. */
+  /** Connections that send requests and never read. */
   "connections that never read": async (site: Site) => {
     const { hostname, port } = new URL(site.baseUrl)
     const one = `GET /v1/calls?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${site.apiKey}\r\n\r\n`
-    // As much as a connection may ask for at once, and more.
+    // As many requests as a connection may send at once, and more.
     const asks = [one.repeat(5), one.repeat(20)]
     forEver(async () => {
       const sockets: Array<Socket> = []
@@ -114,15 +114,15 @@ export const table = {
 
 export type Name = keyof typeof table
 
-/** It has an address of its own, as strangers have. */
+/** The abuser has a separate address, as strangers have. */
 const localAddress = "127.0.0.2"
 const agent = new Agent({ keepAlive: true, localAddress })
 
-/** A phone that echoes, and one that presses digits all the time. */
+/** A phone that echoes; `pressing` presses digits all the time. */
 const echoing = "+12025550100"
 const pressing = "+12025550105"
 
-/** A file of so many bytes that is taken for one, in base64. */
+/** A file of this many bytes that passes for a PDF, in base64. */
 const pdf = (bytes: number): string => {
   const file = Buffer.alloc(bytes, "x")
   file.write("%PDF-1.7\n")
@@ -139,7 +139,7 @@ const forEver = (work: () => Promise<unknown>): void => {
   })()
 }
 
-/** One request; its answer's body, empty where there was none. What becomes of it is not the abuser's concern. */
+/** Sends a request and returns the body of its answer, empty without one. The abuser ignores the outcome. */
 const raw = async (site: Site, method: string, path: string, body?: string, abortMs = 30_000): Promise<string> => {
   try {
     const asking = request(`${site.baseUrl}${path}`, {
@@ -168,7 +168,7 @@ const place = async (site: Site, to: string, limitSecs: number): Promise<string>
   return /"id":"([^"]+)"/.exec(answer)?.[1] ?? ""
 }
 
-/** So many calls that live, each for half a minute. */
+/** Keeps `count` calls alive, each for half a minute. */
 const calls = (site: Site, to: string, count: number): void => {
   for (let n = 0; n < count; n++)
     forEver(async () => {

@@ -8,27 +8,27 @@ import * as Abuses from "./Abuses.ts"
 import * as Quiet from "./Quiet.ts"
 
 /**
- * `NEIGHBOUR_ONLY` names abuses, with commas between them; `NEIGHBOUR_CALLS` is how many calls are watched under each: as
- * many as a p99 takes that is not the second worst of them.
+ * `NEIGHBOUR_ONLY` names abuses, separated by commas. `NEIGHBOUR_CALLS` is the number of calls watched under each: enough
+ * for a p99 that is not the second worst of them.
  */
 const only = process.env["NEIGHBOUR_ONLY"]?.split(",")
 /**
- * With `NEIGHBOUR_ON_DISK=true` the database is on the disk. A disk that is shared with other machines stands still for a
- * tenth of a second now and then, whatever tenants do, and one such stall is the p99 of a round.
+ * `NEIGHBOUR_ON_DISK=true` puts the database on the disk. A disk that is shared with other machines stalls for a tenth of a
+ * second now and then, whatever tenants do, and one such stall is the p99 of a round.
  */
 const isOnDisk = process.env["NEIGHBOUR_ON_DISK"] === "true"
 const count = Number(process.env["NEIGHBOUR_CALLS"] ?? 400)
 const perSecond = 10
-/** Deliveries that the abuser has behind it when its list is read. */
+/** The past deliveries of the abuser when its list is read. */
 const pastDeliveries = 1_000_000
 
-/** The p99 under abuse may be so many times that alone, or this many milliseconds, whichever is larger. */
+/** The p99 under abuse may be this many times the p99 alone, or `leastMs`, whichever is larger. */
 const times = 3
 const leastMs = 50
 
 /**
- * One tenant abuses each thing that tenants share, in turn, while another places calls, is told of them and plays
- * prompts: in one run, so that what slows the machine down slows both.
+ * One tenant abuses each thing that tenants share, in turn, while another places calls, gets their events and plays
+ * prompts: in one run, so that a slow machine slows both.
  */
 export const run = Effect.gen(function* () {
   const world = yield* Effect.acquireRelease(
@@ -74,7 +74,7 @@ export const prepare = async (world: World.World): Promise<readonly [World.Tenan
   return [abuser, quiet]
 }
 
-/** Ends what an abuse has left: calls, and subscriptions to receivers that are gone. */
+/** Ends the remains of an abuse: calls, and subscriptions to receivers that are gone. */
 export const endCalls = async (world: World.World, { apiKey, id }: World.Tenant): Promise<void> => {
   await dropSubscriptions(world, { apiKey })
   const live = await world
@@ -98,7 +98,7 @@ const dropSubscriptions = async (world: World.World, { apiKey }: Pick<World.Tena
   for (const { id } of results) await fetch(`${url}/${id}`, { method: "DELETE", headers })
 }
 
-/** Puts deliveries that are over behind a tenant. */
+/** Gives a tenant finished deliveries. */
 const deliver = (world: World.World, tenantId: string, deliveries: number): Promise<unknown> =>
   world.database().query(
     `INSERT INTO webhook_delivery (id, partition, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,

@@ -3,27 +3,27 @@ import * as Client from "../../crash/support/Client.ts"
 import type { Event } from "../../crash/support/Receiver.ts"
 import type * as World from "../../crash/support/World.ts"
 
-/** What a tenant sees who places calls at an even pace, is told of them, and plays a prompt of a second in each. */
+/** The measurements of a tenant that places calls at an even pace, gets their events and plays a prompt in each. */
 export interface Seen {
   /** From the request to its answer, `POST /v1/calls`. */
   readonly placeMs: ReadonlyArray<number>
   /** From an event to the receiver's whole request. */
   readonly eventMs: ReadonlyArray<number>
-  /** From the request to play to the first sound: what the playback took beyond its length. */
+  /** From the request to play to the first sound: the time that the playback took beyond its length. */
   readonly promptMs: ReadonlyArray<number>
-  /** Calls that were placed, and those of them that were heard to their end, their events in order. */
+  /** The number of placed calls; `whole` counts those whose events arrived to the end, in order. */
   readonly placed: number
   readonly whole: number
-  /** What went wrong, a line each. */
+  /** The problems, a line each. */
   readonly problems: ReadonlyArray<string>
 }
 
 const promptLengthMs = 1000
-/** A call answers after a second, plays for one, and is hung up; one that is not heard ends after so long. */
+/** A call answers after a second, plays for one, and is hung up; one whose events are lost ends after this time. */
 const talkSecs = 30
 const patienceMs = 40_000
 
-/** Places `count` calls, `perSecond` of them a second, and sees each to its end. */
+/** Places `count` calls, `perSecond` of them a second, and follows each to its end. */
 export const watch = async (
   world: World.World,
   tenant: World.Tenant,
@@ -32,7 +32,7 @@ export const watch = async (
   const [placeMs, eventMs, promptMs]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
   const problems: Array<string> = []
   const expected = ["call.started", "call.ringing", "call.answered", "call.playback_ended", "call.ended"]
-  /** The events of each call, as they came; those of the abuser are none of ours. */
+  /** The events of each call, in the order of arrival; those of the abuser are ignored. */
   const heard = new Map<string, Array<Event>>()
   const askedAt = new Map<string, number>()
   const of = (callId: string) => {
@@ -54,7 +54,7 @@ export const watch = async (
 
   const play = async (callId: string): Promise<void> => {
     askedAt.set(callId, Date.now())
-    // Each call has a prompt of its own, which is fetched and decoded.
+    // Each call has a different prompt, which is fetched and decoded.
     await act(callId, "play", { url: `${world.receiver.baseUrl}/tone.wav?${callId}` })
   }
 

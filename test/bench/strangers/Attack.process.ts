@@ -14,7 +14,7 @@ let sent = 0
 let timer: NodeJS.Timeout | null = null
 let sockets: ReadonlyArray<Socket> = []
 
-/** As a scanner writes it, a new transaction each. */
+/** Writes a message as a scanner does, a new transaction each. */
 const message = (method: Attack["method"], serial: number, address: string): Uint8Array =>
   SipWriter.write(
     Requests.make({

@@ -12,7 +12,7 @@ import * as Trunk from "./Trunk.ts"
 const calls = 50
 const placedPerSecond = 10
 const talkMs = 1_000
-/** A call that is not answered by then has failed. */
+/** How long a call may stay unanswered before it counts as failed. */
 const answerMs = 10_000
 const readsPerSecond = 50
 const secondsPerRound = 6
@@ -20,7 +20,7 @@ const attacksPerSecond = 5_000
 const manyAddresses = 4_000
 const number = "+12025550150"
 
-/** The attacks, by what the report calls them; alone comes first. */
+/** The attacks, under their names in the report; `alone` comes first. */
 const attacks = {
   alone: null,
   "OPTIONS from one address": { method: "OPTIONS", addresses: 1 },
@@ -83,7 +83,7 @@ export const run = Effect.gen(function* () {
   return rounds.flatMap(([name, each], index) => figures(name, each, index === 0 ? null : (rounds[0]?.[1] ?? null)))
 }).pipe(Effect.orDie)
 
-/** Calls are placed, talk and are hung up; the list is read meanwhile. */
+/** Places calls, which talk and are hung up; the list is read meanwhile. */
 const loaded = async (tenant: InteropService.Tenant, place: () => Promise<InteropService.Json>) => {
   const reads: Array<number> = []
   const placements: Array<number> = []

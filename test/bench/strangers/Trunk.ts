@@ -7,7 +7,7 @@ import { header, type SipMessage } from "../../../src/protocol/sip/message/SipMe
 import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 
-/** A trunk on 127.0.0.1 that answers every call at once and every request with 200; its media is another's. */
+/** A trunk on 127.0.0.1 that answers every call at once and every request with 200; another process has its media. */
 export const start = (rtpPort: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -15,7 +15,7 @@ export const start = (rtpPort: number) =>
       socket.bind(0, "127.0.0.1")
       await once(socket, "listening")
       const { port } = socket.address()
-      /** RTP ports of the service, by Call-ID, in the order of the calls. */
+      /** The RTP ports of the service, by Call-ID, in the order of the calls. */
       const ports = new Map<string, number>()
       const body: Requests.Body = {
         type: "application/sdp",

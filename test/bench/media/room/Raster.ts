@@ -4,14 +4,14 @@ import type { Departure } from "./Talk.ts"
 const frameMs = 20
 const unitsPerFrame = 160
 
-/** What can be said of the packets that left for one member within a time. */
+/** The figures of the packets that were sent to one member within a time. */
 export interface Figures {
   readonly packets: number
-  /** Milliseconds behind the raster of 20 ms; the earliest packet of the time is on it. */
+  /** The delay in milliseconds against the raster of 20 ms; the earliest packet of the time is on it. */
   readonly lateness: ReadonlyArray<number>
-  /** Packets that left and did not come. */
+  /** The number of packets that were sent and did not arrive. */
   readonly lost: number
-  /** Frames for which no packet left: the sender stood still for longer than it makes up for. */
+  /** The number of frames without a packet: the sender stalled for longer than it makes up for. */
   readonly skipped: number
 }
 
@@ -19,8 +19,8 @@ const ofMember = (packets: ReadonlyArray<Departure>): Figures => {
   const [first, last] = [packets[0], packets.at(-1)]
   if (first === undefined || last === undefined) return { packets: 0, lateness: [], lost: 0, skipped: 0 }
   /**
-   * The timestamp tells for when a packet is, and not the sequence number: behind frames that were skipped the numbers go
-   * on without a hole, and all packets to come would seem to be late.
+   * The timestamp shows the time of a packet, and the sequence number does not: after skipped frames the numbers
+   * continue without a gap, and all later packets would seem to be late.
    */
   const frameOf = ({ timestamp }: Departure) => timestampDistance(first.timestamp, timestamp) / unitsPerFrame
   const places = packets.map((packet) => packet.atMs - frameOf(packet) * frameMs)
@@ -34,6 +34,6 @@ const ofMember = (packets: ReadonlyArray<Departure>): Figures => {
   }
 }
 
-/** By member. Packets of loopback come in the order in which they left. */
+/** The figures of each member. Packets on loopback arrive in the order in which they were sent. */
 export const figures = (departures: ReadonlyArray<Departure>): ReadonlyArray<Figures> =>
   [...Map.groupBy(departures, ({ call }) => call).values()].map(ofMember)

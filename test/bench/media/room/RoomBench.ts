@@ -12,28 +12,28 @@ import * as Talk from "./Talk.ts"
 const rounds = 2
 const secondsPerRound = 2.5
 const settleMs = 1200
-/** A packet that leaves so long behind its raster is late. */
+/** A packet that is sent this long after its raster is late. */
 const lateMs = 10
-/** What a member says is heard by all others after no longer than this; bursts are further apart. */
+/** The longest time after which all members hear a burst; bursts are further apart. */
 const longestMs = 200
 
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 
 interface Round {
-  /** Share of a core that this process used, with its media thread. */
+  /** The share of a core that this process used, including its media thread. */
   readonly cores: number
-  /** Share of the time in which the media thread could have run, and had no core. */
+  /** The share of the time in which the media thread could have run, and had no core. */
   readonly waited: number
-  /** Frames that left late, or never. */
+  /** The number of frames that were sent late, or never. */
   readonly late: number
   readonly frames: number
   readonly lost: number
-  /** How the far ends fared: the share of a core that they used, and their longest pause. */
+  /** The share of a core that the far ends used, and their longest pause. */
   readonly peers: Pick<Talk.Answer, "cores" | "longestPauseMs">
-  /** Milliseconds from a burst's packet to that of each other member which carries it. */
+  /** The milliseconds from a burst's packet to the packet of each other member that carries it. */
   readonly delays: ReadonlyArray<number>
   readonly joinsPerSecond: number
-  /** Milliseconds from muting a talker to the last packet of a member that carries it. */
+  /** The milliseconds from muting a talker to the last packet of a member that carries it. */
   readonly cutMs: number
 }
 
@@ -67,7 +67,7 @@ export const run = Effect.gen(function* () {
   const bare = yield* BarePlane.start
   let opened = 0
 
-  /** What is used and sent from now on. */
+  /** Measures the usage and the sent packets from now on. */
   const observed = Effect.fnUntraced(function* (seconds = secondsPerRound) {
     yield* peers.watch
     const before = process.cpuUsage()
@@ -91,7 +91,7 @@ export const run = Effect.gen(function* () {
     }
   })
 
-  /** A thread that does nothing but get and send as many packets as a room of 250. */
+  /** A thread that only receives and sends as many packets as a room of 250. */
   const floor = Effect.gen(function* () {
     const ports = yield* bare.open(250, peers.port)
     yield* peers.talk({ ports, roomSize: 250, talkers: 5, talk: "words", jitterMs: 0 })
@@ -152,7 +152,8 @@ export const run = Effect.gen(function* () {
     fifty: round({ rooms: 1, members: 50, talk: "words", talkers: 5 }),
     large: round({ rooms: 1, members: 250, talk: "words", talkers: 5 }),
     many: round({ rooms: 50, members: 5, talk: "words", talkers: 2 }),
-    // Many rooms: a delay depends on where the talker's packets and the room's mixes fall in their 20 ms.
+    // There are many rooms, because a delay depends on the phases of the talker's packets and the room's mixes within
+    // 20 ms.
     bursts: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 20 }),
     jittered: round({ rooms: 10, members: 10, talk: "bursts", talkers: 5, seconds: 20, jitterMs: 8 }),
     muted: round({ rooms: 1, members: 50, talk: "loud", talkers: 1 })

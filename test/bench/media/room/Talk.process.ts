@@ -6,9 +6,9 @@ import * as StampedSocket from "../StampedSocket.ts"
 import type { Answer, Departure, Question, Talk } from "./Talk.ts"
 
 /**
- * The far ends of the members of rooms: a packet each every 20 ms, at a phase of its own. In each room a few talk and the
- * others are quiet. Some talk in words; or each keeps its place with a quiet tone, and now and then one says a burst,
- * whose way is timed.
+ * The far ends of the members of rooms: each sends a packet every 20 ms, at its own phase. In each room a few talk and
+ * the others are quiet. Some talk in words. Otherwise each holds its place with a quiet tone, and now and then one
+ * sends a burst, whose travel is timed.
  */
 const frameMs = 20
 const headerLength = 12
@@ -29,7 +29,7 @@ const voice = Tone.tone(
   4000,
   8000
 )
-/** Words of 1.2 s, in syllables, and as long a pause. */
+/** Words of 1.2 s, in syllables, and an equally long pause. */
 const words = encoded(
   voice.map((sample, i) => {
     const syllable = Math.max(0, Math.sin(((i % 2000) / 2000) * (4 / 3) * Math.PI))

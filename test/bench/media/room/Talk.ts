@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import * as Child from "../../Child.ts"
 import type * as Peers from "../Peers.ts"
 
-/** `words`: as people talk. `bursts`: quiet tones, and bursts now and then. `loud`: one burst in each packet. */
+/** `words`: like people's talk. `bursts`: quiet tones, and bursts now and then. `loud`: one burst in each packet. */
 export type Talk = "words" | "bursts" | "loud"
 
-/** A packet of ours, as it left. */
+/** A sent packet of ours. */
 export interface Departure extends Pick<Peers.Departure, "call" | "sequenceNumber" | "atMs"> {
   readonly timestamp: number
   readonly isLoud: boolean
@@ -13,18 +13,18 @@ export interface Departure extends Pick<Peers.Departure, "call" | "sequenceNumbe
 
 export interface Answer {
   readonly departures: ReadonlyArray<Departure>
-  /** Who said one, and when, in milliseconds of `process.hrtime`. */
+  /** The sender of each burst, and its time in milliseconds of `process.hrtime`. */
   readonly bursts: ReadonlyArray<{ readonly call: number; readonly sentMs: number }>
   readonly port: number
   readonly clock: "kernel" | "receiver"
-  /** Of the far ends themselves, since `watch`: the share of a core that they used, and for how long they did nothing. */
+  /** The share of a core that the far ends themselves used since `watch`; `longestPauseMs` is their longest pause. */
   readonly cores: number
   readonly longestPauseMs: number
 }
 
 export type Question =
   | { readonly type: "listen" }
-  /** From now on, to these ports: the first `talkers` of each `roomSize` talk. */
+  /** Begins to talk to these ports: the first `talkers` of each `roomSize` talk. */
   | {
       readonly type: "talk"
       readonly ports: ReadonlyArray<number>
@@ -33,13 +33,13 @@ export type Question =
       readonly talk: Talk
       readonly jitterMs: number
     }
-  /** Forgets what came so far. */
+  /** Forgets the packets received so far. */
   | { readonly type: "watch" }
-  /** What came since the last time. */
+  /** Takes the packets received since the last time. */
   | { readonly type: "take" }
   | { readonly type: "stop" }
 
-/** The far ends of rooms, in a process of their own. */
+/** The far ends of rooms, in a separate process. */
 export const start = Effect.gen(function* () {
   const { ask } = yield* Child.start<Answer>("./media/room/Talk.process.ts")
   const listening = yield* ask({ type: "listen" } satisfies Question)
