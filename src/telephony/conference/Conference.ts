@@ -35,13 +35,13 @@ export class Conferences extends Context.Service<
   Conferences,
   {
     /**
-     * 201 with the Conference. `not_found`, `call_already_ended`, `call_not_in_required_state`: of the host's call;
-     * `conflict`: the name is taken, or the call is in a room; `unprocessable`: more participants than the plan has.
+     * Answers 201 with the Conference. `not_found`, `call_already_ended`, `call_not_in_required_state`: about the host's call;
+     * `conflict`: the name is taken, or the call is in a room; `unprocessable`: more participants than the plan allows.
      */
     readonly create: (caller: Caller, request: CreateRequest, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     /**
-     * Fails where the state of the conference would have `act` refuse the action, and does nothing: for what is wrong
-     * besides, which is said behind it.
+     * Fails where the conference in its present state would make `act` refuse the action. It changes nothing. A caller
+     * uses it to report such an error before any others.
      */
     readonly allows: (
       tenantId: Id.TenantId,
@@ -49,8 +49,8 @@ export class Conferences extends Context.Service<
       action: ConferenceAction
     ) => Effect.Effect<void, ApiError>
     /**
-     * 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`. `not_found`,
-     * `conference_already_ended`, and what the verb has of its own.
+     * Answers 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`. `not_found`,
+     * `conference_already_ended`, and the errors of the verb.
      */
     readonly act: (
       caller: Caller,
@@ -59,7 +59,7 @@ export class Conferences extends Context.Service<
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * 201 with the ConferenceParticipant, whose call is dialled. `not_found`, `conference_already_ended`,
+     * Answers 201 with the ConferenceParticipant, whose call is dialled. `not_found`, `conference_already_ended`,
      * `conference_full`, and the errors of placing a call (`from_number_not_owned` with 422).
      */
     readonly dial: (
@@ -68,18 +68,18 @@ export class Conferences extends Context.Service<
       request: DialRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** With participants. */
+    /** The conference with its participants. */
     readonly find: (
       tenantId: Id.TenantId,
       conferenceId: Id.ConferenceId
     ) => Effect.Effect<ConferenceView.Conference, ApiError>
-    /** Without participants, newest first. */
+    /** Conferences without their participants, newest first. */
     readonly list: (
       tenantId: Id.TenantId,
       filters: ConferenceFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<ConferenceView.Conference>>
-    /** Those who speak first, then as they were seated. */
+    /** Speaking participants first, then all others in the order in which they were seated. */
     readonly participants: (
       tenantId: Id.TenantId,
       conferenceId: Id.ConferenceId,
@@ -92,42 +92,42 @@ export class Conferences extends Context.Service<
       conferenceId: Id.ConferenceId,
       memberId: Id.MemberId
     ) => Effect.Effect<ParticipantView.ConferenceParticipant, ApiError>
-    /** What the carrier says now. `upstream_error`: it cannot be asked. */
+    /** The carrier's present view of the room. `upstream_error`: the carrier cannot be asked. */
     readonly upstream: (
       tenantId: Id.TenantId,
       conferenceId: Id.ConferenceId,
       filters: UpstreamFilters,
       page: { readonly number: number; readonly size: number }
     ) => Effect.Effect<UpstreamPage, ApiError>
-    /** Rebuilds the conferences that a dead process left, behind the calls. Gives their number. */
+    /** Rebuilds the conferences that a dead process left, after the calls have been rebuilt. Returns their number. */
     readonly recover: Effect.Effect<number>
     readonly liveCount: Effect.Effect<number>
-    /** Members that are in rooms now. */
+    /** The number of members that are in rooms now. */
     readonly memberCount: Effect.Effect<number>
-    /** Recordings whose outcome is not known. `hasLeft`: nothing more is recorded. */
+    /** Recordings whose outcome is not known. `hasLeft`: recording has stopped. */
     readonly awaitingRecordings: Effect.Effect<
       ReadonlyArray<{
         readonly id: Id.WorkId
         readonly conferenceId: Id.ConferenceId
         readonly callId: Id.CallId
-        /** The room's, in the media plane. */
+        /** The room's leg in the media plane. */
         readonly legId: Id.LegId
         readonly hasLeft: boolean
       }>
     >
     /**
-     * Takes no new conferences from now on. Completes when all have ended, as they do with their calls; after `drainMs`
-     * those that are left are closed.
+     * Refuses new conferences from now on. Completes when all have ended, as they do with their calls; the conferences
+     * that are left after `drainMs` are closed.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
-    /** For the operator: whosever it is. */
+    /** The conference of any tenant, for the operator. */
     readonly show: (conferenceId: Id.ConferenceId) => Effect.Effect<ConferenceView.Conference, ApiError>
-    /** The operator ends it, whosever it is: `not_found`, `conference_already_ended`. */
+    /** Ends the conference of any tenant for the operator: `not_found`, `conference_already_ended`. */
     readonly endByOperator: (conferenceId: Id.ConferenceId) => Effect.Effect<ConferenceView.Conference, ApiError>
   }
 >()("trunkline/conference/Conferences") {
   static readonly layer = (options: {
-    /** Whether a subscription of the tenant wants to be told who speaks. */
+    /** Whether a subscription of the tenant wants events about speaking members. */
     readonly wantsSpeaking: (tenantId: Id.TenantId) => Effect.Effect<boolean>
   }) =>
     Layer.effectContext(

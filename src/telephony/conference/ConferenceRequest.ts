@@ -5,7 +5,7 @@ import type { Beep } from "./machine/ConferenceState.ts"
 
 export type Caller = Omit<Audit.Caller, "scopes">
 
-/** A conference as the API asks for it, defaults applied. */
+/** The API's request for a conference, with defaults applied. */
 export interface CreateRequest {
   readonly name: string
   readonly hostCallId: Id.CallId
@@ -16,7 +16,7 @@ export interface CreateRequest {
   readonly durationMinutes: number
 }
 
-/** A call that is dialled into a room: as placed, but without what only a call of its own has. */
+/** A call that is dialled into a room: a placed call without the fields that only a call outside a room has. */
 export type DialRequest = Pick<
   PlaceRequest,
   "from" | "to" | "routeId" | "customerReference" | "timeoutSecs" | "callerIdForwarding"

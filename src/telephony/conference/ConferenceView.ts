@@ -9,8 +9,8 @@ import * as ParticipantView from "./ParticipantView.ts"
 const example = "2026-01-01T00:00:00.000Z"
 
 /**
- * A conference as the API shows it, guide/conferences.md#the-conference. `participants` is full on retrieve and in the
- * replies of actions, empty on list rows.
+ * A conference as the API shows it, guide/conferences.md#the-conference. `participants` is complete on retrieve and in
+ * the replies of actions, and empty on list rows.
  */
 export const Conference = Wire.struct({
   id: Field.conferenceId,
@@ -38,11 +38,11 @@ const encode = Wire.encoder(Conference)
 export const ofState = (state: ConferenceState, now: ParticipantView.Now): Conference =>
   encode({ ...state, participants: state.members.map((member) => ParticipantView.shown(state.id, member, now)) })
 
-/** `kept`: calls that retention has left. */
+/** Hides the host's call when it is not in `kept`, because retention has deleted it. */
 export const withHost = (room: Conference, kept: ReadonlySet<string>): Conference =>
   room.host_call_id === null || kept.has(room.host_call_id) ? room : { ...room, host_call_id: null }
 
-/** A list row. */
+/** The view of a list row. */
 export const ofRow = (row: ConferenceRow): Conference =>
   encode({ ...row, startOnCreate: row.startOnCreate === 1, endOnExit: row.endOnExit === 1, participants: [] })
 

@@ -5,7 +5,7 @@ import * as Wire from "../../domain/schema/Wire.ts"
 import type { Member } from "./machine/ConferenceState.ts"
 import type { ParticipantRow } from "./stored/ParticipantList.ts"
 
-/** A participant as the API shows it, guide/conferences.md#participants. Who supervises is not shown. */
+/** A participant as the API shows it, guide/conferences.md#participants. Supervising members look like any other. */
 export const ConferenceParticipant = Wire.struct({
   id: Field.memberId,
   conferenceId: Field.conferenceId,
@@ -23,9 +23,9 @@ export type ConferenceParticipant = typeof ConferenceParticipant.Encoded
 
 const encode = Wire.encoder(ConferenceParticipant)
 
-/** What is in memory only: who speaks, and the time. */
+/** Facts that exist only in memory: the speaking members, and the time. */
 export interface Now {
-  /** In the conference's time. */
+  /** The present, in the conference's own time. */
   readonly at: number
   readonly isSpeaking: (memberId: MemberId) => boolean
 }
@@ -33,7 +33,7 @@ export interface Now {
 const durationSeconds = (joinedAt: number | null, until: number): number =>
   joinedAt === null ? 0 : Math.ceil(Math.max(0, until - joinedAt) / 1000)
 
-/** By its names here. */
+/** The member under the field names of this view. */
 export const shown = (
   conferenceId: ConferenceId,
   member: Member,

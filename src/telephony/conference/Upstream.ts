@@ -5,8 +5,8 @@ import * as Wire from "../../domain/schema/Wire.ts"
 import type { ConferenceState, Member } from "./machine/ConferenceState.ts"
 
 /**
- * What the carrier says of a room beside what the conference knows, guide/conferences.md#upstream. It is shown, and
- * nothing is repaired by it.
+ * The carrier's view of a room beside the conference's own, guide/conferences.md#upstream. It is only shown; nothing is
+ * repaired by it.
  */
 export interface UpstreamFilters {
   readonly muted?: boolean
@@ -14,7 +14,7 @@ export interface UpstreamFilters {
   readonly whispering?: boolean
 }
 
-/** A member of the carrier's room, or one that the carrier should have. */
+/** A member of the carrier's room, or one that the carrier lacks. */
 export const Row = Wire.struct({
   memberId: Field.idOrNull("member", "The member; null: the conference knows none such."),
   drift: Field.flag("The carrier and the conference disagree on whether it is there.", false),
@@ -57,7 +57,7 @@ const encodeMeta = Wire.encoder(Meta)
 const endsOnExit = (state: ConferenceState, { endOnExit, role }: Member): boolean =>
   endOnExit ?? (role === "host" && state.endOnExit)
 
-/** Every member of the carrier's room, and those that are missing there. `now`: epoch milliseconds. */
+/** Every member of the carrier's room, and those that it lacks. `now`: epoch milliseconds. */
 const rowsOf = (state: ConferenceState, facts: ReadonlyArray<MemberFacts>, now: number) => {
   const known = new Map(state.members.map((member) => [member.id, member]))
   const legs = new Map(facts.map(({ legId, memberId }) => [memberId, legId]))
@@ -104,7 +104,7 @@ const rowsOf = (state: ConferenceState, facts: ReadonlyArray<MemberFacts>, now: 
   return [...there, ...missing]
 }
 
-/** A page of what the carrier says; null: there is no such page. */
+/** A page of the carrier's view; null: there is no such page. */
 export const page = (
   state: ConferenceState,
   facts: ReadonlyArray<MemberFacts>,

@@ -12,7 +12,7 @@ import * as Recordings from "./Recordings.ts"
 import * as Seats from "./Seats.ts"
 import type { ConferenceAction } from "../verb/Verbs.ts"
 
-/** What the API asks of a conference: the rows of the table in guide/conferences.md#actions. */
+/** Actions of the API on a conference: the rows of the table in guide/conferences.md#actions. */
 type Result = Draft.Draft | Outcome<never, never>
 
 export const alreadyEnded = ApiError.of("conference_already_ended", "the conference has already ended")
@@ -66,7 +66,7 @@ export const step = (
       )
     }
     case "stop":
-      // Each sound tells its own end.
+      // Each playback reports its own end.
       return heardBy(draft, action.body.legIds, (to) =>
         Draft.ask(
           draft,
@@ -93,7 +93,7 @@ export const step = (
   }
 }
 
-/** A seat for a call that is dialled now. */
+/** Claims a seat for a call that is now being dialled. */
 export const claim = (
   state: ConferenceState,
   { callId, legId, memberId }: Extract<ConferenceInput, { readonly type: "claim" }>,
@@ -102,7 +102,7 @@ export const claim = (
   if (isCompleted(state)) return rejected(alreadyEnded)
   if (Seats.isFull(state)) return rejected(full)
   const afterMs = Seats.ringingRetellMs
-  // The call knows of its seat; it is asked what became of it when nothing is heard.
+  // The call already knows its seat, so it is asked only if it reports nothing for that long.
   const told = { type: "enter", by: "system", at: now + afterMs, afterMs } as const
   const seated = Seats.seat(Draft.from(state), { id: memberId, callId, legId, phase: "ringing" }, now)
   return Draft.setMember(seated, memberId, { told })
@@ -135,7 +135,7 @@ const join = (draft: Draft.Draft, { body }: Action<"join">, context: StepContext
   return Seats.callIn(seated, id, context.now)
 }
 
-/** The members of legs; null: one of them is no member that is in the room. */
+/** The members with these legs; null when a leg belongs to no member in the room. */
 const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId>): ReadonlyArray<Member> | null => {
   const members = [...new Set(legIds)].flatMap(
     (legId) => state.members.find((member) => member.legId === legId && member.phase === "joined") ?? []
@@ -180,7 +180,7 @@ const supervise = (
   )
 }
 
-/** One who rings is hung up; any other leaves, and its call goes on. */
+/** Hangs up a ringing member. Any other member leaves, and its call continues. */
 const remove = (draft: Draft.Draft, { member: named }: Action<"remove_member">, context: StepContext): Result => {
   const member = draft.state.members.findLast(
     (other) => isSeated(other) && (other.id === named || other.callId === named)

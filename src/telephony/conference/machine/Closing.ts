@@ -5,14 +5,14 @@ import * as Playbacks from "./Playbacks.ts"
 import * as Recordings from "./Recordings.ts"
 import * as Seats from "./Seats.ts"
 
-/** The end of a conference: terminal with the commit that says so. */
+/** The end of a conference: the conference is terminal with the commit that closes it. */
 
-/** For so long the carrier may take to tell that the room is over. */
+/** How long the carrier may take to confirm that the room is over. */
 export const overMs = 60_000
 
 /**
- * Closes the room: all who were in it have left, their calls are told that it is over, and so is the carrier. `by`: who
- * hangs the calls up. `room`: where there never was one, only those are hung up that were dialled for it.
+ * Closes the room: all of its members leave, and their calls and the carrier are notified. `by`: the party that hangs
+ * the calls up. `room`: when the room never existed, only calls that were dialled for it are hung up.
  */
 export const close = (
   draft: Draft.Draft,
@@ -42,6 +42,6 @@ export const close = (
   return state.room === "over" ? ended : Draft.askPending(ended, { type: "end" }, context)
 }
 
-/** Started seconds that it was live. */
+/** How long the conference was live, in seconds rounded up. */
 const durationSeconds = ({ startedAt }: ConferenceState, endedAt: number): number =>
   startedAt === null ? 0 : Math.ceil(Math.max(0, endedAt - startedAt) / 1000)

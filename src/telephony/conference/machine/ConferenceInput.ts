@@ -9,13 +9,13 @@ const Deadline = Schema.Literals(["live", "unstarted", "duration", "told", "stor
 export type Deadline = typeof Deadline.Type
 
 /**
- * Everything that can happen to a conference: what the API asks, what calls tell, events of its room, due deadlines,
- * `recovered`. What the outside knew at that moment is a value inside the input, so that a replay asks nobody.
+ * Everything that can happen to a conference: requests of the API, messages of calls, events of its room, due deadlines,
+ * `recovered`. Facts from outside are values inside the input, so that a replay asks nothing.
  */
 export const ConferenceInput = Schema.Union([
   Schema.Struct({
     type: Schema.tag("create"),
-    /** The door derives it from a seed of its own: the actor is known by it before the first step. */
+    /** `Asking` derives the id from a seed of its own, because the actor is known by it before the first step. */
     conferenceId: Id.ConferenceId,
     timeOffsetMs: Schema.Number,
     tenantId: Id.TenantId,
@@ -34,23 +34,23 @@ export const ConferenceInput = Schema.Union([
   Schema.Struct({
     type: Schema.tag("action"),
     action: ConferenceAction,
-    /** What the plan of the tenant allows, with `update`; null: no bound of its own. */
+    /** The most participants that the tenant's plan allows, with `update`; null: the plan has no limit. */
     mostParticipants: Schema.NullOr(Schema.Int),
-    /** With `record_start`: its price, and what the account reserved for it, in minutes of each meter. */
+    /** With `record_start`: the price, and the minutes that the account reserved for each meter. */
     recording: Schema.optionalKey(
       Schema.Struct({ microUsdPerMinute: Schema.Number, reservedMinutes: Schema.Array(Schema.Int) })
     )
   }),
-  /** A seat for a call that is dialled now. */
+  /** Claims a seat for a call that is now being dialled. */
   Schema.Struct({ type: Schema.tag("claim"), memberId: Id.MemberId, callId: Id.CallId, legId: Id.LegId }),
   Schema.Struct({ type: Schema.tag("told"), told: ToConference }),
   Schema.Struct({ type: Schema.tag("room"), event: RoomEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
-  /** As of a call: what the account reserved of each meter; null: it refused, or did not answer. */
+  /** The minutes that the account reserved for each meter, as for a call; null: it refused, or did not answer. */
   Schema.Struct({ type: Schema.tag("renewal"), reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)) }),
   /**
-   * The conference was rebuilt, or its carrier is back or away. `snapshot` is what the carrier says of its room, null
-   * when it cannot be asked. `lostAt` is the last sign of life of what told of the room.
+   * The conference was rebuilt, or its carrier is back or away. `snapshot` is the carrier's view of its room, null when
+   * the carrier cannot be asked. `lostAt` is the last sign of life from the source of the room's events.
    */
   Schema.Struct({
     type: Schema.tag("recovered"),

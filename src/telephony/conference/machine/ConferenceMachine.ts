@@ -22,11 +22,10 @@ import * as ToldRows from "./ToldRows.ts"
 
 /**
  * The life of a conference: a pure table from state and input to the next state, its public events, the commands to its
- * room and what its calls are told.
+ * room and the messages to its calls.
  *
- * A conference owns seats, and a call owns its leg: neither waits for the other, and each member has an id of its own, so
- * that what is late or told twice finds no seat but its own. `completed` absorbs: what comes behind it only settles what
- * was under way.
+ * A conference owns seats, and a call owns its leg: neither waits for the other. Each member has an id of its own, so a
+ * late or repeated message finds no seat but its own. `completed` absorbs: later inputs only settle unfinished work.
  */
 export type { Effects } from "./Draft.ts"
 
@@ -68,7 +67,7 @@ const decide = (
       return isCompleted(state) ? unchanged : Closing.close(Draft.from(state), "system", context.now, context)
     case "ended_by_system":
       if (isCompleted(state))
-        // The operator asks, and is told.
+        // Only the operator waits for an answer.
         return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
       return Closing.close(Draft.from(state), "system", context.now, context)
   }

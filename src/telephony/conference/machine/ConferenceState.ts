@@ -4,8 +4,8 @@ import { RoomCommand } from "../../../carrier/room/RoomCommand.ts"
 import * as Id from "../../../domain/Id.ts"
 
 /**
- * The state of a conference as the journal keeps it: plain JSON, versioned. Times are the conference's own
- * (`runtime/actor/EntityTime`): epoch milliseconds that go on evenly, wherever the wall clock is set.
+ * The state of a conference as the journal keeps it: plain JSON, versioned. Times are in the conference's own time
+ * (`runtime/actor/EntityTime`): epoch milliseconds that advance evenly, whatever happens to the wall clock.
  */
 export const stateVersion = 1
 
@@ -19,20 +19,20 @@ export const Beep = Schema.Literals(["never", "on_enter", "on_exit", "always"])
 export type Beep = typeof Beep.Type
 
 /**
- * A seat. `claimed`: its call was told to enter; `ringing`: its call was dialled for it; `joining`: its call has sent its
- * leg; `joined`: it is in the room; `left`: over, by whatever way. All but `left` count against the maximum.
+ * A seat. `claimed`: its call was asked to enter; `ringing`: its call was dialled for it; `joining`: its call has sent
+ * its leg; `joined`: it is in the room; `left`: over, for any reason. All but `left` count against the maximum.
  */
 export const Phase = Schema.Literals(["claimed", "ringing", "joining", "joined", "left"])
 export type Phase = typeof Phase.Type
 
-/** What its call was told and has not answered; it is told again. */
+/** The message that its call has not answered yet, and that is sent again. */
 const Told = Schema.Struct({
   type: Schema.Literals(["enter", "over"]),
   by: Schema.Literals(["api", "system"]),
-  /** As in `over`. */
+  /** The same flags as in the message `over`. */
   isRemoved: Schema.optionalKey(Schema.Literal(true)),
   neverStood: Schema.optionalKey(Schema.Literal(true)),
-  /** When it is told again. */
+  /** When the message is sent again. */
   at: Millis,
   afterMs: Millis
 })
@@ -40,28 +40,28 @@ const Told = Schema.Struct({
 export const Member = Schema.Struct({
   id: Id.MemberId,
   callId: Id.CallId,
-  /** Null until its call has said. */
+  /** Null until its call has reported the leg. */
   legId: OrNull(Id.LegId),
   role: Schema.Literals(["host", "participant"]),
   phase: Phase,
   createdAt: Millis,
   joinedAt: OrNull(Millis),
   leftAt: OrNull(Millis),
-  /** As it comes in, and from then on as the room tells. */
+  /** The wish of the request until the member enters, then the flag that the room last reported. */
   isMuted: Schema.Boolean,
   isHeld: Schema.Boolean,
-  /** It was told that it speaks, and not yet that it stopped. */
+  /** Whether the last speaking event that was sent for it is a beginning. */
   isSpeaking: Schema.Boolean,
-  /** Null: as the conference has it for its host, and false for others. */
+  /** Null: the host has the conference's setting, and others have false. */
   endOnExit: OrNull(Schema.Boolean),
   softEndOnExit: Schema.Boolean,
-  /** Null: as the conference has it. */
+  /** Null: the conference's setting applies. */
   beepEnabled: OrNull(Beep),
   told: OrNull(Told)
 })
 export type Member = typeof Member.Type
 
-/** A sound or speech that was asked for, and has not ended. */
+/** A sound or speech that was requested and has not ended. */
 export const Playback = Schema.Struct({ id: Id.WorkId, commandId: Id.CommandId })
 export type Playback = typeof Playback.Type
 
@@ -71,20 +71,20 @@ export const Recording = Schema.Struct({
   channels: Schema.Literals(["single", "dual"]),
   format: Schema.Literals(["mp3", "wav"]),
   isPaused: Schema.Boolean,
-  /** Until when its outcome is waited for; null: it goes on. */
+  /** When the wait for its outcome ends; null while it records. */
   until: OrNull(Millis)
 })
 export type Recording = typeof Recording.Type
 
 export const ConferenceState = Schema.Struct({
   id: Id.ConferenceId,
-  /** How far its time is ahead of its partition's. */
+  /** How far its time is ahead of its partition's, in milliseconds. */
   timeOffsetMs: Schema.Number,
   tenantId: Id.TenantId,
   name: Schema.String,
   status: ConferenceStatus,
   adapter: Schema.String,
-  /** Of the host's call, for whom events are meant. */
+  /** The route of the host's call, which selects the webhook subscriptions of its events. */
   routeId: Id.RouteId,
   hostCallId: Id.CallId,
   hostLegId: Id.LegId,
@@ -97,34 +97,34 @@ export const ConferenceState = Schema.Struct({
   createdAt: Millis,
   startedAt: OrNull(Millis),
   endedAt: OrNull(Millis),
-  /** One left with whom the room ends as soon as nobody off hold is there. */
+  /** A member with `softEndOnExit` has left: the room ends as soon as it has no member off hold. */
   endsWithoutUnheld: Schema.Boolean,
-  /** In the order in which they were seated. Of those that have left, the newest `mostLeft`; all have rows. */
+  /** Members in the order of their seating. Only the newest `mostLeft` that have left are here; all have rows. */
   members: Schema.Array(Member),
-  /** Of the room. `asked`: it has not told that it stands. */
+  /** `asked`: the carrier has not confirmed the room yet. */
   room: Schema.Literals(["asked", "live", "over"]),
-  /** The last event of the room that counts. */
+  /** The last numbered event of the room that was applied. */
   heard: OrNull(Schema.Struct({ incarnation: Schema.String, n: Schema.Int })),
-  /** Since when its carrier could not be asked about the room. */
+  /** Since when the carrier has been unable to report on the room. */
   lostAt: OrNull(Millis),
-  /** Commands whose outcomes have not come: at most one of a kind for each member. After a restart they are sent again. */
+  /** Commands without an outcome yet: at most one of a kind for each member. They are sent again after a restart. */
   pending: Schema.Array(RoomCommand),
   playbacks: Schema.Array(Playback),
   recordings: Schema.Array(Recording),
-  /** What its recordings are charged by, one for each. */
+  /** The meters that its recordings are charged by, one for each. */
   meters: Schema.Array(Meter.Meter),
-  /** When the account refused to reserve more, and nothing has been renewed since. */
+  /** When the account refused to reserve more; null again after the next renewal. */
   renewalRefusedAt: OrNull(Millis),
-  /** The last event's number. */
+  /** The number of the last event. */
   sequence: Schema.Number,
-  /** Inputs committed so far. */
+  /** The number of inputs committed so far. */
   seq: Schema.Number,
-  /** Time of the last input. */
+  /** The time of the last input. */
   at: Millis
 })
 export type ConferenceState = typeof ConferenceState.Type
 
-/** A conference in which nothing has happened, and of which nothing was asked. */
+/** The fields of a conference in which nothing has happened yet. */
 export const untouched = {
   endsWithoutUnheld: false,
   members: [],
@@ -137,10 +137,10 @@ export const untouched = {
   renewalRefusedAt: null
 } as const satisfies Partial<ConferenceState>
 
-/** Members that have left and are still in the state. */
+/** How many members that have left the state keeps. */
 export const mostLeft = 250
 
-/** Its time and its seat are over only when it has left. */
+/** A member keeps its seat until it has left. */
 export const isSeated = ({ phase }: Member): boolean => phase !== "left"
 
 export const isCompleted = (state: ConferenceState): boolean => state.status === "completed"

@@ -6,14 +6,14 @@ import * as Id from "../../../domain/Id.ts"
 import type { ListWrite } from "../../../runtime/store/list/ListTable.ts"
 import type { ConferenceState, Member } from "./ConferenceState.ts"
 
-/** What a step is building: the next state and what leaves with it, in order. Immutable; each function gives a new one. */
+/** A step under construction: the next state and its effects, in order. Immutable: each function returns a new one. */
 export interface Draft {
   readonly state: ConferenceState
   readonly events: ReadonlyArray<EmittedByConference>
   readonly commands: ReadonlyArray<RoomCommand>
-  /** For calls, after the commit. */
+  /** Messages to calls, sent after the commit. */
   readonly tells: ReadonlyArray<{ readonly callId: Id.CallId; readonly told: ToCall }>
-  /** Rows of lists besides the conference's own, written with this commit. */
+  /** Rows of other lists than the conference's own, written with this commit. */
   readonly rows: ReadonlyArray<ListWrite>
   /** Debited with this commit. */
   readonly charges: ReadonlyArray<Meter.Charge>
@@ -56,7 +56,7 @@ export const setMember = (draft: Draft, id: Id.MemberId, fields: Partial<Member>
 export const member = ({ state }: Draft, id: Id.MemberId): Member | undefined =>
   state.members.find((other) => other.id === id)
 
-/** A command without the ids that every command has. */
+/** A command without the ids that all commands have. */
 export type Asked = RoomCommand extends infer Command
   ? Command extends RoomCommand
     ? Omit<Command, "commandId" | "conferenceId">
@@ -69,7 +69,7 @@ const identified = (draft: Draft, asked: Asked, context: StepContext): RoomComma
   conferenceId: draft.state.id
 })
 
-/** Identity of the next command of this step. */
+/** The id of the next command of this step. */
 export const commandId = (draft: Draft, context: StepContext): Id.CommandId =>
   Id.CommandId.make(Id.deriveOpaque(context.seed, "command", draft.commands.length))
 
@@ -78,15 +78,15 @@ export const send = (draft: Draft, command: RoomCommand): Draft => ({
   commands: [...draft.commands, command]
 })
 
-/** Sends a command without an outcome of its own. */
+/** Sends a command whose outcome is not awaited. */
 export const ask = (draft: Draft, asked: Asked, context: StepContext): Draft =>
   send(draft, identified(draft, asked, context))
 
-/** Whether two commands are about the same: the newer one is in place of the older. */
+/** Whether two commands concern the same thing, so that the newer one replaces the older. */
 const isAsMuch = (one: RoomCommand, other: RoomCommand): boolean =>
   one.type === other.type && ("memberId" in one ? "memberId" in other && one.memberId === other.memberId : true)
 
-/** Sends a command and keeps it in the state until its outcome comes back. */
+/** Sends a command and keeps it in the state until its outcome arrives. */
 export const askPending = (draft: Draft, asked: Asked, context: StepContext): Draft => {
   const command = identified(draft, asked, context)
   return send(

@@ -9,15 +9,15 @@ import * as RecordingMoney from "./RecordingMoney.ts"
 import * as Recordings from "./Recordings.ts"
 import * as Seats from "./Seats.ts"
 
-/** What is due: every state has its deadlines, and no conference lives for ever. */
+/** Due deadlines: every state has its deadlines, and no conference lives for ever. */
 
-/** For so long the carrier may take to make the room. */
+/** How long the carrier may take to create the room. */
 const liveMs = 30_000
-/** For so long a carrier that cannot be asked is waited for. */
+/** How long a conference waits for a carrier that cannot be asked. */
 const lostMs = 60_000
 const minuteMs = 60_000
 
-/** All that is due some time. */
+/** All deadlines of the state. */
 const dues = (state: ConferenceState): ReadonlyArray<readonly [at: number, deadline: Name]> => {
   const told = state.members.flatMap((member) => (member.told === null ? [] : [member.told.at]))
   const unpaidAt = RecordingMoney.unpaidAt(state)
@@ -47,7 +47,7 @@ export const next = (state: ConferenceState): Deadline<ConferenceInput> | null =
   const [first, ...more] = dues(state)
   if (first === undefined) return renewal
   const [at, deadline] = more.reduce((one, other) => (other[0] < one[0] ? other : one), first)
-  // Due as refused: the shell asks the account first, and puts its answer in that place.
+  // The renewal is due as a refusal: the shell asks the account first, and puts its answer in that place.
   return renewal !== null && renewal.at < at ? renewal : { at, input: { type: "deadline", deadline } }
 }
 
@@ -65,7 +65,7 @@ export const step = (
     case "unstarted":
     case "duration": {
       const room = deadline === "live" ? "never_stood" : "stood"
-      // At the moment that was due, however late that is noticed; what was committed since happened in the room.
+      // The end is dated to its deadline, but not before the last input, because the room was still live then.
       return Closing.close(draft, "system", Math.max(due[0], state.at), context, room)
     }
     case "lost":
@@ -81,7 +81,7 @@ export const step = (
   }
 }
 
-/** Tells a call again what it has not answered. */
+/** Sends a call again the message that it has not answered. */
 export const retell = (draft: Draft.Draft, member: Member, now: number, afterMs: number): Draft.Draft => {
   const { told } = member
   if (told === null) return draft
@@ -96,7 +96,7 @@ const retold = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
     const member = Draft.member(open, id)
     if (member === undefined || member.told === null || member.told.at > context.now) return open
     if (member.told.afterMs < Seats.longestRetellMs) return retell(open, member, context.now, member.told.afterMs * 2)
-    // Nobody answers.
+    // The call never answered.
     return isSeated(member)
       ? Leaving.left(open, member, context.now, context)
       : Draft.setMember(open, id, { told: null })

@@ -4,9 +4,9 @@ import { isCompleted, type Member } from "./ConferenceState.ts"
 import * as Draft from "./Draft.ts"
 import * as Seats from "./Seats.ts"
 
-/** What follows when somebody goes: the room may be over with it. */
+/** The consequences when a member leaves. */
 
-/** It has left, or will not come: the room may be over with it. */
+/** Handles a member that has left or will not enter: this may end the room. */
 export const left = (draft: Draft.Draft, member: Member, at: number, context: StepContext): Draft.Draft => {
   const out = Seats.freed(draft, member, at)
   const { state } = out
@@ -20,7 +20,7 @@ export const left = (draft: Draft.Draft, member: Member, at: number, context: St
   return closeWithoutUnheld(heard, at, context)
 }
 
-/** Once one has left with whom the room ends softly, it ends when nobody off hold is there. */
+/** Closes the room when a member with `softEndOnExit` has left and no member off hold is there. */
 export const closeWithoutUnheld = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
   const { state } = draft
   return state.endsWithoutUnheld &&

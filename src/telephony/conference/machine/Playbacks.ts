@@ -7,12 +7,12 @@ import * as Draft from "./Draft.ts"
 
 /** Sounds and speech in the room: each ends once, with one `conference.playback_ended`. */
 
-/** As many as the media plane keeps in line for a leg. */
+/** The limit is that of the media plane's queue for a leg. */
 const most = 32
 
 const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
 
-/** Begins a sound, for all or for some. */
+/** Begins a playback for the whole room, or for the members in `to`. */
 export const begin = (
   draft: Draft.Draft,
   media: (id: Id.WorkId) => MediaCommand,
@@ -38,23 +38,23 @@ const ended = (
     data: { conferenceId: draft.state.id, playbackId: playback.id, status, reason, endedAt }
   })
 
-/** The media told the end of a sound. */
+/** Handles the media plane's report that a sound has ended. */
 export const told = (draft: Draft.Draft, { id, reason, status }: MediaEnded, at: number) => {
   const playback = draft.state.playbacks.find((other) => other.id === id)
   return playback === undefined ? unchanged : ended(draft, playback, status, reason, at)
 }
 
-/** The carrier could not carry the command out. */
+/** Handles the carrier's report that it could not carry out the command. */
 export const refused = (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number) => {
   const playback = draft.state.playbacks.find((other) => other.commandId === commandId)
   return playback === undefined ? unchanged : ended(draft, playback, "failed", reason, at)
 }
 
-/** The room is closed. */
+/** Stops all playbacks when the room closes. */
 export const closed = (draft: Draft.Draft, at: number): Draft.Draft =>
   draft.state.playbacks.reduce((open, playback) => ended(open, playback, "stopped", "conference_ended", at), draft)
 
-/** Nobody knows whether the room got what was asked for: it is told to be quiet, and all of it has failed. */
+/** Fails all playbacks and stops the room's sound, because the room may or may not have received the commands. */
 export const restarted = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
   draft.state.playbacks.length === 0
     ? draft

@@ -4,15 +4,15 @@ import { type ConferenceState, isCompleted } from "./ConferenceState.ts"
 import * as Draft from "./Draft.ts"
 
 /**
- * What recordings of a room cost, guide/money.md#what-a-call-costs: each has a meter, as a recording of a call has. They
- * are reserved minute by minute, and debited together with the conference's end. A recording that is not paid for any
- * more ends; the room goes on.
+ * The cost of a room's recordings, guide/money.md#what-a-call-costs: each has a meter, as a recording of a call has.
+ * They are reserved minute by minute, and debited together with the conference's end. An unpaid recording ends; the
+ * room continues.
  */
 
-/** After a refusal the account is asked again, as long as the reserved end has not come. */
+/** The wait after a refusal before the account is asked again, while the reserved end has not passed. */
 const retryMs = 5_000
 
-/** The meter of a recording that begins now, with so many minutes reserved. */
+/** The meter of a recording that begins now, with these minutes reserved. */
 export const meterOf = (
   state: Pick<ConferenceState, "id">,
   workId: Id.WorkId | null,
@@ -29,7 +29,7 @@ export const meterOf = (
 })
 
 /**
- * When the recording that goes on comes to its reserved end; null: none does, or it costs nothing now. One runs at a
+ * When the running recording reaches its reserved end; null: none runs, or it costs nothing now. Only one runs at a
  * time.
  */
 export const endsAt = ({ meters }: ConferenceState): number | null => {
@@ -39,7 +39,7 @@ export const endsAt = ({ meters }: ConferenceState): number | null => {
     : meter.startedAt + meter.reservedMinutes * Meter.minuteMs
 }
 
-/** When the account is to be asked for more; null: nothing costs, or it has refused and there is no time to ask again. */
+/** When the account is asked for more; null: nothing costs money, or after a refusal there is no time to ask again. */
 export const renewsAt = (state: ConferenceState): number | null => {
   const end = endsAt(state)
   if (end === null) return null
@@ -48,24 +48,24 @@ export const renewsAt = (state: ConferenceState): number | null => {
   return again < end ? again : null
 }
 
-/** When a recording is not paid for any more. */
+/** When a refused recording runs out of reserved minutes. */
 export const unpaidAt = (state: ConferenceState): number | null =>
   state.renewalRefusedAt === null ? null : endsAt(state)
 
-/** Null: the account refused, or did not answer. */
+/** Applies the account's answer; null: it refused, or did not answer. */
 export const renewed = (draft: Draft.Draft, minutes: ReadonlyArray<number> | null, now: number): Draft.Draft =>
   minutes === null
     ? Draft.set(draft, { renewalRefusedAt: now })
     : Draft.set(draft, { renewalRefusedAt: null, meters: held(draft.state.meters, minutes) })
 
-/** The meters when the account reserved so many minutes of each. What they had is not taken away. */
+/** The meters with these minutes reserved. No meter loses minutes that it had. */
 export const held = (meters: Meter.Meters, minutes: ReadonlyArray<number>): Meter.Meters =>
   meters.map((meter, index) => ({
     ...meter,
     reservedMinutes: Math.max(meter.reservedMinutes, minutes[index] ?? 0)
   }))
 
-/** The meters follow what the step has made of the recordings. What they come to is charged with the end. */
+/** Updates the meters to the recordings after the step. They are charged when the conference ends. */
 export const followed = (before: ConferenceState, draft: Draft.Draft, now: number): Draft.Draft => {
   const { state } = draft
   const at = state.endedAt ?? now

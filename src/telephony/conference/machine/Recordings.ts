@@ -9,12 +9,12 @@ import * as Draft from "./Draft.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
 
 /**
- * Recordings of the room. One goes on at a time; while it is being stored, as long as that takes, the next one may
- * begin. Each ends with `recording.completed` or `recording.failed`, after the conference too.
+ * Recordings of the room. One runs at a time; while it is being stored, however long that takes, the next one may
+ * begin. Each ends with `recording.completed` or `recording.failed`, even after the conference.
  */
 type Result = Draft.Draft | Outcome<never, never>
 
-/** For so long the store may be away before a recording is given up. */
+/** How long the object store may be away before a recording fails. */
 const storedWithinMs = 6 * 3_600_000
 
 const idOf = ({ id }: Recording): Id.RecordingId => Id.ofOpaque("rec", id)
@@ -95,7 +95,7 @@ export const pause = (draft: Draft.Draft, isPaused: boolean, context: StepContex
   )
 }
 
-/** The room is closed: what it recorded is still to be stored. */
+/** Keeps the running recording when the room closes, because it is still to be stored. */
 export const outlive = (draft: Draft.Draft, at: number): Draft.Draft => {
   const recording = running(draft)
   return recording === undefined ? draft : replace(draft, recording, { until: at + storedWithinMs })
@@ -142,7 +142,7 @@ const failed = (draft: Draft.Draft, recording: Recording, reason: string | null,
   )
 }
 
-/** What the recorder tells. */
+/** Handles an event of the recorder. */
 export const told = (draft: Draft.Draft, event: MediaEvent, at: number): Result => {
   const recording = "id" in event ? draft.state.recordings.find(({ id }) => id === event.id) : undefined
   if (recording === undefined) return unchanged
@@ -182,13 +182,13 @@ export const told = (draft: Draft.Draft, event: MediaEvent, at: number): Result 
   }
 }
 
-/** The carrier could not carry the command out. */
+/** Handles the carrier's report that it could not carry out the command. */
 export const refused = (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number): Result => {
   const recording = draft.state.recordings.find((other) => other.commandId === commandId)
   return recording === undefined ? unchanged : failed(draft, recording, reason, at)
 }
 
-/** Those whose outcome has not come in time. */
+/** Fails the recordings whose outcome has not arrived in time. */
 export const expired = (draft: Draft.Draft, now: number): Draft.Draft =>
   draft.state.recordings
     .filter(({ until }) => until !== null && until <= now)

@@ -10,7 +10,7 @@ import * as Playbacks from "./Playbacks.ts"
 import * as RoomRows from "./RoomRows.ts"
 import * as Seats from "./Seats.ts"
 
-/** What became of the room while nobody listened (src/README.md#recovery). Calls are told again what they have not answered. */
+/** The room's fate after an absence (src/README.md#recovery). Messages that calls have not answered are repeated. */
 export const step = (
   state: ConferenceState,
   { lostAt, snapshot }: Extract<ConferenceInput, { readonly type: "recovered" }>,
@@ -37,7 +37,7 @@ const isCreate = ({ type }: ConferenceState["pending"][number]) => type === "cre
 
 const unchangedOr = (before: Draft.Draft, after: Draft.Draft) => (after === before ? unchanged : after)
 
-/** The carrier has no such room: it never heard of it, or lost it. */
+/** The carrier has no such room: it never received the command, or lost the room. */
 const absent = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
   const { state } = draft
   if (state.room === "asked" && !isCompleted(state)) return resend(retold(draft, context))
@@ -45,7 +45,7 @@ const absent = (draft: Draft.Draft, at: number, context: StepContext): Draft.Dra
   return isCompleted(state) ? retold(gone, context) : Closing.close(gone, "system", at, context)
 }
 
-/** Who is there and how is what the carrier says. */
+/** Brings the members and their flags into line with the carrier's snapshot. */
 const members = (
   draft: Draft.Draft,
   { members: facts }: RoomSnapshot["rooms"][string],
@@ -87,13 +87,13 @@ const present = (draft: Draft.Draft, fact: MemberFacts, context: StepContext): D
   )
 }
 
-/** Everything that pends may not have arrived. A carrier does once what it is asked for twice under one id. */
+/** Pending commands may not have arrived. Repeating them is safe: a carrier carries out each command id once. */
 const resend = (draft: Draft.Draft): Draft.Draft =>
   draft.state.pending
     .filter((pending) => !draft.commands.includes(pending))
     .reduce((open, pending) => Draft.send(open, pending), draft)
 
-/** A call may not have heard what it was told, or its answer was lost. */
+/** A call may have missed its message, or its answer was lost. */
 const retold = (draft: Draft.Draft, { now }: StepContext): Draft.Draft =>
   draft.state.members
     .filter(({ id, told }) => told !== null && !draft.tells.some(({ told: { memberId } }) => memberId === id))

@@ -9,10 +9,10 @@ import * as Playbacks from "./Playbacks.ts"
 import * as Recordings from "./Recordings.ts"
 import * as Seats from "./Seats.ts"
 
-/** What the room tells. */
+/** Events of the room. */
 type Result = Draft.Draft | Outcome<never, never>
 
-/** Of an event that is not counted. */
+/** The number of events that are outside the room's numbering. */
 const unnumbered = 0
 
 export const step = (state: ConferenceState, event: RoomEvent, context: StepContext): Result => {
@@ -22,7 +22,7 @@ export const step = (state: ConferenceState, event: RoomEvent, context: StepCont
     event.n === unnumbered
       ? Draft.from(state)
       : Draft.from({ ...state, heard: { incarnation: event.incarnation, n: event.n }, lostAt: null })
-  // What happened did so after the conference began, and not in the future.
+  // An event's time is clamped to between the beginning of the conference and now.
   const at = Math.min(Math.max(event.at, state.createdAt), context.now)
   return row(draft, event, at, context)
 }
@@ -88,7 +88,7 @@ const present = (draft: Draft.Draft, id: Id.MemberId): Member | null => {
   return member?.phase === "joined" ? member : null
 }
 
-/** The room is gone, and with it all who were there; or it never came to be. */
+/** The room is gone with all its members, or it was never created. */
 const over = (draft: Draft.Draft, at: number, context: StepContext): Result => {
   const { room } = draft.state
   if (room === "over") return unchanged
@@ -98,7 +98,7 @@ const over = (draft: Draft.Draft, at: number, context: StepContext): Result => {
     : Closing.close(gone, "system", at, context, room === "asked" ? "never_stood" : "stood")
 }
 
-/** A leg that came in. One whose seat is over, or who never had one, is let go again. */
+/** Seats a leg that has entered the room. A leg without a seat is removed again. */
 const joined = (
   draft: Draft.Draft,
   { legId, memberId }: Extract<RoomEvent, { readonly type: "member_joined" }>,
@@ -111,7 +111,6 @@ const joined = (
   return member.phase === "joined" ? unchanged : Seats.joined(draft, member, legId, at, context)
 }
 
-/** A member is muted, or no longer. */
 export const muted = (draft: Draft.Draft, id: Id.MemberId, isMuted: boolean): Draft.Draft => {
   const member = present(draft, id)
   if (member === null || member.isMuted === isMuted) return draft
@@ -122,7 +121,7 @@ export const muted = (draft: Draft.Draft, id: Id.MemberId, isMuted: boolean): Dr
   })
 }
 
-/** A member is on hold, or no longer: nobody is told. */
+/** Puts a member on hold or takes it off, without an event. */
 export const held = (
   draft: Draft.Draft,
   id: Id.MemberId,
@@ -147,7 +146,7 @@ const speaking = (draft: Draft.Draft, id: Id.MemberId, isSpeaking: boolean): Res
     : Seats.silent(draft, member)
 }
 
-/** The carrier could not carry a command out. A request that was answered stays so: the flags tell what is. */
+/** The carrier could not carry out a command. Its request was already answered; the flags show the true state. */
 const failed = (
   draft: Draft.Draft,
   { commandId, reason }: Extract<RoomEvent, { readonly type: "command_failed" }>,

@@ -5,13 +5,13 @@ import type * as Id from "../../../domain/Id.ts"
 import { type Beep, type ConferenceState, isSeated, type Member, mostLeft } from "./ConferenceState.ts"
 import * as Draft from "./Draft.ts"
 
-/** The seats of a conference: who has one, who comes in, and what follows when somebody goes. */
+/** The seats of a conference: how they are taken, joined and freed. */
 
 export const seated = (state: ConferenceState): number => state.members.filter(isSeated).length
 
 export const isFull = (state: ConferenceState): boolean => seated(state) >= state.maxParticipants
 
-/** A seat for a call. The host's call that comes back is the host again. */
+/** Gives a call a seat. The host's call is the host again when it returns. */
 export const seat = (
   draft: Draft.Draft,
   fields: Pick<Member, "id" | "callId" | "phase"> & Partial<Pick<Member, "isMuted" | "isHeld" | "legId">>,
@@ -40,14 +40,14 @@ export const seat = (
   })
 }
 
-/** When an answer is late, it is asked for again: first after so long, and then after twice as long each time. */
+/** How soon an unanswered message is sent again: first after this, then after twice as long each time. */
 export const firstRetellMs = 10_000
-/** A phone may ring for minutes, and its call has nothing to say meanwhile. */
+/** Longer, because a phone may ring for minutes and its call has nothing to report meanwhile. */
 export const ringingRetellMs = 60_000
-/** Whoever has not answered by then has nothing to do with the room any more. */
+/** A call that has not answered by then no longer belongs to the room. */
 export const longestRetellMs = 2_560_000
 
-/** Tells the call of a seat that it may come in, and remembers to ask again. */
+/** Asks the call of a seat to enter, and schedules a repetition. */
 export const callIn = (draft: Draft.Draft, id: Id.MemberId, now: number, afterMs = firstRetellMs): Draft.Draft => {
   const member = Draft.member(draft, id)
   if (member === undefined) return draft
@@ -55,7 +55,7 @@ export const callIn = (draft: Draft.Draft, id: Id.MemberId, now: number, afterMs
   return enter(Draft.setMember(draft, id, { told }), member)
 }
 
-/** As `callIn`, of the one who is told already. */
+/** Sends the message of `callIn` without scheduling a repetition. */
 export const enter = (draft: Draft.Draft, member: Member): Draft.Draft =>
   Draft.tell(draft, member.callId, {
     type: "enter",
@@ -67,7 +67,7 @@ export const enter = (draft: Draft.Draft, member: Member): Draft.Draft =>
     isHeld: member.isHeld
   })
 
-/** That the seat is over, as it was told. */
+/** The message that the seat is over, with the details of `told`. */
 export const over = (
   conferenceId: Id.ConferenceId,
   memberId: Id.MemberId,
@@ -86,7 +86,7 @@ export const beeps = (state: ConferenceState, member: Member, when: Exclude<Beep
   return asked === when || asked === "always"
 }
 
-/** The room has told that the member is in it. */
+/** Handles the room's report that the member is in it. */
 export const joined = (
   draft: Draft.Draft,
   member: Member,
@@ -109,7 +109,7 @@ export const joined = (
   return start(heard, at)
 }
 
-/** A room that is live begins at once, or with the second who is in it. */
+/** Starts the conference once its room is live: at once, or with the second member in it. */
 export const start = (draft: Draft.Draft, at: number): Draft.Draft => {
   const { state } = draft
   const isDue =
@@ -124,7 +124,7 @@ export const start = (draft: Draft.Draft, at: number): Draft.Draft => {
     : draft
 }
 
-/** It speaks no longer, if it was told that it does. */
+/** Ends the member's speaking, with an event if its beginning had one. */
 export const silent = (draft: Draft.Draft, member: Member): Draft.Draft =>
   member.isSpeaking
     ? Draft.emit(Draft.setMember(draft, member.id, { isSpeaking: false }), {
@@ -133,13 +133,13 @@ export const silent = (draft: Draft.Draft, member: Member): Draft.Draft =>
       })
     : draft
 
-/** A seat is free, and what it was for is over: told once if it was in the room. The room goes on. */
+/** Frees a seat and settles its commands, with one event if the member was in the room. The room continues. */
 export const freed = (draft: Draft.Draft, member: Member, at: number): Draft.Draft => {
   const { joinedAt, phase } = member
   const leftAt = Math.max(at, joinedAt ?? member.createdAt)
   const quiet = Draft.settle(
     silent(draft, member),
-    // A `remove` stays: its outcome is still to come.
+    // A `remove` stays pending because its outcome is still to come.
     (pending) => "memberId" in pending && pending.memberId === member.id && pending.type !== "remove"
   )
   const out = Draft.setMember(quiet, member.id, { phase: "left", leftAt, told: null, isSpeaking: false })

@@ -5,7 +5,7 @@ import * as Draft from "./Draft.ts"
 import * as Leaving from "./Leaving.ts"
 import * as Seats from "./Seats.ts"
 
-/** What calls tell of their seats: late, twice, or after the end. A member that is unknown changes nothing. */
+/** Messages of calls about their seats. They may be late, repeated, or after the end; an unknown member is ignored. */
 export const step = (
   state: ConferenceState,
   told: ToConference,
@@ -16,7 +16,7 @@ export const step = (
   const draft = Draft.from(state)
   switch (told.type) {
     case "entered": {
-      // Over meanwhile: it was told so, or will be let go as it comes in.
+      // The seat is over meanwhile: its call was notified, or its leg will be removed as it enters.
       if (!isSeated(member) || member.phase === "joined" || member.phase === "joining") return unchanged
       const afterMs = Seats.ringingRetellMs
       return Draft.setMember(draft, member.id, {
@@ -26,7 +26,7 @@ export const step = (
       })
     }
     case "refused":
-      // It came in by an earlier word, and this one is late.
+      // The member entered through an earlier message, and this one is late.
       if (member.phase === "joined") return unchanged
       return over(draft, member, context)
     case "left":

@@ -19,7 +19,7 @@ import * as Reading from "./Reading.ts"
 import * as Seats from "../machine/Seats.ts"
 import type { ConferenceAction } from "../verb/Verbs.ts"
 
-/** What the API asks of conferences: what has to be known of calls, plans and carriers comes before the question. */
+/** API requests for conferences. Facts about calls, plans and carriers are read before the conference is asked. */
 export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
   const accounts = yield* Accounts
   const calls = yield* Calls
@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
   const plans = yield* Plans
   const reading = yield* Reading.make(registry)
 
-  /** A call that has ended is not answered: to a conference that is all there is to say. */
+  /** An ended call gets the same error as one that is not yet answered, because neither can enter a conference. */
   const candidate = (tenantId: Id.TenantId, callId: Id.CallId) =>
     Effect.mapError(calls.candidate(tenantId, callId), (error) =>
       error.code === "call_already_ended" ? ApiError.of("call_not_in_required_state", error.message) : error
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     )
   }, Effect.uninterruptible)
 
-  /** The actor of a conference that lives; what has ended says so. */
+  /** The actor of a live conference; fails when the conference has ended. */
   const live = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.ConferenceId) {
     const actor = registry.live.get(id)
     const state = actor?.state() ?? null
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       : ApiError.of("service_unavailable", "the conference is being recovered; try again")
   })
 
-  /** What is wrong with the conference comes before what is wrong with others. */
+  /** Fails when the conference would refuse the input. Its errors are reported before those of other entities. */
   const allowed = (state: ConferenceState, input: ConferenceInput): Effect.Effect<void, ApiError> => {
     const refused = Machine.refusal(ConferenceMachine.machine, state, input, registry.nowOf(state).at)
     return refused === null ? Effect.void : Effect.fail(refused)
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     yield* allowed(state, { type: "action", action, mostParticipants: null })
   })
 
-  /** A call that can come in, and whose leg meets those that are there. */
+  /** Fails unless the call can enter and its carrier can connect it to this room. */
   const joinable = Effect.fnUntraced(function* (tenantId: Id.TenantId, state: ConferenceState, callId: Id.CallId) {
     const { adapter } = yield* candidate(tenantId, callId)
     if (!carrier.meet(adapter, state.adapter)) return yield* elsewhere
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       }
     })
     const seat = actor.state()?.members.find((member) => member.id === memberId && !isSeated(member))
-    // It was over before there was a call that could be told so.
+    // The seat was over before its call existed, so the call is notified now.
     if (seat !== undefined) yield* calls.tellRoom(seat.callId, Seats.over(id, memberId, seat.told ?? { by: "system" }))
     return rendered
   })

@@ -2,7 +2,7 @@ import { Effect, Metric } from "effect"
 import type { ConferenceStep } from "../stored/ConferenceRecord.ts"
 import { isCompleted } from "../machine/ConferenceState.ts"
 
-/** A line for the beginning and one for the end of each conference, once the commit that says so is stored. */
+/** Writes one log line when a conference begins and one when it ends, each after its commit is stored. */
 const ended = Metric.counter("conferences_ended_total", {
   description: "Conferences that have ended, by whether they had begun",
   incremental: true

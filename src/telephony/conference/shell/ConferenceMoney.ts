@@ -13,8 +13,8 @@ import * as RecordingMoney from "../machine/RecordingMoney.ts"
 import * as StoredConference from "../stored/StoredConference.ts"
 
 /**
- * What a conference and its account say to each other, as a call and its account do (src/README.md#admission): about the
- * minutes of its recordings. What the account reserved is in flight until the conference has committed it.
+ * The exchange between a conference and its account about the minutes of its recordings, as between a call and its
+ * account (src/README.md#admission). A reservation is in flight until the conference has committed it.
  */
 
 type Asking = Effect.Effect<Prepared<ConferenceInput>, ApiError>
@@ -25,7 +25,7 @@ export const make = (options: {
 }) => {
   const { accounts, prices } = options
 
-  /** What the conference holds by its state. */
+  /** Reports to the account the reservation that the state holds. */
   const held = (state: ConferenceState): Effect.Effect<void> => {
     const live = liveOf(state)
     return live === null ? accounts.abandoned(state.tenantId, state.id) : accounts.holds(state.tenantId, state.id, live)
@@ -33,7 +33,7 @@ export const make = (options: {
 
   const beginning = (state: ConferenceState, input: Action, now: number): Asking | null => {
     const outcome = Machine.dryStep(ConferenceMachine.machine, state, input, now)
-    // What is refused asks for no money.
+    // A refused request needs no money.
     if (outcome.type !== "accepted") return null
     return Effect.gen(function* () {
       const { recording: microUsdPerMinute } = yield* prices
@@ -58,8 +58,8 @@ export const make = (options: {
   return {
     held,
     /**
-     * In the turn of the conference, so that the account hears all that it asks for in its order. Whatever comes when a
-     * recording has run beyond what was reserved (nothing could be committed for a while) finds it renewed, or refused.
+     * Runs in the turn of the conference, so that the account receives its requests in order. A recording may run
+     * beyond its reservation when nothing can be committed; the next input finds it renewed or refused.
      */
     prepare: (state: ConferenceState, input: ConferenceInput, now: number): Asking | null => {
       if (input.type === "action" && input.action.verb === "record_start") return beginning(state, input, now)
@@ -73,18 +73,18 @@ export const make = (options: {
             isRenewal ? { first: [], input: renewed } : { first: [renewed], input }
           )
     },
-    /** After the commit: the row of the conference speaks for what was reserved, and has what was charged. */
+    /** After the commit, the row of the conference accounts for the reservation, and the charge is in the ledger. */
     stored: ({ before, effects, input, state }: ConferenceStep): Effect.Effect<void> => {
       if (before === null) return Effect.void
-      // An answer that came too late may have reserved what the conference does not know of.
+      // A late answer may have reserved minutes that the conference does not know of.
       if (before.meters === state.meters && isCompleted(before) === isCompleted(state))
         return input.type === "renewal" ? held(state) : Effect.void
       if (!isCompleted(state)) return held(state)
       const chargedCents = effects.charges.reduce((sum, { cents }) => sum + cents, 0)
-      // It ends once.
+      // The number is always 1 because a conference ends once.
       return accounts.told(state.tenantId, { from: state.id, n: 1, body: { type: "ended", chargedCents } })
     },
-    /** The commit was not written, and will not be. */
+    /** The commit was not written and will not be. */
     withdrawn: ({ before, input }: ConferenceStep): Effect.Effect<void> =>
       before !== null && (input.type === "renewal" || (input.type === "action" && input.recording !== undefined))
         ? held(before)
@@ -99,7 +99,7 @@ export const make = (options: {
 
 type Action = Extract<ConferenceInput, { readonly type: "action" }>
 
-/** Nothing before its first recording that costs. */
+/** Null before the first recording that costs money, and after the end. */
 const liveOf = ({ meters, status }: ConferenceState): Live | null => {
   if (status === "completed" || !meters.some(Meter.isPriced)) return null
   return { places: 0, reservedCents: Meter.mostCents(meters, (meter) => meter.reservedMinutes), heard: 0 }

@@ -31,8 +31,8 @@ import * as Speaking from "./Speaking.ts"
 import * as StoredConference from "../stored/StoredConference.ts"
 
 /**
- * Live conferences: one actor each, found by id, gone when settled. This is the shell around `ConferenceMachine`: it
- * commits, then commands the room and tells the calls, then answers. It waits for neither.
+ * Live conferences: one actor each, found by id, removed when settled. This is the shell around `ConferenceMachine`: it
+ * commits, then sends the commands to the room and the messages to the calls, then answers. It waits for neither.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaking: Speaking.Wants }) {
   const journal = yield* Journal
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
   const money = ConferenceMoney.make({ accounts, prices: (yield* Billing).prices })
   yield* accounts.reserving("conference", money.reader)
 
-  /** In the conference's time. */
+  /** The present, in the conference's own time. */
   const nowOf = (state: ConferenceState): ParticipantView.Now => ({
     at: conferences.nowOf(state),
     isSpeaking: (memberId) => speaking.isSpeaking(state.id, memberId)
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     return { status, body: member === undefined ? null : ParticipantView.render(state.id, member, now) }
   }
 
-  /** The first commit takes the name: a transaction of its own, because a tenant can have it refused. */
+  /** The first commit also claims the name. It has a transaction of its own, because a tenant can cause its refusal. */
   const first = Effect.fnUntraced(function* (step: ConferenceStep, commit: ReturnType<typeof commitOf>) {
     const { endpoints } = yield* Effect.gen(function* () {
       if (!(yield* repo.takeName(step.state))) return yield* nameTaken
@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     keys,
     unsettled: (partition) => journal.unsettled("conference", partition),
     decode: StoredConference.decode,
-    // From what its lists say; it is told so at once.
+    // Rebuilt from the rows of its lists, and faulted at once.
     rebuild: (row) => Effect.map(repo.everyMember(row.id), (members) => StoredConference.rebuild(row, members)),
     recovering: Effect.fnUntraced(function* (owner, states, broken) {
       const snapshots = new Map(
@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
   }
   const conferences = yield* LiveEntities.make(kind)
 
-  /** A call that has taken a seat of a conference that is over is told so; else nobody has to do anything. */
+  /** Notifies a call that has taken a seat in a completed conference. Other messages to such a one are dropped. */
   const answered = (told: ToConference): Effect.Effect<void> =>
     Effect.suspend(() => {
       const actor = conferences.live.get(told.conferenceId)
@@ -208,7 +208,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
 
 export type ConferenceRegistry = Effect.Success<ReturnType<typeof make>>
 
-/** About 8 KiB each, and 400 bytes for each member. */
+/** A conference takes about 8 KiB, and 400 bytes for each member. */
 const maxLive = 20_000
 
 export const notFound = ApiError.of("not_found", "no such conference")

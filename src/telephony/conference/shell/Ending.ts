@@ -11,7 +11,7 @@ import type * as ConferenceView from "../ConferenceView.ts"
 
 export const stopping = ApiError.of("service_unavailable", "the service is stopping; no new conferences")
 
-/** How long what follows the end of a conference may take in a drain. */
+/** How long a drain waits for the work that follows the end of a conference. */
 const graceMs = 5_000
 
 export const make = ({ live }: Pick<ConferenceRegistry, "live">) => {
@@ -35,10 +35,10 @@ export const make = ({ live }: Pick<ConferenceRegistry, "live">) => {
         (actor) => actor.tell({ type: "ended_by_system", by: "service" }),
         { concurrency: 256, discard: true }
       )
-      // Without a database nothing ends; the next start finds these conferences.
+      // Without a database no conference can end; the next start recovers them.
       yield* Effect.timeoutOption(Effect.andThen(over, until(none, graceMs)), graceMs)
     }),
-    /** The operator ends it; `shown`: as it is. */
+    /** Ends a conference for the operator. `shown`: its present view. */
     one: Effect.fnUntraced(function* (id: ConferenceId, shown: ConferenceView.Conference) {
       const actor = live.get(id)
       if (shown.status === "completed") return yield* ActionRows.alreadyEnded

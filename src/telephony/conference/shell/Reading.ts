@@ -12,7 +12,7 @@ import * as ParticipantView from "../ParticipantView.ts"
 import * as StoredConference from "../stored/StoredConference.ts"
 import * as Upstream from "../Upstream.ts"
 
-/** Conferences as they are read: from memory while they live, and from their rows. */
+/** Reads of conferences: from memory while they live, otherwise from their rows. */
 export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
   const journal = yield* Journal
   const repo = yield* ConferenceRepo.make
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     return Result.isSuccess(state) ? state.success : StoredConference.rebuild(row, yield* repo.everyMember(row.id))
   })
 
-  /** `tenantId` null: of any tenant, for the operator. */
+  /** `tenantId` null: the conference may belong to any tenant, for the operator. */
   const found = Effect.fnUntraced(function* (tenantId: Id.TenantId | null, id: Id.ConferenceId) {
     const live = registry.live.get(id)?.state() ?? null
     const isOwn = (of: { readonly tenantId: Id.TenantId }) => tenantId === null || of.tenantId === tenantId
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
 
   const shown = Effect.fnUntraced(function* (state: ConferenceState) {
     const room = ConferenceView.ofState(state, registry.nowOf(state))
-    // A conference that lives is younger than the calls that retention takes.
+    // The host's call of a live conference is too young to have been deleted by retention.
     return registry.live.has(state.id) ? room : ConferenceView.withHost(room, yield* repo.keptCalls([state.hostCallId]))
   })
 
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     ) {
       const state = yield* found(tenantId, id)
       const owner = registry.ownerOf(id)
-      // A conference that is settled has no room.
+      // A settled conference has no room.
       const asked =
         owner === null
           ? null

@@ -6,15 +6,15 @@ import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import type { ConferenceState } from "../machine/ConferenceState.ts"
 
-/** Conferences hear what became of their rooms when the engine or the carrier was away, as calls hear of their legs. */
+/** Reports to conferences what happened to their rooms while the engine or the carrier was away. */
 type Recovered = Extract<ConferenceInput, { readonly type: "recovered" }>
 
-/** For so long a carrier that went away is waited for as if nothing had happened. */
+/** How long a carrier may be away before its conferences are informed. */
 const reconnectMs = 5_000
-/** How soon a carrier that is there and does not answer is asked again. */
+/** The wait before a carrier that is up but does not answer is asked again. */
 const retryMs = 1_000
 
-/** What a snapshot says of this conference; `lostAt` in its time. */
+/** The part of a snapshot that concerns this conference; `lostAt` is in the conference's time. */
 export const recovered = (state: ConferenceState, snapshot: RoomSnapshot | null, lostAt: number): Recovered => {
   const room = snapshot?.rooms[state.id]
   return {
@@ -33,7 +33,7 @@ export const follow = Effect.fnUntraced(function* (conferences: {
 }) {
   const carrier = yield* Carrier
   const changes = yield* Queue.unbounded<readonly [adapter: string, isUp: boolean]>()
-  /** Since when each carrier has been away, on the monotonic clock. */
+  /** Since when each carrier has been away, by the monotonic clock. */
   const away = new Map<string, number>()
   yield* carrier.watch((adapter, isUp) => void Queue.offerUnsafe(changes, [adapter, isUp]))
 

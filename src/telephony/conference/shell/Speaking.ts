@@ -3,23 +3,23 @@ import type { RoomEvent } from "../../../carrier/room/Rooms.ts"
 import type { ConferenceId, MemberId, TenantId } from "../../../domain/Id.ts"
 import { type ConferenceState, isCompleted, type Member } from "../machine/ConferenceState.ts"
 
-/** Whether a tenant wants to be told who speaks. */
+/** Whether a tenant wants events about speaking members. */
 export type Wants = (tenantId: TenantId) => Effect.Effect<boolean>
 
 const maySpeak = ({ isHeld, isMuted, phase }: Member): boolean => phase === "joined" && !isMuted && !isHeld
 
-/** For so long an answer holds. */
+/** How long an answer is valid. */
 const holdsMs = 5_000
 
 /**
- * Who speaks in live conferences. It is shown from memory, and committed only where a subscription wants it, because in
- * a lively room it changes several times a second.
+ * The speaking members of live conferences. They are shown from memory, and committed only when a subscription wants
+ * them, because in a lively room they change several times a second.
  */
 export const make = Effect.fnUntraced(function* (wants: Wants) {
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
   const speaking = new Map<ConferenceId, Set<MemberId>>()
-  /** Live rooms; what a tenant without one wants is not kept. */
+  /** Live rooms by tenant. The wishes of a tenant without a live room are not kept. */
   const rooms = new Map<TenantId, Set<ConferenceId>>()
   const wanted = new Map<TenantId, { readonly at: number; readonly is: boolean }>()
   const asking = new Map<TenantId, Deferred.Deferred<boolean>>()
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
     return answer
   }
 
-  /** As it was lately. Of whom nothing is known, the answer is waited for. */
+  /** The last known answer. Only when there is none does the caller wait for it. */
   const isWanted = (tenantId: TenantId): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const known = wanted.get(tenantId)
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
 
   const isSpeaking = (id: ConferenceId, memberId: MemberId): boolean => speaking.get(id)?.has(memberId) ?? false
 
-  /** Nothing is kept of a room in which nobody speaks. */
+  /** A room without a speaking member has no entry. */
   const keep = (id: ConferenceId, known: Set<MemberId>): void => {
     if (known.size === 0) speaking.delete(id)
     else speaking.set(id, known)
@@ -81,12 +81,12 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
 
   return {
     isSpeaking,
-    /** Rooms in which somebody speaks. */
+    /** The number of rooms with a speaking member. */
     size: () => speaking.size,
-    /** Tenants of which something is known. */
+    /** The number of tenants with an entry. */
     tenants: () => Math.max(rooms.size, wanted.size),
     of: (id: ConferenceId): ReadonlyArray<MemberId> => [...(speaking.get(id) ?? [])],
-    /** Takes note; true: it is to be committed, because somebody wants it, or was told its beginning. */
+    /** Notes the event. True: it is to be committed, because it is wanted or because its beginning was committed. */
     heard: (
       state: ConferenceState,
       { isSpeaking: is, memberId }: Extract<RoomEvent, { readonly type: "member_speaking" }>
@@ -94,17 +94,17 @@ export const make = Effect.fnUntraced(function* (wants: Wants) {
       note(state)
       const member = state.members.find(({ id }) => id === memberId)
       const known = speaking.get(state.id) ?? new Set()
-      // It may be told behind the end of a room.
+      // The event may arrive after the end of a room.
       if (is && member !== undefined && maySpeak(member)) known.add(memberId)
       else known.delete(memberId)
       keep(state.id, known)
       return member?.isSpeaking === true ? Effect.succeed(true) : isWanted(state.tenantId)
     },
-    /** Whoever is not in the room, is muted or on hold does not speak. */
+    /** Forgets members that have left the room, are muted or are on hold, because they cannot speak. */
     follow: (state: ConferenceState): void => {
       const { id, members, tenantId } = state
       note(state)
-      // It is known before the first word.
+      // Asks early, so that the answer is known before the first word.
       if (rooms.has(tenantId) && !wanted.has(tenantId)) ask(tenantId)
       const known = speaking.get(id)
       if (known === undefined) return

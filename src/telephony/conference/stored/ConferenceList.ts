@@ -4,18 +4,18 @@ import type { ConferenceState } from "../machine/ConferenceState.ts"
 const { int, of, text, time, uuid } = ListTable
 
 /**
- * Without the difference of case, in every script, and however accents are written. The way through both cases gives ß, ẞ
- * and SS one form; the sigma at the end of a word is that within it.
+ * Folds case in every script, and unifies the encodings of accents. Going through both cases gives ß, ẞ and SS one
+ * form; the final sigma becomes the one within a word.
  */
 export const fold = (name: string): string =>
   name.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC")
 
-/** What the list of conferences filters and shows; the whole conference is in its entity. */
+/** The columns that the list of conferences filters and shows; the whole conference is in its entity. */
 export const ConferenceList = of<ConferenceState>()("conference", {
   id: text((room) => room.id),
   tenantId: uuid((room) => room.tenantId),
   name: text((room) => room.name),
-  /** What a part of the name is looked for in. */
+  /** A search for a part of the name looks here. */
   foldedName: text((room) => fold(room.name)),
   status: text((room) => room.status),
   hostCallId: text((room) => room.hostCallId),

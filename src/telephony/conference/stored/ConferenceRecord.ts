@@ -13,12 +13,12 @@ import { type ConferenceState, isCompleted, isSeated, type Member, stateVersion 
 import type { Effects } from "../machine/Draft.ts"
 import * as ParticipantList from "./ParticipantList.ts"
 
-/** Who asked, for what, and where the first response is to be stored. */
+/** The author of a request, what it asks for, and the slot that stores its first response. */
 export interface Asked {
   readonly by: Audit.By
   readonly slot: Slot | null
   readonly status: number
-  /** The member that is answered with, by its id or its call's; null: the conference. */
+  /** The member that the response shows, by its id or its call's; null: the response shows the conference. */
   readonly member: Id.MemberId | Id.CallId | null
 }
 
@@ -67,7 +67,7 @@ const moneyOf = ({ context, state }: ConferenceStep, { cents, type }: Meter.Char
   at: context.now
 })
 
-/** What a conference that has ended adds to the usage of its tenant; the minutes of its members are those of their calls. */
+/** The usage that an ended conference adds for its tenant. The minutes of its members belong to their calls. */
 const usageOf = ({ before, context, state }: ConferenceStep): UsageRow | null => {
   const minutes = Meter.minutes(state.meters, "recording")
   if (minutes === 0 || !isCompleted(state) || (before !== null && isCompleted(before))) return null
@@ -78,7 +78,7 @@ const usageOf = ({ before, context, state }: ConferenceStep): UsageRow | null =>
   }
 }
 
-/** What is told of a change besides the status, by its name on the wire. */
+/** The settings whose changes the audit log reports, by their names on the wire. */
 const settings = {
   conference: {
     beep_enabled: (state: ConferenceState) => state.beepEnabled,
@@ -107,8 +107,8 @@ const changesOf = <Of>(
       )
 
 /**
- * A line for the conference when its status or a setting changed, and one for each participant who came, left, or is
- * there in another way.
+ * An audit line for the conference when its status or a setting changed, and one for each participant that entered,
+ * left or changed.
  */
 const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Asked | null) => {
   const of = { tenantId: state.tenantId, at: context.now, seed: context.seed, ...(asked?.by ?? Audit.bySystem) }
@@ -184,6 +184,6 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
   ]
 }
 
-/** Where a member is, for people; null: it is none yet. */
+/** A readable name for a member's place; null: there is no member yet. */
 const placeOf = (member: Member | null): string | null =>
   member === null ? null : !isSeated(member) ? "left" : member.phase === "joined" ? "joined" : "joining"

@@ -11,7 +11,7 @@ import { ParticipantList, type ParticipantRow } from "./ParticipantList.ts"
 /** Filters of the list of conferences, AND-combined. */
 export interface ConferenceFilters {
   readonly status?: ConferenceStatus
-  /** A part of the name, in whatever case. */
+  /** A part of the name, in any case. */
   readonly name?: string
 }
 
@@ -28,8 +28,8 @@ export const make = Effect.gen(function* () {
 
   return {
     /**
-     * Within the transaction of the first commit: its row, or false, because another conference that is not completed
-     * has the name. Of two at once, one waits for the other.
+     * Inserts the row within the transaction of the first commit; false when another conference that is not completed
+     * has the name. Of two concurrent claims, one waits for the other.
      */
     takeName: (state: ConferenceState) =>
       Effect.map(
@@ -42,14 +42,14 @@ export const make = Effect.gen(function* () {
           ON CONFLICT DO NOTHING RETURNING 1`,
         (rows) => rows.length > 0
       ),
-    /** Everybody whom a conference has or had. */
+    /** All present and former members of a conference. */
     everyMember: (conferenceId: ConferenceId) =>
       Effect.orDie(
         sql<ParticipantRow>`
           SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
           WHERE conference_id = ${conferenceId} ORDER BY created_at, id`
       ),
-    /** Which of these calls are still there. */
+    /** The subset of these calls that still have rows. */
     keptCalls: (ids: ReadonlyArray<string>) =>
       sql<{ readonly id: string }>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`.pipe(
         Effect.map((rows): ReadonlySet<string> => new Set(rows.map(({ id }) => id))),
@@ -72,7 +72,7 @@ export const make = Effect.gen(function* () {
           item: ConferenceView.ofRow
         })
       ),
-    /** `speaking` first, and then as they were seated. */
+    /** The members in `speaking` first, then all others in the order in which they were seated. */
     participants: (
       tenantId: TenantId,
       conferenceId: ConferenceId,
@@ -113,7 +113,7 @@ export const make = Effect.gen(function* () {
 const place = /^([01])~([0-9]{1,16})~([0-9a-z_]{1,64})$/
 
 /**
- * Those who speak, and then all others. Who begins or ends to speak between two pages may be on both of them, or on none.
+ * Speaking members come first. One that begins or ends to speak between two pages may be on both pages, or on neither.
  */
 const speakersFirst = (sql: SqlClient.SqlClient, speaking: ReadonlyArray<MemberId>): Listing.Order => {
   const listens = sql`(CASE WHEN id = ANY(string_to_array(${speaking.join(",")}, ',')) THEN 0 ELSE 1 END)`

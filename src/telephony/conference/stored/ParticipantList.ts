@@ -9,7 +9,7 @@ interface Participant extends Member {
 
 const { int, of, text, time, uuid } = ListTable
 
-/** A row for each member that a conference has or had. */
+/** A row for each present or former member of a conference. */
 export const ParticipantList = of<Participant>()("conference_participant", {
   id: text((member) => member.id),
   tenantId: uuid((member) => member.tenantId),
@@ -26,7 +26,7 @@ export const ParticipantList = of<Participant>()("conference_participant", {
 
 export type ParticipantRow = ListTable.RowOf<typeof ParticipantList>
 
-/** The rows of those who came, or of whom something changed. */
+/** The rows of members that are new or have changed. */
 export const writes = (before: ConferenceState | null, after: ConferenceState): ReadonlyArray<ListTable.ListWrite> => {
   const { id: conferenceId, tenantId } = after
   const known = new Map(before?.members.map((member) => [member.id, member]))

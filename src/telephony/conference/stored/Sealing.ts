@@ -5,8 +5,8 @@ import type { ConferenceStep } from "./ConferenceRecord.ts"
 import { ConferenceState } from "../machine/ConferenceState.ts"
 
 /**
- * The secrets of a conference between the machine and the journal, guide/operation.md#secrets: texts that are spoken,
- * and URLs that carry more than an address.
+ * Seals the secrets of a conference between the machine and the journal, guide/operation.md#secrets: spoken texts, and
+ * URLs that carry more than an address.
  */
 const ofInput = Secret.places(ConferenceInput)
 const ofState = Secret.places(ConferenceState)
@@ -19,10 +19,10 @@ export const sealed = (
   return { input: ofInput(input, wrap), state: ofState(state, wrap) }
 }
 
-/** A stored state with its secrets. What `open` cannot open (null) is what stands in for it. */
+/** A stored state with its secrets opened. A secret for which `open` returns null keeps its placeholder. */
 export const openState = <A>(stored: A, open: (sealed: string) => string | null): A =>
   ofState(stored, (value) => (Sealed.is(value) ? (open(value.sealed) ?? value.standIn) : value))
 
-/** A stored state or input with what stands in for its secrets. */
+/** A stored state or input with placeholders for its secrets. */
 export const standInState = <A>(stored: A): A => ofState(stored, (value) => (Sealed.is(value) ? value.standIn : value))
 export const standInInput = <A>(stored: A): A => ofInput(stored, (value) => (Sealed.is(value) ? value.standIn : value))

@@ -5,10 +5,10 @@ import { ConferenceState, type Member, stateVersion, untouched } from "../machin
 import type { ParticipantRow } from "./ParticipantList.ts"
 import * as Sealing from "./Sealing.ts"
 
-/** Conferences as the journal has them. */
+/** Reads conferences as the journal stores them. */
 const decodeState = Schema.decodeUnknownResult(ConferenceState)
 
-/** `open`: opens its secrets. */
+/** `open` decrypts a sealed secret. */
 export const decode = (
   row: { readonly stateVersion: number; readonly state: unknown },
   open: (sealed: string) => string | null
@@ -17,7 +17,7 @@ export const decode = (
     ? Result.fail(new Error(`state version ${row.stateVersion} is newer than this program`))
     : decodeState(Sealing.openState(row.state, open))
 
-/** With what stands in for its secrets. */
+/** The state with placeholders for its secrets. */
 export const shown = (row: { readonly stateVersion: number; readonly state: unknown }) => decode(row, () => null)
 
 const Known = Schema.Struct({
@@ -46,7 +46,7 @@ const fieldsOf = (state: unknown): typeof Known.Type => {
   )
 }
 
-/** What can be known of a conference whose state cannot be read, so that it can be ended: its row and its participants. */
+/** Rebuilds a conference whose state cannot be read from its row and its participants, so that it can be ended. */
 export const rebuild = (row: StoredOf<"conference">, members: ReadonlyArray<ParticipantRow>): ConferenceState => {
   const known = fieldsOf(row.state)
   const createdAt = known.createdAt ?? 0
@@ -96,7 +96,7 @@ export const rebuild = (row: StoredOf<"conference">, members: ReadonlyArray<Part
         : []
     ),
     room: "live",
-    // Behind every number that was given: gaps do no harm.
+    // Above every number that was used: gaps do no harm.
     sequence: known.sequence ?? row.seq * 1_000,
     seq: row.seq
   }

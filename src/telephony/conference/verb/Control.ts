@@ -24,7 +24,7 @@ export const update = verb({
       })
     )
     .pipe(Schema.annotateEncoded({ identifier: "UpdateConference" })),
-  // Fewer than are there, or more than the plan has.
+  // Fewer than are seated, or more than the plan allows.
   errors: ["unprocessable"]
 })
 

@@ -4,7 +4,7 @@ import * as Id from "../../../domain/Id.ts"
 
 /** Fields that the bodies of conferences share. */
 
-/** Accepted for clients that send it; rooms are where their host's leg is. */
+/** Accepted for clients that send it, but without effect: a room is where its host's leg is. */
 export const region = {
   region: Schema.optionalKey(
     BodyField.of(
@@ -23,11 +23,9 @@ const ids = (description: string) =>
     [Id.schema("leg").make(`svc_leg_${"0123456789abcdef".repeat(2)}`)]
   )
 
-/** Legs of members that are in the room. */
 export const legIds = ids("Legs of members that are in the room.")
-/** Without them: the whole room. */
 export const legIdsOrRoom = Schema.optionalKey(ids("Legs of members that are in the room; without it the whole room."))
-/** Who hears a whisper. */
+/** The legs that hear a whisper. */
 export const whisperLegIds = Schema.optionalKey(
   ids("Who hears a whisper; needed with `whisper`, and ignored otherwise.")
 )

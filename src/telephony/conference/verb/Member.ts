@@ -80,7 +80,7 @@ export const supervise = verb({
   errors: ["member_not_found", "conference_action_invalid"]
 })
 
-/** What may be changed of one member. */
+/** The fields of one member that may be changed. */
 export const change = Schema.Struct({
   endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
   softEndOnExit: Schema.optionalKey(

@@ -3,7 +3,7 @@ import { BodyField, SpeakBody } from "../../call/Call.ts"
 import * as Field from "./Field.ts"
 import { verb } from "./Verb.ts"
 
-/** Sound for the whole room, or for some of its members. Each ends with one `conference.playback_ended`. */
+/** Verbs that play sound to the whole room or some members. Each playback ends with one `conference.playback_ended`. */
 
 export const play = verb({
   summary: "Play WAV or MP3 audio from a URL",
@@ -29,7 +29,7 @@ export const speak = verb({
   })
     .pipe(Schema.encodeKeys({ legIds: "leg_ids", payloadType: "payload_type" }))
     .pipe(Schema.annotateEncoded({ identifier: "SpeakToConference" })),
-  // `unprocessable`: a voice that is not there.
+  // `unprocessable`: the voice does not exist.
   errors: ["member_not_found", "conference_action_invalid", "conflict", "unprocessable"],
   speaks: SpeakBody.speaking
 })

@@ -3,7 +3,7 @@ import { BodyField, reservationErrors } from "../../call/Call.ts"
 import * as Field from "./Field.ts"
 import { verb } from "./Verb.ts"
 
-/** Recording of the room; its outcome is `recording.completed` or `recording.failed`. */
+/** Verbs that record the room; the outcome is `recording.completed` or `recording.failed`. */
 
 export const recordStart = verb({
   summary: "Record the room; the result is `recording.completed`",

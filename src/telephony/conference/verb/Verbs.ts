@@ -8,8 +8,8 @@ import * as Recording from "./Recording.ts"
 import type { Body, Verb } from "./Verb.ts"
 
 /**
- * Every verb of a conference, in the order of the published document. From this table come the schema of the journal's
- * actions, endpoints, handlers and the document.
+ * Every verb of a conference, in the order of the published document. The schema of the journal's actions, the
+ * endpoints, the handlers and the document are made from this table.
  */
 export const table = {
   update: Control.update,
@@ -36,40 +36,40 @@ export const names = Object.keys(table) as ReadonlyArray<Built>
 
 export type VerbAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
 
-/** What is asked of one member. */
+/** Actions on one member. */
 const ofMember = [
   Schema.Struct({
     verb: Schema.Literal("update_member"),
     memberId: MemberId,
     body: Schema.toType(Member.change)
   }),
-  /** It leaves the room, and is not hung up unless it still rings. By the id of its call, or by its own. */
+  /** The member leaves the room, and is hung up only if it still rings. Named by the id of its call, or its own. */
   Schema.Struct({ verb: Schema.Literal("remove_member"), member: Schema.Union([CallId, MemberId]) })
 ] as const
 
-/** What the API asks of a conference: a verb and its body, defaults applied, or something of one member. */
+/** An action of the API: a verb and its body with defaults applied, or an action on one member. */
 export type ConferenceAction = VerbAction | (typeof ofMember)[number]["Type"]
 
-/** As the journal keeps it. */
+/** The schema under which the journal keeps actions. */
 export const ConferenceAction = Schema.Union([
   ...names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType<Body>(table[verb].body) })),
   ...ofMember
 ]) as unknown as Schema.Codec<ConferenceAction>
 
-/** A verb with a body that its schema has decoded. */
+/** A verb with a body that is already decoded. */
 export const action = (verb: Built, body: unknown): VerbAction => ({ verb, body }) as VerbAction
 
-/** A body from the wire; its faults are thrown. */
+/** Decodes a body from the wire; throws on a schema error. */
 export const decodeAction = (verb: Built, body: unknown): VerbAction =>
   action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
 
-/** URLs that this service will open on behalf of the action, by their names on the wire. */
+/** URLs that this service will open on behalf of the action, by their wire names. */
 export const targetsOf = ({ body, verb }: VerbAction): Readonly<Record<string, string>> => {
   const row: Verb = table[verb]
   return row.targets?.(body) ?? {}
 }
 
-/** How the action speaks; null: it does not. */
+/** The voice of the action; null: it does not speak. */
 export const speakingOf = ({ body, verb }: VerbAction): Speaking | null => {
   const row: Verb = table[verb]
   return row.speaks?.(body) ?? null
