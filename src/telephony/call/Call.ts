@@ -67,15 +67,15 @@ export * as Verbs from "./verb/Verbs.ts"
 export class Calls extends Context.Service<
   Calls,
   {
-    /** 201 with the Call. Fails with the errors of guide/calls.md#order-of-checks, in that order. */
+    /** Answers 201 with the Call. Fails with the errors of guide/calls.md#order-of-checks, in that order. */
     readonly place: (
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * Dials a call for a seat in a conference: 201 with what the seat renders. Fails as `place` does, where a number that
-     * is not the tenant's is 422, and as the claim of the seat does.
+     * Dials a call for a seat in a conference: 201 with the body that the seat renders. Fails as `place` does, but with
+     * 422 for a number that is not the tenant's, and as the claim of the seat does.
      */
     readonly dialIn: (
       caller: PlaceCall.Caller,
@@ -84,26 +84,25 @@ export class Calls extends Context.Service<
       seat: DialSeat
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * A call that can come into a conference now. Fails with `not_found`, `call_already_ended`,
-     * `call_not_in_required_state`, `conflict` (it is in one, or just being connected), and what an account refuses a
-     * minute there with.
+     * A call that can enter a conference now. Fails with `not_found`, `call_already_ended`, `call_not_in_required_state`,
+     * `conflict` (it is in a conference, or is being connected), and the account's refusal to pay for a minute there.
      */
     readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
     /**
-     * A conference tells a call (src/README.md#rooms-of-conferences). It waits for nothing, and never fails: what is lost
-     * has no answer, and may be told again. A call that is not there is answered for.
+     * Sends a message of a conference to a call (src/README.md#rooms-of-conferences). It does not wait and never fails:
+     * a lost message gets no answer and may be sent again. A call that does not exist gets its answer from here.
      */
     readonly tellRoom: (callId: CallId, tell: ToCall) => Effect.Effect<void>
-    /** There is one listener: the conferences. What is told before anybody listens is lost. */
+    /** Sets the one listener: the conferences. Answers before that are lost. */
     readonly onRoomAnswer: (listener: RoomListener) => Effect.Effect<void>
     /**
-     * Fails where the state of the call would have `act` refuse the action, and does nothing: for what is wrong besides,
-     * which is said behind it.
+     * Fails where the call in its present state would make `act` refuse the action. It changes nothing. A caller uses
+     * it to report such an error before any others.
      */
     readonly allows: (tenantId: TenantId, callId: CallId, action: CallAction) => Effect.Effect<void, ApiError>
     /**
-     * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
-     * has of its own.
+     * Answers 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and the
+     * errors of the verb.
      */
     readonly act: (
       caller: PlaceCall.Caller,
@@ -111,32 +110,32 @@ export class Calls extends Context.Service<
       action: CallAction,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** With legs. */
+    /** The call with its legs. */
     readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<CallView.Call, ApiError>
-    /** The media streams that go on. */
+    /** The running media streams of a call. */
     readonly streams: (
       tenantId: TenantId,
       callId: CallId
     ) => Effect.Effect<ReadonlyArray<StreamView.MediaStream>, ApiError>
-    /** `not_found` also for a call that was not placed with it. */
+    /** `not_found` also when the call was placed without machine detection. */
     readonly machineDetection: (
       tenantId: TenantId,
       callId: CallId
     ) => Effect.Effect<MachineDetectionView.MachineDetection, ApiError>
-    /** Without legs, newest first. */
+    /** Calls without their legs, newest first. */
     readonly list: (
       tenantId: TenantId,
       filters: CallRepo.CallFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<CallView.Call>>
-    /** All that the filters leave, newest first, in portions; without legs. */
+    /** All calls that match the filters, newest first, in portions and without their legs. */
     readonly whole: (
       tenantId: TenantId,
       filters: CallRepo.CallFilters
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallView.Call>>>
-    /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
+    /** Rebuilds the calls that a dead process left, before anything is served. Returns their number. */
     readonly recover: Effect.Effect<number>
-    /** Work of a family that has not told its end, of all calls that live. `hasLeft`: it has outlived its part on the leg. */
+    /** Work of a family that has not ended, of all live calls. `hasLeft`: its part on the leg is over. */
     readonly awaiting: (family: "recording" | "transcription") => Effect.Effect<
       ReadonlyArray<{
         readonly id: WorkId
@@ -148,13 +147,13 @@ export class Calls extends Context.Service<
     >
     readonly liveCount: Effect.Effect<number>
     /**
-     * Takes no new calls from now on. Completes when every call has ended; after `drainMs` those that are left get
+     * Refuses new calls from now on. Completes when every call has ended; the calls that are left after `drainMs` get
      * their BYE.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
-    /** The operator hangs up: `not_found`, `call_already_ended`; `service_unavailable`: the call goes on. */
+    /** Hangs up for the operator: `not_found`, `call_already_ended`; `service_unavailable`: the call continues. */
     readonly hangUp: (callId: CallId) => Effect.Effect<CallView.Call, ApiError>
-    /** The operator ends the live calls of a tenant: as hung up, or as of one that is suspended. */
+    /** Ends the live calls of a tenant for the operator: as hung up, or because the tenant is suspended. */
     readonly endAll: (tenantId: TenantId, reason: "hung_up" | "tenant_suspended") => Effect.Effect<EndCalls.Ended>
   }
 >()("trunkline/call/Calls") {
@@ -167,7 +166,7 @@ export class Calls extends Context.Service<
         yield* UsageBackfill.make
         const recordings = yield* Recordings
         let accepting = true
-        /** Calls between the first check and their first commit: a drain waits for these too. */
+        /** The number of calls between their first check and their first commit: a drain waits for these too. */
         let beginning = 0
         const begins = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
           Effect.suspend(() => {
@@ -183,7 +182,7 @@ export class Calls extends Context.Service<
         const connect = yield* ConnectCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
-        /** `tenantId` null: of any tenant, for the operator. */
+        /** `tenantId` null: the call may belong to any tenant, for the operator. */
         const stored = Effect.fnUntraced(function* (tenantId: TenantId | null, callId: CallId) {
           const row = yield* journal.find(callId)
           if (row === null || row.kind !== "call" || (tenantId !== null && row.tenantId !== tenantId))
@@ -192,13 +191,13 @@ export class Calls extends Context.Service<
           return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
         })
 
-        /** A call without an actor. */
+        /** The error for a call without an actor. */
         const absent = (state: CallState): ApiError =>
           isTerminal(state)
             ? ApiError.of("call_already_ended", "the call has already ended")
             : ApiError.of("service_unavailable", "the call is being recovered; try again")
 
-        /** A call that has recorded nothing asks nobody. */
+        /** The query is skipped for a call that has recorded nothing. */
         const recordingsOf = (state: CallState) =>
           state.meters.some(({ kind }) => kind === "recording")
             ? recordings.ofCall(state.tenantId, state.id)
@@ -243,7 +242,7 @@ export class Calls extends Context.Service<
             const { state } = live
             const refused = Candidate.refusal(state)
             if (refused !== null) return yield* refused
-            // The call asks for it once more when it comes in.
+            // Only a check: the money is reserved when the call enters.
             const stay = CallMoney.staying(state, registry.nowOf(state))
             const unpaid = stay === null ? null : yield* accounts.refusal(tenantId, callId, stay)
             return unpaid === null ? Candidate.of(state) : yield* unpaid
@@ -279,7 +278,7 @@ export class Calls extends Context.Service<
             return StreamView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
           }),
           machineDetection: Effect.fnUntraced(function* (tenantId, callId) {
-            // The row first: a state that was read behind it is no older.
+            // The row is read first, so that the state is no older than it.
             const row = yield* repo.machineDetection(tenantId, callId)
             const live = owned(tenantId, callId)
             const shown = MachineDetectionView.of(live === null ? yield* stored(tenantId, callId) : live.state, row)
@@ -320,7 +319,7 @@ export class Calls extends Context.Service<
               Effect.andThen(endEverything),
               Effect.andThen(until(none, hangupGraceMs))
             )
-            // Without a database nothing ends; the next start finds these calls.
+            // Without a database no call can end; the next start recovers them.
             yield* Effect.timeoutOption(over, hangupGraceMs)
           }),
           hangUp: Effect.fn("Calls.hangUp")(function* (callId) {
@@ -346,5 +345,5 @@ export class Calls extends Context.Service<
     )
 }
 
-/** How long the BYEs of a drain may take to be answered. */
+/** How long a drain waits for the answers to its BYEs. */
 const hangupGraceMs = 5_000

@@ -46,8 +46,8 @@ const CallLeg = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "CallLeg" }))
 
 /**
- * A call as the API shows it, guide/calls.md#the-call. `legs` and `recordings` are full on retrieve and in the replies
- * of actions, empty on list rows.
+ * A call as the API shows it, guide/calls.md#the-call. `legs` and `recordings` are complete on retrieve and in the
+ * replies of actions, and empty on list rows.
  */
 export const Call = Wire.struct({
   id: Field.callId(),
@@ -75,7 +75,7 @@ export type Call = typeof Call.Encoded
 
 const encode = Wire.encoder(Call)
 
-/** `recordings`: of this call. */
+/** `recordings` are those of this call. */
 export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): Call => ({
   ...encode({
     ...state,
@@ -93,7 +93,7 @@ export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.R
   recordings
 })
 
-/** A list row. */
+/** The view of a list row. */
 export const ofRow = (row: CallRow): Call =>
   encode({ ...row, from: row.fromNumber, to: row.toNumber, legs: [], recordings: [] })
 

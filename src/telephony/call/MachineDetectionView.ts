@@ -25,7 +25,7 @@ export type MachineDetection = typeof MachineDetection.Encoded
 
 const encode = Wire.encoder(MachineDetection)
 
-/** Null: the call was not placed with it. */
+/** Null: the call was placed without machine detection. */
 export const of = (state: CallState, row: DetectedRow | null): MachineDetection | null => {
   if (state.plan.machineDetection === "off") return null
   const over = row !== null || isTerminal(state)

@@ -23,7 +23,7 @@ type Asked = Extract<CallInput, { readonly type: "action" }>
 
 /**
  * The API's rows. Any verb on a terminal call is `call_already_ended`; one that the call's status does not allow is
- * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
+ * `call_not_in_required_state`. A family handles its own verbs; those of call control are handled here.
  */
 export const step = (before: CallState, input: Asked, context: StepContext): Result => {
   const { action, reservedMinutes = [] } = input
@@ -41,13 +41,13 @@ export const step = (before: CallState, input: Asked, context: StepContext): Res
       row,
       action.body,
       context,
-      // Of a meter that does not stand there yet.
+      // The reservation for a meter that is added in this step.
       reservedMinutes[state.meters.length] ?? 0
     )
   return isControl(action) ? control(state, action, input, context) : unchanged
 }
 
-/** Why the call's state does not allow the verb; null: it does. */
+/** The error when the call's state does not allow the verb; null: it does. */
 const byState = (state: CallState, verb: string, when: When): ApiError | null =>
   isTerminal(state)
     ? alreadyEnded
@@ -55,7 +55,7 @@ const byState = (state: CallState, verb: string, when: When): ApiError | null =>
       ? null
       : notPossible(`${verb} is not possible while the call is ${state.status}`)
 
-/** Why a verb of call control is refused, before anything is asked of others for it; null: it is not. */
+/** The error when a verb of call control is refused before anything else is asked for it; null: it is not refused. */
 export const refusal = (state: CallState, { verb }: ControlAction): ApiError | null =>
   byState(state, verb, built[verb].when) ?? (verb === "transfer" || verb === "bridge" ? busy(state) : null)
 
@@ -110,7 +110,7 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
   }
 }
 
-/** What the call does by itself once it is answered in this way. */
+/** The actions that the call begins by itself once it is answered with this body. */
 const planOf = (
   plan: Plan.Plan,
   { streamUrl, ...body }: Extract<ControlAction, { readonly verb: "answer" }>["body"]
@@ -134,7 +134,7 @@ const connect = (
     case "bridge": {
       const { legId } = action.body
       if (peerCallId === undefined) return unchanged
-      // Of its own legs the call knows better than who asked for it a moment ago.
+      // About its own legs the call knows more than the lookup that came before.
       return peerCallId === draft.state.id && !draft.state.legs.some((leg) => leg.id === legId && lives(leg))
         ? rejected(noLiveLeg)
         : Bridging.ask(draft, { legId, callId: peerCallId }, "bridge", context)
@@ -144,7 +144,7 @@ const connect = (
   }
 }
 
-/** One thing at a time connects the call with somebody else. */
+/** Refuses a second connection with another party while one is being made. */
 export const busy = (state: CallState): ApiError | null => {
   const connecting = Connecting.find(state)
   if (connecting !== null) {

@@ -11,19 +11,19 @@ import { Plan } from "./Plan.ts"
 import { ToCall } from "./room/RoomTell.ts"
 import { CallAction } from "../verb/Verbs.ts"
 
-/** What the admission of a new call found out. */
+/** The results of the admission of a new call. */
 const Terms = Schema.Struct({
-  /** The door derives it from a seed of its own: the actor is known by it before the first step. */
+  /** Derived from a seed of its own, because the actor is known by it before the first step. */
   callId: CallId,
-  /** `offsetMs` of its time (src/runtime/actor/EntityTime.ts), with which a restart resumes it. */
+  /** The `offsetMs` of its time (src/runtime/actor/EntityTime.ts), from which a restart resumes it. */
   timeOffsetMs: Schema.Number,
   tenantId: TenantId,
   routeId: RouteId,
   adapter: Schema.String,
-  /** Of the life of the carrier that the leg is given to. */
+  /** The incarnation of the carrier that gets the leg. */
   incarnation: Schema.NullOr(Schema.String),
   microUsdPerMinute: Schema.Number,
-  /** What the account reserved of the leg at its admission, in minutes. */
+  /** The minutes of the leg that the account reserved at admission. */
   reservedMinutes: Schema.Int,
   limit: Limit,
   prices: Prices,
@@ -47,8 +47,8 @@ export type Deadline = typeof Deadline.Type
 /**
  * Everything that can happen to a call: API commands, carrier events, due deadlines, `recovered`.
  *
- * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that nobody has to be
- * asked when the journal is replayed. A change of shape raises `machineVersion` and adds an upgrade in `Upgrade`.
+ * Facts from outside (rates, limits, the route) are values inside the input, so that a replay of the journal asks
+ * nothing. A change of shape raises `machineVersion` and adds an upgrade in `Upgrade`.
  */
 export const CallInput = Schema.Union([
   Schema.Struct({
@@ -58,9 +58,9 @@ export const CallInput = Schema.Union([
     to: Schema.String,
     customerReference: Schema.NullOr(Schema.String),
     timeoutSecs: Schema.Number,
-    /** What its dial says besides; absent: nothing. */
+    /** Further fields of the dial; absent: none. */
     options: Schema.optionalKey(DialOptions),
-    /** The seat that it is dialled for, with what the account reserved of it; absent: none. */
+    /** The seat that the call is dialled for, with the account's reservation for it; absent: none. */
     seat: Schema.optionalKey(
       Schema.Struct({ conferenceId: ConferenceId, memberId: MemberId, legId: LegId, reservedMinutes: Schema.Int })
     )
@@ -72,15 +72,15 @@ export const CallInput = Schema.Union([
     from: Schema.String,
     to: Schema.String,
     resume: Schema.Json,
-    /** The headers of the caller's own; absent: none. */
+    /** The caller's custom headers; absent: none. */
     headers: Schema.optionalKey(Schema.Array(CustomHeader))
   }),
   Schema.Struct({
     type: Schema.tag("action"),
     action: CallAction,
-    /** What the account reserved for it, in minutes of each meter. Without it the action needs no money. */
+    /** The minutes of each meter that the account reserved for the action. Absent: it needs no money. */
     reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int)),
-    /** With which the leg of a `transfer` is dialled. */
+    /** The terms under which the leg of a `transfer` is dialled. */
     transfer: Schema.optionalKey(
       Schema.Struct({
         legId: LegId,
@@ -92,13 +92,13 @@ export const CallInput = Schema.Union([
         callerIdName: Schema.optionalKey(Schema.String)
       })
     ),
-    /** The call of the leg that a `bridge` names. */
+    /** The call that owns the leg of a `bridge`. */
     peerCallId: Schema.optionalKey(CallId)
   }),
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
   /**
-   * A conference tells something. `reservedMinutes`: what the account reserved for it, in minutes of each meter; absent:
+   * A message of a conference. `reservedMinutes`: the minutes of each meter that the account reserved for it; absent:
    * it needs no money; null: the account refused.
    */
   Schema.Struct({
@@ -106,14 +106,11 @@ export const CallInput = Schema.Union([
     tell: ToCall,
     reservedMinutes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Int)))
   }),
-  /**
-   * The account was asked to reserve what comes next, and reserved so many minutes of each meter. Null: it refused, or
-   * did not answer.
-   */
+  /** The account's answer to a renewal, in minutes of each meter. Null: it refused, or did not answer. */
   Schema.Struct({ type: Schema.tag("renewal"), reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)) }),
   /**
-   * The call was rebuilt, or its carrier is back. `snapshot` is what the carrier says of the legs of the call, null
-   * when it cannot be asked. `lostAt` is the last sign of life of what told of the legs: where they are gone, they
+   * The call was rebuilt, or its carrier is back. `snapshot` is the carrier's view of the call's legs, null when the
+   * carrier cannot be asked. `lostAt` is the last sign of life from the source of the legs' events: a leg that is gone
    * ended then.
    */
   Schema.Struct({
@@ -128,7 +125,7 @@ export const CallInput = Schema.Union([
     type: Schema.tag("ended_by_system"),
     reason: Schema.Literals(["carrier_error", "tenant_suspended", "hung_up"]),
     rejectCause: RejectCause,
-    /** For the audit log; without it the service itself. */
+    /** The author for the audit log; absent: the service itself. */
     by: Schema.optionalKey(Schema.Literal("operator"))
   })
 ])

@@ -24,8 +24,8 @@ import * as Work from "./Work.ts"
  * The life of a call: a pure table from state and input to the next state, its public events, the commands to the
  * carrier and the charge.
  *
- * Terminal states absorb: a late input only settles what was pending, or what outlived the call. The rows of the API,
- * the carrier and recovery stand in files of their own.
+ * Terminal states absorb: a late input only settles pending commands, or work that outlived the call. The rows of the
+ * API, the carrier and recovery are in files of their own.
  */
 export type { Effects } from "./Draft.ts"
 
@@ -76,7 +76,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
           })
     case "ended_by_system":
       if (isTerminal(state))
-        // The operator asks, and is told.
+        // Only the operator waits for an answer.
         return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
       return end(
         Draft.from(state),
@@ -89,8 +89,8 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
 }
 
 /**
- * An event finds its leg as it was when the event happened: what was due before takes effect first, in the same commit.
- * An event that ends the call comes behind all that was due before it on any leg.
+ * An event finds its leg as it was when the event happened: earlier deadlines of the leg take effect first, in the same
+ * commit. An event that ends the call comes after the earlier deadlines of all legs.
  */
 const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const at = CarrierRows.timeOf(state, event, context)
@@ -103,7 +103,7 @@ const heard = (state: CallState, event: CarrierEvent, context: StepContext): Res
 
 const behind = (before: Draft.Draft | null, state: CallState, event: CarrierEvent, context: StepContext): Result => {
   if (before === null) return CarrierRows.step(state, event, context)
-  // What follows is a step of its own, whose commands must not have the identities of those before.
+  // The event is a step of its own, so that its commands get other ids than those of the deadlines.
   const result = CarrierRows.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })
   return "type" in result ? before : Draft.after(before, result)
 }
@@ -150,7 +150,7 @@ const started = (
     endInitiator: null,
     meters: [
       Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
-      // What an inbound call begins by itself is reserved for by its answer.
+      // An inbound call reserves for the work that it begins by itself only when it is answered.
       ...(input.type === "offered" ? [] : Plan.kinds(terms.plan)).map((kind) =>
         Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
       ),
@@ -237,7 +237,7 @@ export const isSettled = (state: CallState): boolean =>
   state.work.length === 0 &&
   state.outliving.length === 0
 
-/** The machine over a table of verbs. */
+/** The machine for a table of verbs. */
 export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> => {
   const work = Work.make(verbs)
   return {

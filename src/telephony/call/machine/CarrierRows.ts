@@ -18,7 +18,7 @@ import type { StepContext } from "./StepContext.ts"
 type Result = Draft.Draft | Outcome<never, never>
 
 /**
- * The carrier's rows. They only lead forward: what comes late changes nothing, except that the end of a leg settles the
+ * The carrier's rows. They only lead forward: a late event changes nothing, except that the end of a leg settles the
  * command that waits for it.
  */
 export const step = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
@@ -33,11 +33,11 @@ export const step = (state: CallState, event: CarrierEvent, context: StepContext
 /** The number of events from a version that did not count them. */
 const unnumbered = 0
 
-/** Whether the event was heard before, by its number. Another life of the carrier counts from one again. */
+/** Whether the event's number was applied before. Another incarnation of the carrier counts from one again. */
 const isLate = (leg: Leg, event: CarrierEvent): boolean =>
   event.n !== unnumbered && event.incarnation === leg.incarnation && event.n <= leg.heard
 
-/** When it happened, as the call sees it; null: it is late. */
+/** When the event happened, in the call's time; null: it is late. */
 export const timeOf = (state: CallState, event: CarrierEvent, context: StepContext): number | null => {
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
   if (leg === undefined || isLate(leg, event)) return null
@@ -47,7 +47,7 @@ export const timeOf = (state: CallState, event: CarrierEvent, context: StepConte
 const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepContext): Result => {
   if (event.type === "media") return media(state, leg, event, context)
   const at = happened(leg, event.at, context)
-  // What outlives its leg may have been asked for when the leg had ended already.
+  // Work that outlives its leg may have been requested after the leg had ended.
   if (event.type === "command_failed" && (leg.gone || isTerminal(state) || !lives(leg)))
     return context.work.refused(Draft.from(state), event.commandId, event.reason, at, context)
   if (leg.gone) return unchanged
@@ -125,7 +125,7 @@ const media = (
       return leg.gone || !lives(leg) || isTerminal(state)
         ? unchanged
         : dtmf(draft, leg, event.digit, happened(leg, event.at, context), context)
-    // Of work that outlived its leg too, when that is gone and the call is over.
+    // This includes work that outlived its leg, even when the leg is gone and the call is over.
     case "ended":
       return context.work.told(draft, event, happened(leg, at, context), context)
     default:
@@ -133,7 +133,7 @@ const media = (
   }
 }
 
-/** A carrier's clock may run ahead or behind. An event happened neither in the future nor before its call. */
+/** Clamps the time of an event, because a carrier's clock may differ: not in the future, and not before the call. */
 const happened = (leg: Leg, at: number, context: StepContext): number =>
   Math.min(context.now, Math.max(at, leg.answeredAt ?? leg.initiatedAt))
 
@@ -142,7 +142,7 @@ const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
 
 const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, context: StepContext): Result => {
   if (leg.status !== "initiated") {
-    // A later provisional answer may come from another branch of the far end; a CANCEL will meet the newest.
+    // A later provisional answer may come from another branch of the far end; a CANCEL must match the newest.
     return leg.status === "ringing" && resume !== null ? remember(draft, leg, resume) : unchanged
   }
   const next = remember(Draft.setLeg(draft, leg.id, { status: "ringing" }), leg, resume)

@@ -9,16 +9,16 @@ import type { Leg } from "./leg/Leg.ts"
 import type { Pending } from "./leg/Pending.ts"
 import type { Charge } from "./Meter.ts"
 
-/** What a step is building: the next state and what leaves with it, in order. Immutable; each function gives a new one. */
+/** A step under construction: the next state and its effects, in order. Immutable: each function returns a new one. */
 export interface Draft {
   readonly state: CallState
   readonly events: ReadonlyArray<EmittedByCall>
   readonly commands: ReadonlyArray<CarrierCommand>
-  /** Rows of lists besides the call's own, written with this commit. */
+  /** Rows of other lists than the call's own, written with this commit. */
   readonly rows: ReadonlyArray<ListWrite>
   /** Debited with this commit. */
   readonly charges: ReadonlyArray<Charge>
-  /** For the account, after the commit. */
+  /** Messages to the account, sent after the commit. */
   readonly tells: ReadonlyArray<Told>
 }
 
@@ -52,14 +52,14 @@ export const setLeg = (draft: Draft, legId: Id.LegId, fields: Partial<Leg>): Dra
   set(draft, { legs: draft.state.legs.map((leg) => (leg.id === legId ? { ...leg, ...fields } : leg)) })
 
 /**
- * Tells the account, under the next number. An account that is rebuilt from the row of the call reads the same there.
+ * Sends the account a message under the next number. An account that is rebuilt finds the same in the row of the call.
  */
 export const tell = (draft: Draft, body: Told["body"]): Draft => {
   const n = draft.state.told + 1
   return { ...set(draft, { told: n }), tells: [...draft.tells, { from: draft.state.id, n, body }] }
 }
 
-/** One step and then another, as one. */
+/** Two steps in sequence, as one. */
 export const after = (first: Draft, second: Draft): Draft => ({
   state: second.state,
   events: [...first.events, ...second.events],
@@ -69,24 +69,24 @@ export const after = (first: Draft, second: Draft): Draft => ({
   tells: [...first.tells, ...second.tells]
 })
 
-/** Sends a command without an outcome of its own. */
+/** Sends a command whose outcome is not awaited. */
 export const send = (draft: Draft, command: CarrierCommand): Draft => ({
   ...draft,
   commands: [...draft.commands, command]
 })
 
-/** Sends a command and keeps it in the state until its outcome comes back. */
+/** Sends a command and keeps it in the state until its outcome arrives. */
 export const sendPending = (draft: Draft, pending: Pending, command: CarrierCommand): Draft =>
   send(set(draft, { pending: [...draft.state.pending, pending] }), command)
 
 export const settle = (draft: Draft, is: (pending: Pending) => boolean): Draft =>
   draft.state.pending.some(is) ? set(draft, { pending: draft.state.pending.filter((pending) => !is(pending)) }) : draft
 
-/** Identity of the n-th command of this step. */
+/** The id of the n-th command of this step. */
 export const commandId = (context: StepContext, index = 0): Id.CommandId =>
   Id.CommandId.make(Id.deriveOpaque(context.seed, "command", index))
 
-/** Identity of the next command of this step. */
+/** The id of the next command of this step. */
 export const nextCommandId = (draft: Draft, context: StepContext): Id.CommandId =>
   commandId(context, 300 + draft.commands.length)
 

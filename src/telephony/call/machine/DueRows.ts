@@ -17,26 +17,26 @@ import type { StepContext } from "./StepContext.ts"
 import type { Work } from "./Work.ts"
 
 /**
- * What time does to a call. A deadline takes effect at its own moment, however late its timer comes. So nobody is
- * charged for the time in between, and what a client reads does not depend on how busy we were.
+ * The deadlines of a call. A deadline takes effect at its own moment, however late its timer fires. So nothing is
+ * charged for the delay, and a client's view does not depend on the load of this process.
  */
 
-/** An inbound call that nobody answers or rejects. */
+/** How long an inbound call may wait to be answered or rejected. */
 const firstCommandMs = 30_000
 
 /**
  * After 64*T1, SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4). A carrier
- * that has not told their outcome by then never will.
+ * that has not reported their outcome by then never will.
  */
 const outcomeMs = 40_000
 
-/** For so long a call waits for a leg whose carrier cannot be asked; then the leg counts as gone. */
+/** How long a call waits for a leg whose carrier cannot be asked; then the leg counts as gone. */
 export const holdMs = 60_000
 
 interface Due {
   readonly at: number
   readonly deadline: CallInput.Deadline
-  /** The leg whose events come before and behind it; null: every leg's. */
+  /** The leg whose events are ordered with this deadline; null: every leg's. */
   readonly legId: LegId | null
 }
 
@@ -52,7 +52,7 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
     const at = lostAt(each)
     return at === null ? [] : [{ at, deadline: "lost" as const, legId: each.id }]
   })
-  // Nobody knows whether the call goes on, so no bill ends meanwhile.
+  // The fate of the call is unknown, so no bill ends meanwhile.
   if (leg.lost !== null) return lost
   return [
     ...lost,
@@ -63,7 +63,7 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
   ]
 }
 
-/** How long a leg may ring, wait for its first command, be asked to answer, and talk. */
+/** The deadline of a leg: for its ringing, its first command, its answer, or its talk time. */
 const ofLeg = (state: CallState, leg: Leg): ReadonlyArray<Due> => {
   const due = (deadline: CallInput.Deadline, at: number): ReadonlyArray<Due> => [{ at, deadline, legId: leg.id }]
   if (leg.answeredAt !== null) return due("limit", leg.answeredAt + leg.limit.afterSecs * 1000)
@@ -82,7 +82,7 @@ const hangups = ({ legs, pending }: CallState): ReadonlyArray<Due> =>
     return [{ at: Math.max(each.since + outcomeMs, lost ?? 0), deadline: "hangup" as const, legId: each.legId }]
   })
 
-/** What a bridge, a room or a referral has not come to by then, it never will. */
+/** By then a bridge, a room or a referral has its outcome, or never will. */
 const outcomeAt = (pending: Pending): number | null => {
   switch (pending.type) {
     case "bridge":
@@ -105,13 +105,13 @@ const outcomes = (pending: ReadonlyArray<Pending>): ReadonlyArray<Due> =>
     return at === null ? [] : [{ at, deadline: "outcome" as const, legId: each.legId }]
   })
 
-/** The money of a call is used up only when its account has refused more of it. */
+/** The call's money is used up only when its account has refused to renew it. */
 const exhausted = (state: CallState): ReadonlyArray<Due> => {
   const at = state.renewalRefusedAt === null ? null : Reservation.endsAt(state)
   return at === null ? [] : [{ at, deadline: "exhausted", legId: null }]
 }
 
-/** Whether it ends the call, and so every leg of it. */
+/** Whether the deadline ends the call, and so every leg of it. */
 const endsCall = (state: CallState, { deadline, legId }: Due): boolean => {
   switch (deadline) {
     case "exhausted":
@@ -135,8 +135,8 @@ const nearestOf = (dues: ReadonlyArray<Due>): Due | null =>
 const nearest = (state: CallState, work: Work): Due | null => nearestOf(all(state, work))
 
 /**
- * The next deadline, for which the actor waits. A renewal is due as refused: the shell asks the account first, and puts
- * its answer in that place.
+ * The next deadline, for which the actor waits. A renewal is due as a refusal: the shell asks the account first, and
+ * puts its answer in that place.
  */
 export const next = (state: CallState, work: Work): Deadline<CallInput.CallInput> | null => {
   const due = nearest(state, work)
@@ -146,7 +146,7 @@ export const next = (state: CallState, work: Work): Deadline<CallInput.CallInput
   return due === null ? null : { at: due.at, input: { type: "deadline", deadline: due.deadline } }
 }
 
-/** A deadline counts only if the state still has it; one that was overtaken changes nothing. */
+/** A deadline counts only if the state still has it. */
 export const step = (
   state: CallState,
   input: Extract<CallInput.CallInput, { readonly type: "deadline" }>,
@@ -157,12 +157,12 @@ export const step = (
 }
 
 /**
- * What was due before `at`, in the order of its times: a carrier's event that comes late finds the call as it would
- * have found it in time. Null: nothing was due.
+ * Applies the deadlines before `at` in order, so that a late carrier event finds the call as it would have found it in
+ * time. Null: nothing was due.
  *
- * What another leg waits for may have happened in time and be told later, so it is due only when that leg speaks or its
- * timer comes. What ends the call ends it for all legs, and so comes behind all that was due before it. `eventEndsCall`:
- * the event itself does.
+ * Another leg's event may have happened in time and be reported later, so a deadline of that leg waits for the leg's next
+ * event or its timer. A deadline that ends the call ends it for all legs, and so comes after all earlier deadlines.
+ * `eventEndsCall`: the event itself ends the call.
  */
 export const before = (
   state: CallState,
@@ -171,7 +171,7 @@ export const before = (
   context: StepContext,
   eventEndsCall: boolean
 ): Draft.Draft | null => {
-  // An event says that the leg is there.
+  // The event proves that the leg exists.
   let draft = Draft.setLeg(Draft.from(state), legId, { lost: null })
   let fired = false
   for (;;) {

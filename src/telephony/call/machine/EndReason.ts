@@ -2,31 +2,29 @@ import type { LegEnd } from "../../../carrier/Carrier.ts"
 import * as SipStatus from "../../../carrier/SipStatus.ts"
 import type { EndInitiator, EndReason } from "../../../domain/event/CallEvent.ts"
 
-/**
- * Why and by whom a call ended, guide/calls.md#why-a-call-ended.
- */
+/** Why a call ended, and which party ended it, guide/calls.md#why-a-call-ended. */
 export interface Ending {
   readonly status: "ended" | "failed"
   readonly reason: EndReason
   readonly initiator: EndInitiator
 }
 
-/** The ending of a call, or of a leg, that somebody on our side hung up. */
+/** The ending of a call or a leg that was hung up on our side. */
 export const hungUp = ({ answeredAt }: { readonly answeredAt: number | null }, initiator: EndInitiator): Ending => ({
   status: "ended",
   reason: answeredAt === null ? "cancelled" : "normal_clearing",
   initiator
 })
 
-/** The ending of a call, or of a leg, that cannot go on through no fault of its parties. */
+/** The ending of a call or a leg that fails through no fault of its parties. */
 export const failing = (
   { answeredAt }: { readonly answeredAt: number | null },
   reason: "carrier_error" | "tenant_suspended"
 ): Ending => ({ status: answeredAt === null ? "failed" : "ended", reason, initiator: "system" })
 
 /**
- * What the end of the leg that a call was bridged with makes of the call. Whoever was there stood on the other side of
- * the call: where the caller was, or the callee.
+ * The ending of a call whose bridge partner has ended. The partner took the place of the call's own near party: the
+ * caller of an outbound call, the callee of an inbound one.
  */
 export const ofPeer = ({ initiator, reason }: Ending, direction: "inbound" | "outbound"): Ending => ({
   status: "ended",
@@ -34,7 +32,7 @@ export const ofPeer = ({ initiator, reason }: Ending, direction: "inbound" | "ou
   initiator: initiator === "callee" ? (direction === "outbound" ? "caller" : "callee") : initiator
 })
 
-/** What the end of a leg makes of it; of the call's own leg, what it makes of the call. */
+/** The ending of a leg; for the call's own leg, that of the call. */
 export const ofLeg = (
   end: LegEnd,
   call: { readonly direction: "inbound" | "outbound"; readonly answered: boolean }

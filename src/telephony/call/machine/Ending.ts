@@ -9,8 +9,8 @@ import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
- * Ends the call: it is terminal, rated and charged in the commit that says so. What is still there at the carrier is
- * hung up; that command stays pending until the leg's own end is reported.
+ * Ends the call: it is terminal, rated and charged in the same commit. Legs that are still at the carrier are hung up;
+ * that command stays pending until the leg's own end is reported.
  *
  * Work that is bound to a leg is closed first, each item with its event. So `call.ended` is the last event, except for
  * work that outlives its leg.
@@ -43,7 +43,7 @@ export const end = (
     ratingStatus: "rated",
     costCents: Meter.costCents(meters),
     legs: closed.state.legs.map((each) => over(each, each.id === leg.id ? ending : withCall(each, ending), endedAt)),
-    // Of a leg that ended before, a hang-up may still be under way.
+    // A hang-up of a leg that ended before may still be pending.
     pending: closed.state.pending.filter(({ type }) => type === "hangup")
   })
   const announced = Draft.emit(terminal, {
@@ -73,7 +73,7 @@ export const end = (
   )
 }
 
-/** How another leg ends with the call. */
+/** The ending of another leg that ends with the call. */
 const withCall = ({ answeredAt }: Leg, { initiator, reason }: Ending): Ending => ({
   status: "ended",
   reason: answeredAt === null ? "cancelled" : reason,

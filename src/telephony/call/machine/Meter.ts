@@ -5,20 +5,20 @@ import * as Money from "../../../domain/Money.ts"
 import type { MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 
 /**
- * What a call is charged by: one meter for each thing that costs by the minute, with the rate that the call was
- * admitted with. A meter runs from its start to its end, and each started minute counts, as far as it was reserved.
+ * The meters that a call is charged by: one for each thing that costs money by the minute, at the rate of the call's
+ * admission. A meter runs from its start to its end, and each started minute counts, as far as it was reserved.
  *
- * A new kind is a row of `kinds`: whoever starts and ends such a meter gets its reservation, its renewals and its entry
- * in the ledger from here and from `Reservation`.
+ * A new kind is a row of `kinds`. Its feature only starts and ends the meter: reservation, renewals and the ledger
+ * entry come from here and from `Reservation`.
  */
 const kinds = {
   /** The minutes of an answered leg. */
   leg: "call_charge",
   recording: "recording_charge",
   transcription: "transcription_charge",
-  /** One check is one minute. */
+  /** Each check costs one minute. */
   machine_detection: "amd_charge",
-  /** The minutes of a member of a conference: a meter for each stay. */
+  /** The minutes of a member of a conference: each stay has a meter. */
   conference: "conference_charge"
 } as const satisfies Readonly<Record<string, MoneyRow["type"]>>
 
@@ -31,12 +31,12 @@ export const Meter = Schema.Struct({
   workId: Schema.NullOr(Schema.Union([WorkId, MemberId])),
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
-  /** Started minutes that the account has reserved, from the start on. */
+  /** The started minutes that the account has reserved, from the start on. */
   reservedMinutes: Schema.Int,
   /** Epoch milliseconds; null: it has not started, and costs nothing. */
   startedAt: Schema.NullOr(Schema.Number),
   endedAt: Schema.NullOr(Schema.Number),
-  /** It has stood still since then; when it goes on, its start moves by as much, so that a pause costs nothing. */
+  /** When it was paused; null: it runs. Its start moves by the length of each pause, so that a pause costs nothing. */
   pausedAt: Schema.NullOr(Schema.Number)
 })
 export type Meter = typeof Meter.Type
@@ -44,7 +44,7 @@ export type Meters = ReadonlyArray<Meter>
 
 export const minuteMs = 60_000
 
-/** The meter of a leg, before its answer. */
+/** The meter of a leg that is not yet answered. */
 export const ofLeg = (
   leg: { readonly id: LegId; readonly direction: Meter["direction"] },
   microUsdPerMinute: number,
@@ -69,7 +69,7 @@ export const ofWork = (
   reservedMinutes: number
 ): Meter => ({ ...ofLeg(leg, microUsdPerMinute, reservedMinutes), kind })
 
-/** The meter of a stay in a conference, before the leg is in. */
+/** The meter of a stay in a conference, before the leg has entered. */
 export const ofStay = (
   memberId: MemberId,
   leg: { readonly id: LegId; readonly direction: Meter["direction"] },
@@ -77,12 +77,12 @@ export const ofStay = (
   reservedMinutes: number
 ): Meter => ({ ...ofWork("conference", leg, microUsdPerMinute, reservedMinutes), workId: memberId })
 
-/** Most meters of one call; what costs and would be one more is refused. */
+/** The most meters of one call; work that needs a further one is refused. */
 export const most = 128
 
 /**
- * The work began: it takes the meter that was kept for its kind, or gets one of its own, with so many minutes reserved.
- * `perItem`: it has cost its one minute already.
+ * Starts the meter of work: the one that was kept for its kind, or a new one with its own reservation. `perItem`: the
+ * work costs one minute, which is used up at once.
  */
 export const begun = (
   meters: Meters,
@@ -100,13 +100,13 @@ export const begun = (
       )
 }
 
-/** What has a meter of its own begins. */
+/** Starts the meter of work that already has one. */
 export const workBegan = (meters: Meters, workId: WorkId | MemberId, at: number): Meters =>
   meters.map((meter) =>
     meter.workId === workId && meter.startedAt === null && meter.endedAt === null ? { ...meter, startedAt: at } : meter
   )
 
-/** The work is over, as far as it costs. */
+/** Ends the meter of work. */
 export const workEnded = (meters: Meters, workId: WorkId | MemberId, at: number): Meters =>
   meters.some((meter) => meter.workId === workId && meter.endedAt === null)
     ? meters.map((meter) =>
@@ -116,13 +116,13 @@ export const workEnded = (meters: Meters, workId: WorkId | MemberId, at: number)
       )
     : meters
 
-/** The work came to nothing, and so cost nothing. */
+/** Ends the meter at its start, because the work came to nothing and costs nothing. */
 export const voided = (meters: Meters, workId: WorkId): Meters =>
   meters.some((meter) => meter.workId === workId && meter.startedAt !== null)
     ? meters.map((meter) => (meter.workId === workId ? { ...meter, endedAt: meter.startedAt, pausedAt: null } : meter))
     : meters
 
-/** The work costs nothing from now on, or goes on to cost. */
+/** Pauses or resumes the meter of work. */
 export const paused = (meters: Meters, workId: WorkId, isPaused: boolean, at: number): Meters =>
   meters.map((meter) => {
     const { endedAt, pausedAt, startedAt } = meter
@@ -133,13 +133,13 @@ export const paused = (meters: Meters, workId: WorkId, isPaused: boolean, at: nu
       : { ...meter, pausedAt: null, startedAt: startedAt + Math.max(0, at - pausedAt) }
   })
 
-/** The leg was answered. */
+/** Starts the meter of a leg when it is answered. */
 export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
   meters.map((meter) =>
     meter.kind === "leg" && meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter
   )
 
-/** The leg is over, answered or not. */
+/** Ends the meter of a leg, answered or not. */
 export const legEnded = (meters: Meters, legId: LegId, at: number): Meters =>
   meters.map((meter) =>
     meter.kind === "leg" && meter.legId === legId && meter.endedAt === null
@@ -147,7 +147,7 @@ export const legEnded = (meters: Meters, legId: LegId, at: number): Meters =>
       : meter
   )
 
-/** Ends every meter that runs. A meter that ended before keeps its end; one that never started has none. */
+/** Ends every running meter. A meter that ended before keeps its end; one that never started has none. */
 export const ended = (meters: Meters, at: number): Meters =>
   meters.map((meter) =>
     meter.startedAt === null || meter.endedAt !== null
@@ -155,16 +155,15 @@ export const ended = (meters: Meters, at: number): Meters =>
       : { ...meter, endedAt: Math.max(meter.pausedAt ?? at, meter.startedAt) }
   )
 
-/** It costs something, and the more the longer it lasts. */
 export const isPriced = ({ microUsdPerMinute }: Pick<Meter, "microUsdPerMinute">): boolean => microUsdPerMinute > 0
 
-/** The minutes that an ended meter is charged: those that were started, but none that nobody had reserved. */
+/** The minutes that an ended meter is charged: its started minutes, up to those that were reserved. */
 const chargedMinutes = ({ endedAt, reservedMinutes, startedAt }: Meter): number =>
   startedAt === null || endedAt === null
     ? 0
     : Math.min(Money.startedMinutes(endedAt - startedAt), Math.max(0, reservedMinutes))
 
-/** The started minutes of the ended meters of a kind: as they are charged, and all of them where they are free. */
+/** The started minutes of the ended meters of a kind: the charged ones, or all where they are free. */
 export const minutes = (meters: Meters, kind: Kind): number =>
   meters.reduce((sum, meter) => {
     if (meter.kind !== kind) return sum
@@ -179,7 +178,7 @@ export interface Charge {
   readonly cents: number
 }
 
-/** The minutes that ended meters of one type are charged, each with its price. */
+/** The charged minutes of the ended meters of one type, each with its price. */
 export const charged = (
   meters: Meters,
   type: MoneyRow["type"]
@@ -189,8 +188,8 @@ export const charged = (
     .map((meter) => ({ quantity: chargedMinutes(meter), microUsd: meter.microUsdPerMinute }))
 
 /**
- * What the meters come to when each counts `minutesOf` it: one charge for each type of entry, in the order of `kinds`,
- * rounded up once. Free ones are left out.
+ * The charges when each meter counts `minutesOf` it: one for each type of entry, in the order of `kinds`, rounded up
+ * once. Free ones are left out.
  */
 const chargesOf = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
   [...new Set<MoneyRow["type"]>(Object.values(kinds))].flatMap((type) => {
@@ -204,17 +203,17 @@ const chargesOf = (meters: Meters, minutesOf: (meter: Meter, index: number) => n
     return cents === 0 ? [] : [{ type, cents }]
   })
 
-/** What the ended meters cost. */
+/** The charges of the ended meters. */
 export const charges = (meters: Meters): ReadonlyArray<Charge> => chargesOf(meters, chargedMinutes)
 
 const total = (all: ReadonlyArray<Charge>): number => all.reduce((sum, { cents }) => sum + cents, 0)
 
-/** What the ended meters cost together. */
+/** The sum of the charges of the ended meters. */
 export const chargeCents = (meters: Meters): number => total(charges(meters))
 
-/** What the call itself is said to cost: the minutes of its legs. */
+/** The cost that the call itself shows: the minutes of its legs. */
 export const costCents = (meters: Meters): number => total(charges(meters).filter(({ type }) => type === "call_charge"))
 
-/** What the meters cost at most when each may run for `minutesOf` it. An ended one costs what it came to. */
+/** The highest cost when each running meter may run for `minutesOf` it. An ended meter counts with its actual cost. */
 export const mostCents = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): number =>
   total(chargesOf(meters, (meter, index) => (meter.endedAt === null ? minutesOf(meter, index) : chargedMinutes(meter))))

@@ -5,8 +5,8 @@ import type { EntityId, TenantId } from "../../../domain/Id.ts"
 import type { Offer } from "../machine/Reservation.ts"
 
 /**
- * What a call, or a conference, hears from its account when it asks for money in the middle of its life
- * (src/README.md#admission). An answer that does not come in time is a refusal.
+ * The answer of an account when a call or a conference asks for money during its life (src/README.md#admission). An
+ * answer that does not come in time is a refusal.
  */
 
 /** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
@@ -20,11 +20,11 @@ interface Payer {
   readonly tenantId: TenantId
 }
 
-/** None: it did not answer in time. It may still reserve it, so it has to hear what is held. */
+/** None: no answer in time. The account may still reserve the money later, so it must be informed of what is held. */
 export const reserve = (accounts: Ledger, { id, tenantId }: Payer, request: Request) =>
   Effect.timeoutOption(accounts.reserve(tenantId, id, request), answerMs)
 
-/** Asks for the least of the offers, and gladly for more: the minutes of each meter; null: not even the least. */
+/** Asks for the best offer that the account grants: the minutes of each meter; null: it refused even the least. */
 export const renewed = (
   accounts: Ledger,
   payer: Payer,
@@ -42,7 +42,7 @@ export const renewed = (
   })
 }
 
-/** What is reserved by a row, of which a commit under way may have been read or not. */
+/** The reservation of a row, when a commit under way may or may not be in the row that was read. */
 export const larger = (inFlight: Live | null, stored: Live | null): Live | null =>
   inFlight === null || stored === null
     ? (stored ?? inFlight)

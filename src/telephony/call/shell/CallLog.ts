@@ -5,16 +5,15 @@ import type { CallInput } from "../machine/CallInput.ts"
 import { type CallState, durationSeconds, isTerminal } from "../machine/CallState.ts"
 
 /**
- * A line for the beginning and one for the end of each call, which are written once the commit that says so is stored,
- * and the counter of what calls end with. The last line says how the call sounded; more of it is in a line of each leg,
- * by the same ids.
+ * Writes one log line when a call begins and one when it ends, each after its commit is stored, and counts the reasons
+ * for endings. The last line reports the sound quality; each leg has a line with more figures under the same ids.
  */
 const ended = Metric.counter("calls_ended_total", {
   description: "Calls that have ended, by direction and reason",
   incremental: true
 })
 
-/** Where a number belongs can be seen, and not whose it is: its last four digits are hidden. */
+/** Hides the last four digits of a number: its region stays visible, but not its owner. */
 export const masked = (number: string): string => number.replace(/.{1,4}$/u, "****")
 
 const idsOf = (state: CallState) => ({
@@ -28,7 +27,7 @@ const idsOf = (state: CallState) => ({
   to: masked(state.to)
 })
 
-/** The status of the final answer of SIP that ended the call; null: none did. */
+/** The status of the final SIP answer that ended the call; null: none did. */
 const sipStatusOf = (input: CallInput): number | null =>
   input.type === "carrier" && input.event.type === "ended" ? input.event.sipStatus : null
 
@@ -58,7 +57,7 @@ export const line = (step: Pick<Step<CallState, CallInput, unknown>, "before" | 
 const rounded = (value: number | null, digits: number): number | null =>
   value === null ? null : Number(value.toFixed(digits))
 
-/** How the leg of a call sounded that sounded worst; one on which nothing came is worse than any that was heard. */
+/** The sound figures of the worst leg; a leg that received nothing is the worst of all. */
 export const worst = (sounds: ReadonlyArray<LegSound | null>): Readonly<Record<string, unknown>> => {
   const measured = sounds.filter((sound) => sound !== null)
   const [sound] = [...measured].sort((one, other) => (one.mos ?? 0) - (other.mos ?? 0))
@@ -71,7 +70,7 @@ export const worst = (sounds: ReadonlyArray<LegSound | null>): Readonly<Record<s
   }
 }
 
-/** Gives what writes the lines of a step that was committed. It does not wait for the figures of the sound. */
+/** Makes the writer of the lines of a committed step. It does not wait for the sound figures. */
 export const make = Effect.gen(function* () {
   const sounds = yield* LegSounds
 

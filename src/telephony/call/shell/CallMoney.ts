@@ -17,12 +17,12 @@ import * as Upgrade from "../stored/Upgrade.ts"
 import { priceOf } from "../verb/Verbs.ts"
 
 /**
- * What a call and its account say to each other while the call lives (src/README.md#admission). The call asks, and its
- * account answers out of its memory. No commit of one waits for the other: what the account reserved is in flight until
- * the call has committed it, and an answer that does not come is a refusal.
+ * The exchange between a live call and its account (src/README.md#admission). The account answers from memory, and
+ * neither waits for a commit of the other: a reservation is in flight until the call has committed it, and an answer
+ * that does not come is a refusal.
  */
 
-/** What a call asks for when a meter comes to those that it has. */
+/** The request for one more meter beside those that the call has. */
 const addition = (state: CallState, meter: Meter.Meter, now: number) => {
   const [{ cents, minutes }] = Reservation.offers({ meters: [...state.meters, meter] }, now)
   const isLeg = meter.kind === "leg"
@@ -34,7 +34,7 @@ const addition = (state: CallState, meter: Meter.Meter, now: number) => {
   return { minutes, request }
 }
 
-/** What a call will ask for when it comes into a conference; null: that is free. */
+/** The request that a call will make when it enters a conference; null: the stay is free. */
 export const staying = (state: CallState, now: number): Request | null => {
   const stay = Meter.ofWork("conference", primary(state), state.prices.conference, 0)
   return Meter.isPriced(stay) ? addition(state, stay, now).request : null
@@ -47,7 +47,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       (reservedMinutes): CallInput => ({ type: "renewal", reservedMinutes })
     )
 
-  /** Money and a place for an inbound call that is answered now. */
+  /** Money and a place for an inbound call that is being answered. */
   const answering = Effect.fnUntraced(function* (
     state: CallState,
     input: Action,
@@ -60,35 +60,35 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
     const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
     if (Option.isNone(reserved)) {
-      // It may still come to it; behind that it hears that nobody waits for it.
+      // The account may still grant the request later, so it is told afterwards that the request was abandoned.
       yield* accounts.abandoned(state.tenantId, state.id)
       return yield* AccountAnswer.busy
     }
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 
-  /** What the call holds by its state, in place of what was reserved and is not needed. */
+  /** Reports to the account the reservation that the state holds, which replaces any that is not needed. */
   const held = (state: CallState): Effect.Effect<void> => {
     const live = Reservation.live(state)
     return live === null ? Effect.void : accounts.holds(state.tenantId, state.id, live)
   }
 
   /**
-   * Money for another leg, with its place, or for work or a stay that begins now: beside what the call has reserved. Gives
-   * the minutes of each meter.
+   * Money beside the present reservation: for another leg, with its place, or for work or a stay that begins now.
+   * Returns the minutes of each meter.
    */
   const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
     const { minutes, request } = addition(state, meter, now)
     const reserved = yield* AccountAnswer.reserve(accounts, state, request)
     if (Option.isNone(reserved)) {
-      // It may still come to it; behind that it hears what the call has.
+      // The account may still grant the request later, so it is informed afterwards of what the call holds.
       yield* held(state)
       return yield* AccountAnswer.busy
     }
     return minutes
   })
 
-  /** Money for a stay. A conference is told of a refusal; while the account is busy it asks again. */
+  /** Money for a stay. A refusal goes on to the conference; while the account is busy, the conference asks again. */
   const entering = (state: CallState, input: Told, meter: Meter.Meter, now: number) =>
     Effect.matchEffect(adding(state, meter, now), {
       onSuccess: (reservedMinutes) => Effect.succeed({ first: [], input: { ...input, reservedMinutes } }),
@@ -101,9 +101,9 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   return {
     held,
     /**
-     * A renewal asks in the turn of the call, so that the account hears all that a call asks for in its order. Before an
-     * inbound call is answered, its account is asked. And whatever comes when a call has run beyond what it
-     * reserved (nothing could be committed for a while) finds it renewed, or refused.
+     * Runs in the turn of the call, so that the account receives its requests in order. An inbound call asks before it
+     * is answered. When a call has run beyond its reservation because nothing could be committed for a while, the next
+     * input finds it renewed or refused.
      */
     prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
@@ -130,13 +130,13 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
         ? null
         : Effect.map(renewal(state, now), (first) => ({ first: [first], input }))
     },
-    /** After the commit: what was reserved for it stands in the row of the call. */
+    /** After the commit, the row of the call accounts for the reservation. */
     stored: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
       if (before === null || input.type === "renewal") return accounts.began(state.tenantId, state.id)
-      // Less than was reserved, where the leg of an earlier transfer made room.
+      // The call holds less than was reserved when the leg of an earlier transfer made room.
       return reserves(input) || lessens(before, state) ? held(state) : Effect.void
     },
-    /** The commit was not written, and will not be. */
+    /** The commit was not written and will not be. */
     withdrawn: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
       if (before === null || input.type === "renewal" || !reserves(input)) return Effect.void
       return input.type === "action" && input.action.verb === "answer"
@@ -155,8 +155,8 @@ type Action = Extract<CallInput, { readonly type: "action" }>
 type Told = Extract<CallInput, { readonly type: "told" }>
 
 /**
- * The meter of the leg that this action dials, or of the work that it begins, before it is paid for; null: it adds
- * none. The machine says so, in a step that is not taken: what it refuses, stops or changes asks for no money.
+ * The meter of the leg that this action dials, or of the work that it begins, before it is paid for; null: none. A dry
+ * step decides that, because an action that the machine refuses, or that stops or changes work, needs no money.
  */
 const meterOf = (state: CallState, input: Action, now: number): Meter.Meter | null => {
   const { action, transfer } = input
@@ -167,7 +167,7 @@ const meterOf = (state: CallState, input: Action, now: number): Meter.Meter | nu
   return meter === undefined ? null : { ...meter, startedAt: null, endedAt: null }
 }
 
-/** The call holds less of its account than before, and lives. */
+/** The call still lives and holds less of its account than before. */
 const lessens = (before: CallState, state: CallState): boolean => {
   if (before.meters === state.meters && Reservation.places(before) === Reservation.places(state)) return false
   const [was, is] = [Reservation.live(before), Reservation.live(state)]

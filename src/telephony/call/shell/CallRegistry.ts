@@ -28,8 +28,8 @@ import * as UnreadableCall from "../stored/UnreadableCall.ts"
 import * as Upgrade from "../stored/Upgrade.ts"
 
 /**
- * Live calls: one actor each, found by id, gone when settled. This is the shell around `CallMachine`: it commits, then
- * sends the commands, then answers. It tells the account after the commit, and waits for nothing.
+ * Live calls: one actor each, found by id, removed when settled. This is the shell around `CallMachine`: it commits,
+ * then sends the commands, then answers. It informs the account after the commit, and waits for nothing.
  */
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
@@ -49,10 +49,10 @@ export const make = Effect.gen(function* () {
     recovered: Effect.suspend(() => calls.recovered)
   })
 
-  /** The calls of the legs that live. */
+  /** The calls of live legs. */
   const byLeg = new Map<LegId, CallId>()
 
-  /** What others know of the legs of a call follows its commits. */
+  /** Updates the indexes of a call's legs after its commit. */
   const follow = ({ before, state }: Pick<Step<CallState, CallInput, Effects>, "before" | "state">) =>
     Effect.suspend(() => {
       if (before?.legs === state.legs) return Effect.void
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
     return state
   }
 
-  /** Money comes before the trunk, guide/calls.md#order-of-checks. */
+  /** Money is checked before the trunk, guide/calls.md#order-of-checks. */
   const prepare = (state: CallState, input: CallInput, now: number) => {
     const prepared = money.prepare(state, input, now)
     if (prepared === null || input.type !== "action" || input.transfer === undefined) return prepared
@@ -108,7 +108,7 @@ export const make = Effect.gen(function* () {
     return rendered
   })
 
-  /** Where their legs are is known of those that live on, and of what they dialled. */
+  /** Restores the indexes of the legs and the trunk places of a recovered call that lives. */
   const resume = (state: CallState) =>
     Effect.gen(function* () {
       if (isTerminal(state)) return
@@ -139,14 +139,14 @@ export const make = Effect.gen(function* () {
     keys,
     unsettled: (partition) => journal.unsettled("call", partition),
     decode: Upgrade.liveState,
-    // Field by field.
+    // Rebuilt field by field.
     rebuild: (row) => Effect.map(journal.inputs(row.id), (inputs) => UnreadableCall.rebuild(row, inputs)),
     recovering: Effect.fnUntraced(function* (owner, states, broken) {
       const snapshots = yield* legs.snapshots(owner, states)
       yield* Effect.forEach(states, resume, { discard: true })
       return (state, lostAt) => {
         const snapshot = snapshots.get(state.adapter) ?? null
-        // No call goes on with a guess: its legs are taken down as if they were lost.
+        // No call continues from a guess: its legs are taken down as if they were lost.
         const known = snapshot !== null && broken.has(state.id) ? { ...snapshot, legs: {} } : snapshot
         return Legs.recovered(state, known, lostAt)
       }
@@ -172,8 +172,8 @@ export const make = Effect.gen(function* () {
   yield* accounts.reserving("call", money.reader)
 
   /**
-   * Whether the call of an inbound leg lives; null: there is none yet. Only a leg that was offered `at` a time before
-   * this process may have one that is not in memory.
+   * Whether the call of an inbound leg is live; null: there is none yet. Only a leg that was offered before this
+   * process started (`at`) can have a call that is not in memory.
    */
   const known = Effect.fnUntraced(function* (callId: CallId, at: number): Effect.fn.Return<boolean | null> {
     if ((calls.live.get(callId)?.state() ?? null) !== null) return true
@@ -204,7 +204,7 @@ export const make = Effect.gen(function* () {
 
 export type CallRegistry = Effect.Success<typeof make>
 
-/** About 8 KiB each. */
+/** A call takes about 8 KiB. */
 const maxLive = 100_000
 
 const nobodyAsked: Rendered = { status: 0, body: null }

@@ -17,9 +17,9 @@ import { lives } from "../machine/leg/Leg.ts"
 import type { CallAction } from "../verb/Verbs.ts"
 
 /**
- * What a call needs to know of others before it is connected: of a transfer, whether it may be dialled
- * (guide/calls.md#transfer); of a bridge, whose the other leg is (guide/calls.md#bridge). The call then decides by its
- * own state; the other call is asked nothing, and hears of the bridge from the carrier.
+ * Collects the facts that a call needs before it is connected: for a transfer, whether it may be dialled
+ * (guide/calls.md#transfer); for a bridge, the owner of the other leg (guide/calls.md#bridge). The call then decides by
+ * its own state; the other call is not asked, and learns of the bridge from the carrier.
  */
 type CallActor = Actor<Id.CallId, CallState, CallInput, Asked, Rendered>
 type ActionOf<Verb extends CallAction["verb"]> = Extract<CallAction, { readonly verb: Verb }>
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (options: {
       to,
       callerId: from === undefined && state.direction === "outbound" ? "admitted" : "owned"
     })
-    // The legs of a call meet at one carrier.
+    // The legs of a call must be at one carrier to be connected.
     if (route.adapter !== state.adapter)
       return yield* ApiError.of("unprocessable", "the route of this call leads to another carrier than its leg")
     const legId = Id.derive(entropy.hex(16), "leg")
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (options: {
         asked
       )
       .pipe(
-        // It took up its trunk when its money was reserved.
+        // The leg took a place on its trunk when its money was reserved.
         Effect.tapError(() =>
           Effect.suspend(() =>
             actor.state()?.legs.some(({ id }) => id === legId) === true ? Effect.void : connections.leave(legId)

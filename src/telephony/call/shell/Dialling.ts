@@ -7,22 +7,22 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import type * as Id from "../../../domain/Id.ts"
 import { Numbers } from "../../../numbers/number/Number.ts"
 
-/** What is dialled, before money is asked for it. */
+/** A leg that is to be dialled, before its money is reserved. */
 interface Wanted {
   /** Null: the default route. */
   readonly routeId: Id.RouteId | null
   readonly from: string
   readonly to: string
   /**
-   * What allows the calling number: that it is the tenant's; or, with `forwarding`, the tenant's flag; or, with
-   * `admitted`, either of them.
+   * The condition on the calling number: `owned`: it belongs to the tenant; `forwarding`: the tenant's flag allows it;
+   * `admitted`: either of them.
    */
   readonly callerId: "owned" | "forwarding" | "admitted"
 }
 
 /**
- * The checks of an outbound leg, guide/calls.md#order-of-checks, in that order and up to money: route, caller id,
- * dialing permission, rate; and the carrier must be there.
+ * The checks of an outbound leg up to money, in the order of guide/calls.md#order-of-checks: route, caller id, dialing
+ * permission, rate; and the carrier must be up.
  */
 export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
   const mayForward = (tenantId: Id.TenantId) =>
     Effect.map(accounts.overview(tenantId), ({ quota }) => quota.allowCallerIdForwarding)
 
-  /** The name that the number shows to the called: only its own tenant has given it one. Null: none. */
+  /** The name that the called party sees with the number, which only the number's own tenant can set. Null: none. */
   const checkCallerId = Effect.fnUntraced(function* (tenantId: Id.TenantId, { callerId, from }: Wanted) {
     const own = yield* numbers.callingFrom(tenantId, from)
     const name = own?.callerIdName ?? null

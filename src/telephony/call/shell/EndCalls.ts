@@ -11,23 +11,23 @@ import type { CallRegistry } from "./CallRegistry.ts"
 import type { CallState } from "../machine/CallState.ts"
 
 /**
- * Ends calls for the operator. Each is an ask, so that while nothing can be stored the operator is told within two
- * seconds that the call goes on, and nothing of the request is done later. When the database stops with that very commit
- * under way, nobody knows whether it has it: then the operator is told when that statement's time is over.
+ * Ends calls for the operator. Each is an ask: while nothing can be stored, the operator is told within two seconds
+ * that the call continues, and the request has no later effect. When the database stops during that very commit, the
+ * operator's answer waits until the time of the statement is over.
  */
 type Reason = Extract<CallInput, { readonly type: "ended_by_system" }>["reason"]
 
-/** What became of the calls of a tenant. */
+/** The outcome for the calls of a tenant. */
 export interface Ended {
   readonly ended: number
-  /** Those that go on, and why. */
+  /** Calls that continue, and the reason. */
   readonly refused: ReadonlyArray<{ readonly callId: CallId; readonly code: string }>
 }
 
-/** Calls that are ended at once. */
+/** How many calls are ended concurrently. */
 const atOnce = 64
 
-/** A call that was being placed while others ended is found by the next pass. */
+/** A further pass finds calls that were being placed during the one before. */
 const passes = 3
 
 export const make = ({
@@ -39,7 +39,7 @@ export const make = ({
 }) => {
   type CallActor = Actor<CallId, CallState, CallInput, Asked, Rendered>
 
-  /** False: it had ended already. */
+  /** False: the call had ended already. */
   const end = (actor: CallActor, reason: Reason): Effect.Effect<boolean, ApiError> =>
     actor
       .ask(
@@ -53,7 +53,7 @@ export const make = ({
         )
       )
 
-  /** The calls of a tenant that live, and those that are admitted and about to. */
+  /** The live calls of a tenant, and those that are admitted and about to begin. */
   const liveOf = Effect.fnUntraced(function* (tenantId: TenantId) {
     const admitted = new Set<string>(yield* accounts.live(tenantId))
     return [...registry.live.values()].filter((actor) => {
@@ -63,7 +63,7 @@ export const make = ({
   })
 
   return {
-    /** Fails with `call_already_ended`, or `service_unavailable` when nothing happened. */
+    /** Fails with `call_already_ended`, or with `service_unavailable` when nothing happened. */
     one: (actor: CallActor): Effect.Effect<void, ApiError> =>
       Effect.flatMap(end(actor, "hung_up"), (ended) =>
         ended ? Effect.void : Effect.fail(ApiError.of("call_already_ended", "the call has already ended"))

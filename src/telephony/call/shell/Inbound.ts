@@ -10,14 +10,14 @@ import * as Plan from "../machine/Plan.ts"
 import * as Outage from "../../../runtime/store/Outage.ts"
 
 /**
- * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
- * found, a suspended tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call,
+ * Admits an inbound leg, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
+ * found, a suspended tenant is busy; an admitted call is committed before the carrier is answered. A leg has one call,
  * however often it is offered because the answer was lost.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry
   readonly maxCallSecs: number
-  /** False: no new calls. */
+  /** False: new calls are refused. */
   readonly accepting: () => boolean
 }) {
   const { accepting, maxCallSecs, registry } = options
@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const connections = yield* Connections
   const numbers = yield* Numbers
 
-  /** The number's own route, else the tenant's route that it came in by, else the tenant's default. */
+  /** The number's own route, else the tenant's route that the leg came in by, else the tenant's default. */
   const routeOf = Effect.fnUntraced(function* (
     tenantId: Id.TenantId,
     numberRouteId: Id.RouteId | null,
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const take = Effect.gen(function* () {
       const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
       const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
-      // The limits are those of the trunk that the call takes up, whatever route its number has.
+      // The limits are those of the trunk that the leg came in by, whatever route its number has.
       const entering = { tenantId, routeId: arrivedBy ?? routeId, occupant: callId, direction: "inbound" } as const
       const entered = yield* Effect.result(connections.enter(entering))
       of = { ...of, routeId: entering.routeId }
@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* (options: {
           adapter: offer.adapter,
           incarnation: offer.incarnation,
           microUsdPerMinute: rate.success,
-          // Whoever rings reserves nothing; whoever answers does.
+          // A ringing call reserves nothing; its answer does.
           reservedMinutes: 0,
           limit: { afterSecs: maxCallSecs, reason: "time_limit" },
           prices: yield* billing.prices,
@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return refused("unavailable", of)
   }, Effect.uninterruptible)
 
-  /** Offers whose answer is awaited; a second one waits for the same. */
+  /** Offers whose answer is awaited; a repeated offer waits for the same answer. */
   const asked = new Map<Id.CallId, Deferred.Deferred<Admission>>()
 
   const once = (callId: Id.CallId, offer: InboundOffer): Effect.Effect<Admission> => {

@@ -11,21 +11,21 @@ import type { Effects } from "../machine/Draft.ts"
 import { holdMs } from "../machine/DueRows.ts"
 
 /**
- * The legs of calls at their carriers: commands go down, and the calls hear what became of their legs when the engine
- * or the carrier was away.
+ * The legs of calls at their carriers: it sends commands down, and reports to the calls what happened to their legs
+ * while the engine or the carrier was away.
  *
- * For `reconnectMs` a carrier that went away is waited for as if nothing had happened; then its calls are told. When it
- * is back, or another in its place, each of its calls hears what the snapshot says. A leg in the snapshot that no call
- * owns is taken down: its call was given up while the carrier was away.
+ * The calls of a carrier that went away are informed only after `reconnectMs`. When it or a replacement is back, each
+ * of its calls gets its part of the snapshot. A leg in the snapshot that no call owns is taken down: its call was given
+ * up while the carrier was away.
  */
 type Recovered = Extract<CallInput, { readonly type: "recovered" }>
 
 const reconnectMs = 5_000
-/** How soon a carrier that is there and does not answer is asked again. */
+/** The wait before a carrier that is up but does not answer is asked again. */
 const retryMs = 1_000
 
 export const make = Effect.fnUntraced(function* (authority: {
-  /** Null: the partition of the call is another process's now. */
+  /** Null: the call's partition now belongs to another process. */
   readonly ofCall: (callId: CallId) => Authority | null
   readonly any: () => Authority | null
 }) {
@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (authority: {
         })
   }
 
-  /** What is known of all legs of these calls, in one question to each carrier. */
+  /** Snapshots of all legs of these calls, with one question to each carrier. */
   const snapshots = (owner: Authority, states: ReadonlyArray<CallState>) =>
     Effect.map(
       Effect.forEach([...new Set(states.map(({ adapter }) => adapter))], (adapter) =>
@@ -49,16 +49,14 @@ export const make = Effect.fnUntraced(function* (authority: {
       (answers): ReadonlyMap<string, Snapshot | null> => new Map(answers)
     )
 
-  /** What is known of the legs of one call; null: its carrier cannot be asked now. */
+  /** A snapshot of the legs of one call; null: its carrier cannot be asked now. */
   const ask = Effect.fnUntraced(function* (state: CallState) {
     const legIds = state.legs.map(({ id }) => id)
     const owner = authority.ofCall(state.id)
     return owner === null ? null : yield* carrier.snapshot(state.adapter, owner, legIds)
   })
 
-  /**
-   * Waits until what happened before a deadline has been heard; without a carrier, for as long as one is waited for.
-   */
+  /** Waits until all events before a deadline have been reported; without a carrier, as long as one is waited for. */
   const ready = (state: CallState, due: CallInput): Effect.Effect<void> =>
     isTerminal(state) || (due.type === "deadline" && due.deadline === "lost")
       ? Effect.void
@@ -78,9 +76,9 @@ export const make = Effect.fnUntraced(function* (authority: {
       authority: owner,
       command: {
         type: "hangup",
-        // The same each time: a carrier does it once.
+        // The id is the same each time, so a carrier carries it out once.
         commandId: CommandId.make(`release of ${legId}`),
-        // Nobody's: what is told of a leg that is gone meanwhile finds no call.
+        // The id belongs to no call, so the events of a leg that is gone meanwhile are dropped.
         callId: Id.derive(legId, "call"),
         legId,
         origin: null,
@@ -88,7 +86,7 @@ export const make = Effect.fnUntraced(function* (authority: {
       }
     })
 
-  /** Hangs up every leg of a call that cannot commit anything any more. Its rows bill it when they are recovered. */
+  /** Hangs up every leg of a call that can no longer commit. Its recovery from its rows bills it. */
   const takeDown = (state: CallState): Effect.Effect<void> =>
     Effect.suspend(() => {
       const owner = authority.ofCall(state.id) ?? authority.any()
@@ -98,15 +96,15 @@ export const make = Effect.fnUntraced(function* (authority: {
     })
 
   /**
-   * Tells the calls of a carrier that it is away or back, for as long as the scope is open. `owned` are the legs of all
-   * calls that are not settled; it completes when those that an earlier process left are here.
+   * Informs the calls of a carrier that it is away or back, while the scope is open. `owned` are the legs of all
+   * unsettled calls; it completes when the calls of an earlier process are rebuilt.
    */
   const follow = Effect.fnUntraced(function* (
     tellAll: (adapter: string, of: (state: CallState, inTime: (at: number) => number) => Recovered) => void,
     owned: Effect.Effect<ReadonlySet<LegId>>
   ) {
     const changes = yield* Queue.unbounded<readonly [adapter: string, isUp: boolean]>()
-    /** Since when each carrier has been away, on the monotonic clock. */
+    /** Since when each carrier has been away, by the monotonic clock. */
     const away = new Map<string, number>()
     yield* carrier.watch((adapter, isUp) => void Queue.offerUnsafe(changes, [adapter, isUp]))
 
@@ -149,7 +147,7 @@ export const make = Effect.fnUntraced(function* (authority: {
   return { interpret, takeDown, snapshots, ask, ready, follow, incarnation: carrier.incarnation } as const
 })
 
-/** What a snapshot says of this call; `lostAt` in its time. */
+/** The part of a snapshot that concerns this call; `lostAt` is in the call's time. */
 export const recovered = (state: CallState, snapshot: Snapshot | null, lostAt: number): Recovered => ({
   type: "recovered",
   snapshot:

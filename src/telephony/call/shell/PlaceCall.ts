@@ -15,10 +15,10 @@ import type { DialOptions } from "../machine/leg/Pending.ts"
 import * as Plan from "../machine/Plan.ts"
 import type { DialSeat } from "../machine/room/DialSeat.ts"
 
-/** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
+/** The minutes that a new call reserves. Most calls need no more, and ringing calls bind no more of the balance. */
 const reservedMinutes = 1
 
-/** An outbound call as the API asks for it (guide/calls.md#placing-a-call), defaults applied. */
+/** The API's request for an outbound call (guide/calls.md#placing-a-call), with defaults applied. */
 export interface PlaceRequest {
   readonly from: string
   readonly to: string
@@ -27,20 +27,20 @@ export interface PlaceRequest {
   readonly timeoutSecs: number
   readonly timeLimitSecs: number | null
   readonly callerIdForwarding: boolean
-  /** What begins by itself. */
+  /** The work that begins by itself. */
   readonly plan: Plan.Plan
-  /** What the dial says besides; absent: nothing. */
+  /** Further fields of the dial; absent: none. */
   readonly options?: DialOptions
 }
 
 export type Caller = Omit<Audit.Caller, "scopes">
 
 /**
- * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
- * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
+ * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the call's
+ * first state, `call.started` and the receipt are one commit, and only then does the carrier get the dial.
  *
- * One that is dialled for a seat in a conference claims the seat when all the rest is reserved, and before that commit:
- * a seat whose call never came is given back, at once or when its conference asks for it.
+ * A call for a seat in a conference claims the seat when all else is reserved, and before that commit: a seat whose
+ * call never came is given back, at once or when its conference asks for it.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry

@@ -7,7 +7,7 @@ import type { CallState } from "../machine/CallState.ts"
 import type { Effects } from "../machine/Draft.ts"
 import * as Sealing from "./Sealing.ts"
 
-/** The keys of live calls. */
+/** The encryption keys of live calls. */
 export const make = EntityKeys.make<CallId, Step<CallState, CallInput, Effects>>({
   kind: "call",
   sealed: Sealing.sealed,

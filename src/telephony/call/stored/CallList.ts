@@ -3,7 +3,7 @@ import { type CallState, durationSeconds } from "../machine/CallState.ts"
 
 const { bigint, int, of, text, time, uuid } = ListTable
 
-/** What the list of calls filters and shows; the whole call is in its entity. */
+/** The columns that the list of calls filters and shows; the whole call is in its entity. */
 export const CallList = of<CallState>()("call", {
   id: text((call) => call.id),
   tenantId: uuid((call) => call.tenantId),

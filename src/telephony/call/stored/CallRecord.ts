@@ -15,14 +15,14 @@ import type { Effects } from "../machine/Draft.ts"
 import type { Charge } from "../machine/Meter.ts"
 import type { CallAction } from "../verb/Verbs.ts"
 
-/** Who asked, and where the first response is to be stored. */
+/** The author of a request, and the slot that stores its first response. */
 export interface Asked {
   readonly by: Audit.By
   readonly slot: Slot | null
   readonly status: number
-  /** Of the call, as they were when it was asked. */
+  /** The call's recordings at the time of the request. */
   readonly recordings: ReadonlyArray<Recording>
-  /** The body of the answer; absent: the Call. */
+  /** Renders the body of the response; absent: the Call. */
   readonly body?: () => string
 }
 
@@ -65,7 +65,7 @@ export const commitOf = (
   }
 }
 
-/** The call charge is keyed by the call alone, and any other by its type too. */
+/** The cause of the call charge is the call alone; any other charge adds its type. */
 const moneyOf = ({ context, state }: Step<CallState, CallInput, Effects>, { cents, type }: Charge): MoneyRow => ({
   id: Id.derive(type === "call_charge" ? state.id : `${state.id} ${type}`, "ledger"),
   tenantId: state.tenantId,
@@ -89,7 +89,7 @@ const auditOf = ({ before, context, state }: Step<CallState, CallInput, Effects>
   changes: [{ field: "status", from: before?.status ?? null, to: state.status }]
 })
 
-/** A status that changes when the carrier says so, because somebody has asked for it, is told by whom it was asked. */
+/** Names the author of a request whose effect on the status comes later, with a carrier event. */
 const requestOf = (
   { context, input, state }: Step<CallState, CallInput, Effects>,
   asked: Asked | null
@@ -110,7 +110,7 @@ const requestOf = (
 
 const isAwaited = (verb: CallAction["verb"]): boolean => verb === "answer" || verb === "transfer" || verb === "bridge"
 
-/** A recording begins to be a resource with its outcome, and a transcription with its begin. */
+/** A recording becomes a resource with its outcome, a transcription when it begins. */
 const outcomeOf = (
   { context, state }: Step<CallState, CallInput, Effects>,
   asked: Asked | null,

@@ -16,7 +16,7 @@ export interface CallFilters {
   readonly initiatedAfterMs?: number
 }
 
-/** Rows at which one read of the whole list looks. */
+/** How many rows one read of the whole list looks at. */
 const portionRows = 2_000
 
 export const make = Effect.gen(function* () {
@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
   const read = yield* Listing.reader
   const lists = yield* ListClient.reading
 
-  /** An index has one number of a call, or none, with the time; what else is asked for is looked for there. */
+  /** An index covers one number of a call, or none, and the time; other filters apply to the rows that it finds. */
   const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
     const from = fromNumber === undefined ? [] : [sql`from_number = ${fromNumber}`]
     const to = toNumber === undefined ? [] : [sql`to_number = ${toNumber}`]
@@ -34,7 +34,7 @@ export const make = Effect.gen(function* () {
         ...(to.length === 0 ? from : to),
         ...(initiatedAfterMs === undefined
           ? []
-          : // The moment itself is left out, and with it whatever is shown as that millisecond.
+          : // The bound is exclusive, and so leaves out every time that is shown as the same millisecond.
             [sql`initiated_at >= to_timestamp((${initiatedAfterMs}::float8 + 1) / 1000.0)`])
       ]),
       filters: [
@@ -67,9 +67,9 @@ export const make = Effect.gen(function* () {
   }
 
   return {
-    /** Every call that the filters leave, the newest first, in portions that are read as they are pulled. Run it once. */
+    /** Every call that matches the filters, newest first, in portions that are read on demand. It can be run once. */
     whole: Effect.fnUntraced(function* (tenantId: TenantId, filters: CallFilters) {
-      // What refuses the answer does so before it has begun.
+      // The first portion is read now, so that an error comes before the response has begun.
       const first = yield* portion(tenantId, filters, null)
       const others: Stream.Stream<ReadonlyArray<Call>> =
         first.next === null
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
             )
       return Stream.concat(Stream.succeed(first.calls), others)
     }),
-    /** Null: nothing was told of the call. */
+    /** Null: nothing was detected on the call. */
     machineDetection: (tenantId: TenantId, callId: CallId) =>
       sql<MachineDetectionList.DetectedRow>`
         SELECT ${sql.literal(MachineDetectionList.table.columns)} FROM machine_detection

@@ -5,7 +5,7 @@ import { type CallState, durationSeconds } from "../machine/CallState.ts"
 import * as Carried from "./Carried.ts"
 import * as Meter from "../machine/Meter.ts"
 
-/** What a call that has ended adds to the usage of its tenant, guide/money.md#usage. It counts when it ended. */
+/** The usage that an ended call adds for its tenant, guide/money.md#usage. It is counted at the time of its end. */
 export const of = (call: CallState): UsageRow => {
   const { answeredAt, at, direction, endedAt, id, meters, tenantId } = call
   return {
@@ -31,7 +31,7 @@ export const of = (call: CallState): UsageRow => {
   }
 }
 
-/** The same as far as the list of calls knows it, where the state cannot be read. */
+/** The same from a row of the list of calls, for a call whose state cannot be read. */
 export const ofRow = (row: CallRow): UsageRow => ({
   tenantId: row.tenantId,
   dimensions: dimensions(row),
@@ -49,7 +49,7 @@ export const ofRow = (row: CallRow): UsageRow => ({
   ]
 })
 
-/** Both a state and a row of the list of calls tell these. */
+/** The dimensions, from a state or from a row of the list of calls. */
 export const dimensions = (
   call: Pick<CallState, "direction" | "customerReference"> &
     ({ readonly from: string; readonly to: string } | { readonly fromNumber: string; readonly toNumber: string })
@@ -64,7 +64,7 @@ export const dimensions = (
 
 const callsOf = { outbound: "outbound_calls", inbound: "inbound_calls" } as const
 
-/** The country of a number, or the calling code that it shares with others. */
+/** The country of a number, or the calling code when several countries share it. */
 const countryOf = (number: string): string => {
   const { callingCode, country } = destinationOf(number)
   return country ?? (callingCode === null ? "unknown" : `+${callingCode}`)

@@ -9,7 +9,7 @@ import { Leg } from "../machine/leg/Leg.ts"
 import { Meter } from "../machine/Meter.ts"
 import * as Upgrade from "./Upgrade.ts"
 
-/** What of a call's state tells what its trunk carried. */
+/** The part of a call's state from which its trunk traffic is computed. */
 export const Metered = Schema.Struct({
   routeId: RouteId,
   legs: Schema.Array(Schema.Struct({ id: Leg.fields.id, to: Leg.fields.to })),
@@ -17,8 +17,8 @@ export const Metered = Schema.Struct({
 })
 
 /**
- * What a trunk carried of a call that has ended, guide/operation.md#costs-and-margin: each started minute of an answered
- * leg, also beyond what was reserved and charged. Null: nothing.
+ * The traffic of an ended call on a trunk, guide/operation.md#costs-and-margin: each started minute of an answered leg,
+ * also beyond what was reserved and charged. Null: nothing.
  */
 export const of = ({
   costCents,
@@ -36,14 +36,14 @@ export const of = ({
     })
   )
 
-/** The same as far as the list of calls knows it: for a call whose state cannot be read. */
+/** The same from a row of the list of calls, for a call whose state cannot be read. */
 export const ofRow = (row: Pick<CallRow, "routeId" | "costCents" | "direction" | "answeredAt">): Carried | null =>
   carriedOf(
     row,
     row.answeredAt === null ? [] : [{ direction: row.direction, digits: null, started_at: null, minutes: null }]
   )
 
-/** What an earlier version stored; `stateVersion` null: the state is gone. */
+/** The same for a state of any version; `stateVersion` null: the state is gone. */
 export const ofStored = (
   { state, stateVersion }: Pick<StoredEntity, "state"> & { readonly stateVersion: number | null },
   row: CallRow
@@ -60,6 +60,6 @@ const carriedOf = (
   legs: ReadonlyArray<CarriedLeg>
 ): Carried | null => (legs.length === 0 ? null : { route_id: routeId, debited_cents: costCents ?? 0, legs })
 
-/** A prefix of a deck has at most 15 digits (ITU-T E.164), so nothing behind them matters. */
+/** A prefix of a deck has at most 15 digits (ITU-T E.164), so no digits after those matter. */
 const digitsOf = (number: string | null): string | null =>
   number === null ? null : (/^\+?([0-9]{0,15})/.exec(number)?.[1] ?? "")

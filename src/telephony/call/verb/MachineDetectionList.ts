@@ -2,7 +2,7 @@ import * as Id from "../../../domain/Id.ts"
 import type { Verdict } from "../../../ports/media/Detection.ts"
 import * as ListTable from "../../../runtime/store/list/ListTable.ts"
 
-/** What machine detection found out on a call; one row for each call that was told of. */
+/** The result of machine detection; one row for each call that got one. */
 interface Detected {
   readonly id: Id.MachineDetectionId
   readonly tenantId: Id.TenantId
@@ -15,7 +15,7 @@ interface Detected {
 
 const { of, text, time, uuid } = ListTable
 
-/** Written with the event that tells it, and again when a beep changes it. */
+/** Written with the event that reports the result, and again when a beep changes it. */
 export const table = of<Detected>()("machine_detection", {
   id: text((row) => row.id),
   tenantId: uuid((row) => row.tenantId),
@@ -28,7 +28,7 @@ export const table = of<Detected>()("machine_detection", {
 
 export type DetectedRow = ListTable.RowOf<typeof table>
 
-/** A call has one, under an id that is known before it begins. */
+/** A call has at most one result, under an id that is known before detection begins. */
 export const idOf = (callId: Id.CallId): Id.MachineDetectionId => Id.derive(callId, "amd")
 
 const results = {
@@ -40,5 +40,5 @@ const results = {
   not_sure: "unknown"
 } as const satisfies Readonly<Record<Verdict, string>>
 
-/** The result that its events tell. */
+/** The result that its events report. */
 export const resultOf = (verdict: Verdict): (typeof results)[Verdict] => results[verdict]
