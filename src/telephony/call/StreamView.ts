@@ -34,7 +34,7 @@ export type MediaStream = typeof MediaStream.Encoded
 
 const encode = Wire.encoder(MediaStream)
 
-/** The streams that go on. */
+/** The running streams of a call. */
 export const ofState = ({ id, work }: CallState): ReadonlyArray<MediaStream> =>
   work.filter(isStream).map((item) =>
     encode({

@@ -3,21 +3,21 @@ import type { Kind } from "../../../domain/WorkPrice.ts"
 import * as Stream from "../../../ports/media/Stream.ts"
 
 /**
- * What a call was asked to do by itself when it was placed or answered: each family of verbs begins its own part
- * (`Family.begins`).
+ * The work that a call begins by itself, as it was asked to when it was placed or answered: each family of verbs begins
+ * its own part (`Family.begins`).
  */
 export const Plan = Schema.Struct({
-  /** When recording begins. `on_demand`: never by itself, but then as `recordChannels` and `recordFormat` say. */
+  /** When recording begins. `on_demand`: only on request, and then with `recordChannels` and `recordFormat`. */
   record: Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
   recordChannels: Schema.Literals(["single", "dual"]),
   recordFormat: Schema.Literals(["mp3", "wav"]),
   machineDetection: Schema.Literals(["off", "premium"]),
-  /** The stream that is connected while the call is answered; null: none. */
+  /** The media stream that is connected while the call is answered; null: none. */
   stream: Schema.NullOr(Stream.Options)
 })
 export type Plan = typeof Plan.Type
 
-/** Of a call that was asked for nothing. */
+/** The plan of a call that begins nothing by itself. */
 export const nothing: Plan = {
   record: "off",
   recordChannels: "single",
@@ -26,13 +26,13 @@ export const nothing: Plan = {
   stream: null
 }
 
-/** The kinds of work that will begin by themselves, and may cost something. */
+/** The kinds of work that will begin by themselves and may cost money. */
 export const kinds = ({ machineDetection, record }: Plan): ReadonlyArray<Kind> => [
   ...(record === "on_answer" || record === "on_ringing" ? (["recording"] as const) : []),
   ...(machineDetection === "premium" ? (["machine_detection"] as const) : [])
 ]
 
-/** Of an inbound call whose number says how such calls are recorded. */
+/** The plan of an inbound call, from the recording settings of its number. */
 export const ofNumber = (recording: {
   readonly enabled: boolean
   readonly format: Plan["recordFormat"]
@@ -43,8 +43,8 @@ export const ofNumber = (recording: {
     : nothing
 
 /**
- * Of an inbound call that is answered: what its answer asks for, or else its number. `record`: the values of both
- * vocabularies.
+ * The plan of an inbound call that is answered: the settings of the answer, or else those of its number. `record` takes
+ * the values of both vocabularies.
  */
 export const answered = (
   plan: Plan,

@@ -17,14 +17,13 @@ import * as RoomRows from "./room/RoomRows.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
- * What a call does that was rebuilt, or whose carrier is back. What the carrier says of its legs decides, of each leg
- * for itself.
+ * Recovers a call that was rebuilt, or whose carrier is back. The carrier's snapshot decides, for each leg separately.
  *
- * A leg that lives goes on, and what pends is sent again. A carrier that knows nothing of our commands gets only those
- * that do no harm twice, and each family of verbs says what becomes of its work. The call's own leg ends the call when
- * it is gone, billed to the last sign of life; another leg ends as if its carrier had said so. A dial among such legs is
- * found by the identity of its command and taken down. A leg of which nobody can say anything is waited for. What
- * outlives its leg goes on waiting for its outcome.
+ * A leg that is alive continues, and its pending commands are repeated. A carrier that does not know our commands gets
+ * only those that are safe to repeat, and each family of verbs decides about its work. When the call's own leg is gone,
+ * the call ends, billed to the last sign of life; another leg ends as if its carrier had reported it. A dial among such
+ * legs is found by the identity of its command and taken down. The call waits for a leg whose state is unknown. Work
+ * that outlives its leg keeps waiting for its outcome.
  */
 type Recovered = Extract<CallInput, { readonly type: "recovered" }>
 type Result = Draft.Draft | Outcome<never, never>
@@ -44,7 +43,7 @@ export const step = (state: CallState, input: Recovered, context: StepContext): 
           Draft.from(state)
         )
   }
-  // An input of an earlier version names no life of a carrier.
+  // An input of an earlier version has no carrier incarnation.
   const incarnation = snapshot.incarnation === "" ? null : snapshot.incarnation
   const there = asked.reduce(
     (open, leg) =>
@@ -72,7 +71,7 @@ export const step = (state: CallState, input: Recovered, context: StepContext): 
     : result
 }
 
-/** The leg had ended, or each of a call that had; its carrier may not have heard of it. */
+/** Repeats the hang-up of legs that had ended, because their carrier may not have received it. */
 const again = (draft: Draft.Draft, context: StepContext, only: Leg | null = null): Draft.Draft =>
   draft.state.pending.reduce<Draft.Draft>((open, pending) => {
     const leg = draft.state.legs.find(({ id }) => id === pending.legId)
@@ -88,19 +87,19 @@ const again = (draft: Draft.Draft, context: StepContext, only: Leg | null = null
 
 const of = ({ pending }: CallState, leg: Leg): ReadonlyArray<Pending> => pending.filter(({ legId }) => legId === leg.id)
 
-/** Whether something that was asked of the leg may not have reached it. */
+/** Whether a command for the leg may not have arrived. */
 const isOpen = (state: CallState, leg: Leg): boolean =>
   of(state, leg).length > 0 ||
   state.work.some(({ legId, media }) => media !== null && legId === leg.id) ||
   isToRing(state, leg)
 
-/** Alerting has no outcome, so nobody knows whether the caller hears it. */
+/** Alerting has no outcome, so it is unknown whether the caller hears it. */
 const isToRing = (state: CallState, leg: Leg): boolean =>
   leg.direction === "inbound" && leg.answeredAt === null && !state.pending.some(({ type }) => type === "answer")
 
 const ring = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =>
   isToRing(draft.state, leg)
-    ? // Behind the identities of what the families send.
+    ? // The index is above those of the commands of families.
       Draft.send(draft, {
         type: "ring",
         commandId: Draft.commandId(context, 99),
@@ -109,7 +108,7 @@ const ring = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =
       })
     : draft
 
-/** Sends down again all that has no outcome yet, under its own identity; the carrier drops what it took before. */
+/** Sends every command without an outcome again, under its own id; the carrier drops those that it has taken. */
 const resend = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
   const asked = of(draft.state, leg).reduce(
     (open, pending) => ask(open, leg, pending, context),
@@ -162,7 +161,7 @@ const ask = (draft: Draft.Draft, leg: Leg, pending: Pending, context: StepContex
   }
 }
 
-/** Nobody knows whether the call's own leg hears that another one rings. */
+/** Plays the ring-back tone again, because it is unknown whether the call's own leg hears it. */
 const ringback = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =>
   leg.role === "transfer" ? Connecting.ringback(draft, true, context) : draft
 
@@ -170,8 +169,8 @@ const headersOf = ({ headers }: { readonly headers?: ReadonlyArray<CustomHeader>
   headers === undefined ? {} : { headers }
 
 /**
- * Another life of the carrier has the leg. Drops what was asked of it and may not have reached it, and asks again for
- * what does no harm twice; the call goes on.
+ * Continues a leg that another incarnation of the carrier has: drops commands that may not have reached it, and repeats
+ * those that are safe to repeat.
  */
 const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, context: StepContext): Draft.Draft => {
   const isOwn = leg.id === primary(draft.state).id
@@ -181,7 +180,7 @@ const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, cont
   const asked = of(quiet.state, leg).reduce(
     (open, pending) => {
       switch (pending.type) {
-        // A dial has reached it.
+        // The leg exists, so its dial has arrived.
         case "dial":
           return ringback(open, leg, context)
         // An adapter answers a leg once, however often it is asked to.

@@ -7,24 +7,24 @@ import { lives } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 
 /**
- * What a call reserves of its account, guide/money.md#reservations: the minutes that each of its meters may run, from
- * the admission on, renewed while the call talks.
+ * The reservation of a call with its account, guide/money.md#reservations: the minutes that each of its meters may run,
+ * from the admission on, renewed while the call talks.
  *
- * Each meter has its reserved end. `leadMs` before the first of them the call asks its account for more, through its
- * shell; the answer is an input of the call, and the one commit of a renewal. Without one the call is over at that end:
- * a lost or late answer costs the tenant the call and nobody any money.
+ * Each meter has its reserved end. `leadMs` before the first of them the shell asks the account for more; the answer is
+ * an input of the call, and the one commit of a renewal. Without a renewal the call is over at that end: a lost or late
+ * answer costs the tenant the call, and no party any money.
  */
 
 /** How long before its reserved end a meter is renewed. A healthy account answers within a millisecond. */
 export const leadMs = 15_000
 
-/** After a refusal the account is asked again, as long as the reserved end has not come. */
+/** The wait after a refusal before the account is asked again, while the reserved end has not passed. */
 const retryMs = 5_000
 
-/** An account with plenty may reserve so many minutes beyond the next one, so that long calls commit less often. */
+/** How many minutes beyond the next one an account with plenty may reserve, so that long calls commit less often. */
 const gladlyMinutes = 4
 
-/** One way to go on: the minutes of each meter from its start, and what they cost altogether. */
+/** One possible reservation: the minutes of each meter from its start, and their total price. */
 export interface Offer {
   readonly cents: number
   /** By the index of the meter. */
@@ -38,15 +38,15 @@ const ends = (state: CallState): ReadonlyArray<number> =>
       : [meter.startedAt + meter.reservedMinutes * Meter.minuteMs]
   )
 
-/** When the first meter reaches its reserved end; null: nothing that costs runs. */
+/** When the first meter reaches its reserved end; null: no priced meter runs. */
 export const endsAt = (state: CallState): number | null => {
   const all = ends(state)
   return isTerminal(state) || all.length === 0 ? null : Math.min(...all)
 }
 
 /**
- * When the account is to be asked for more; null: nothing costs, what is reserved lasts to the limit of the call, or
- * the account refused and there is no time to ask again.
+ * When the account is asked for more; null: nothing costs money, the reservation lasts to the limit of the call, or
+ * after a refusal there is no time to ask again.
  */
 export const renewsAt = (state: CallState): number | null => {
   const end = endsAt(state)
@@ -57,7 +57,7 @@ export const renewsAt = (state: CallState): number | null => {
   return again < end ? again : null
 }
 
-/** What the call asks for at `now`: at least what lasts for the lead, and gladly more. The amounts ascend. */
+/** The offers at `now`: at least enough for the lead, and more if possible. The amounts ascend. */
 export const offers = (
   { meters }: Pick<CallState, "meters">,
   now: number
@@ -78,7 +78,7 @@ export const offers = (
   return [offer(0), ...Array.from({ length: gladlyMinutes }, (_, index) => offer(index + 1))]
 }
 
-/** The meters when the account reserved so many minutes of each. What they had is not taken away. */
+/** The call with these minutes reserved. No meter loses minutes that it had. */
 export const held = (state: CallState, minutes: ReadonlyArray<number>): CallState => ({
   ...state,
   meters: state.meters.map((meter, index) => ({
@@ -100,13 +100,13 @@ export const renewed = (
   )
 }
 
-/** Places of the concurrent limit that a call takes: one, and another for each leg of a transfer that lives. */
+/** The places of the concurrent limit that a call takes: one, and another for each live leg of a transfer. */
 export const places = ({ legs }: Pick<CallState, "legs">): number =>
   1 + legs.filter((leg) => leg.role === "transfer" && lives(leg)).length
 
 /**
- * What the account holds for a call. It counts an outbound call from its beginning, and an inbound one from the request
- * to answer it; null: nothing.
+ * The reservation that the account keeps for a call: an outbound call counts from its beginning, an inbound one from
+ * the request to answer it; null: nothing.
  */
 export const live = (state: CallState): Live | null => {
   if (isTerminal(state)) return null

@@ -13,18 +13,18 @@ import { familiesOf, type Row, type Rows } from "../verb/Verbs.ts"
  * Work of the tenant on a call: items of the families. Each begins once and ends once, whatever happens first.
  *
  * An item is bound to its leg, in `work`, and ends with it. Or it outlives its leg, as a recording that is still being
- * stored does; then it stands in `outliving` until its outcome comes or its time is up, and the call is not settled
+ * stored does; then it is kept in `outliving` until its outcome comes or its time is up, and the call is not settled
  * before.
  */
 type Result = Draft.Draft | Outcome<never, never>
 
 export type Work = ReturnType<typeof make>
 
-/** Behind the identities that a step gives to its other commands. */
+/** The indexes are above those of the other commands of a step. */
 const nextCommandId = (draft: Draft.Draft, context: StepContext): Id.CommandId =>
   Draft.commandId(context, 200 + draft.commands.length)
 
-/** Over a table of verbs. */
+/** Makes the work rules for a table of verbs. */
 export const make = (verbs: Rows) => {
   const families = new Map(familiesOf(verbs).map((family) => [family.name, family]))
 
@@ -51,7 +51,7 @@ export const make = (verbs: Rows) => {
     return "type" in told ? Draft.emit(draft, told) : Draft.write(Draft.emit(draft, ...told.events), told.rows)
   }
 
-  /** What an item has heard: it goes on or has ended, tells, and has something done. */
+  /** Applies the reaction of an item: it continues or has ended, emits events, and sends commands. */
   const turn = (
     draft: Draft.Draft,
     item: Item,
@@ -81,7 +81,7 @@ export const make = (verbs: Rows) => {
           outliving: draft.state.outliving.map((other) => (other.item === item ? { ...other, item: by } : other))
         })
 
-  /** It outlives its part on the leg; it may have left before. */
+  /** Moves an item to those that outlive their leg; it may have been moved before. */
   const leave = (draft: Draft.Draft, item: Item, at: number): Draft.Draft => {
     const { legEnded } = familyOf(item)
     const { state } = draft
@@ -104,7 +104,7 @@ export const make = (verbs: Rows) => {
       media
     })
 
-  /** `reservedMinutes`: of what it costs; none where nothing had to be reserved. */
+  /** `reservedMinutes` are those of the item's meter; 0 where nothing had to be reserved. */
   const begin = (draft: Draft.Draft, leg: Leg, item: Item, at: number, reservedMinutes: number): Draft.Draft => {
     const { meter } = familyOf(item)
     const { state } = draft
@@ -204,7 +204,7 @@ export const make = (verbs: Rows) => {
     }
   }
 
-  /** Nobody can tell the end of an item whose family sends nothing down. */
+  /** An item whose family sends no command gets no end from the media. */
   const ended = (
     draft: Draft.Draft,
     item: Item | undefined,
@@ -223,18 +223,18 @@ export const make = (verbs: Rows) => {
     return finish(open, item, family.told(item, end), at)
   }
 
-  /** Whether the media mean this item, or its sound, by an id. */
+  /** Whether the id of a media event is that of this item, or of its sound. */
   const isOf = (id: Id.WorkId) => (item: Item) => (familyOf(item).sound?.idOf(item) ?? item.id) === id
 
   const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
 
-  /** Items that hear digits are closed before those that sound. */
+  /** Items that receive digits are closed before those that make sound. */
   const bound = (state: CallState, legId: Id.LegId) =>
     state.work
       .filter((item) => item.legId === legId)
       .toSorted((a, b) => Number(familyOf(b).digit !== undefined) - Number(familyOf(a).digit !== undefined))
 
-  /** Everything that is due, as data. */
+  /** All deadlines of the work. */
   const dues = (
     state: CallState
   ): ReadonlyArray<{ readonly at: number; readonly item: Item; readonly turn: (now: number) => Turn<Item> }> => [
@@ -259,10 +259,10 @@ export const make = (verbs: Rows) => {
     verbs,
     act,
     isRunning: (state: CallState, { family }: Row): boolean => running(state, family).length > 0,
-    /** The media told the end of an item, perhaps of one that outlived its leg. */
+    /** Handles the media's report that an item has ended, even one that outlived its leg. */
     told: (draft: Draft.Draft, end: MediaEnded, at: number, context: StepContext): Result =>
       ended(draft, everything(draft.state).find(isOf(end.id)), end, at, context),
-    /** The carrier could not carry out the command of an item, perhaps of one whose leg had ended by then. */
+    /** Handles a command of an item that the carrier could not carry out, perhaps because its leg had ended by then. */
     refused: (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number, context: StepContext): Result =>
       ended(
         draft,
@@ -271,19 +271,19 @@ export const make = (verbs: Rows) => {
         at,
         context
       ),
-    /** A digit goes to every item on the leg that hears digits. */
+    /** Gives a digit to every item on the leg that receives digits. */
     digit: (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Draft.Draft =>
       draft.state.work.reduce((open, item) => {
         const heard = item.legId === leg.id ? familyOf(item).digit?.(item, digit, at) : undefined
         return heard === undefined ? open : turn(open, item, heard, at, context)
       }, draft),
-    /** The media told something of an item before its end, perhaps of one that outlived its leg. */
+    /** Handles a media report about an item before its end, even about one that outlived its leg. */
     heard: (draft: Draft.Draft, event: Progress, at: number, context: StepContext): Result => {
       const item = everything(draft.state).find(({ id }) => id === event.id)
       const heard = item === undefined ? undefined : familyOf(item).heard?.(item, event, at)
       return item === undefined || heard === undefined ? unchanged : turn(draft, item, heard, at, context)
     },
-    /** Begins what begins by itself at this moment. */
+    /** Begins the work that begins by itself on this occasion. */
     begins: (draft: Draft.Draft, leg: Leg, occasion: Occasion, at: number, context: StepContext): Draft.Draft =>
       [...families.values()].reduce((open, family) => {
         const commandId = nextCommandId(open, context)
@@ -293,13 +293,13 @@ export const make = (verbs: Rows) => {
           ? open
           : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
       }, draft),
-    /** Items that are bound to the leg end with it, and those that outlive it are set apart. */
+    /** Ends the items that are bound to the leg, and sets those apart that outlive it. */
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
       bound(draft.state, legId).reduce((open, item) => {
         const { legEnded } = familyOf(item)
         return "ending" in legEnded ? finish(open, item, legEnded.ending(item), at) : leave(open, item, at)
       }, draft),
-    /** Asks the leg again, under the same identities, for what may not have reached it. */
+    /** Repeats, under the same ids, the commands that may not have reached the leg. */
     resend: (draft: Draft.Draft, leg: Leg): Draft.Draft =>
       draft.state.work
         .filter(({ legId }) => legId === leg.id)
@@ -308,7 +308,7 @@ export const make = (verbs: Rows) => {
           ...(stop === null ? [] : [stop])
         ])
         .reduce((open, { commandId, media }) => tell(open, leg, commandId, media), draft),
-    /** Handles what may not have reached the leg and cannot be asked again. */
+    /** Handles the items whose commands may not have reached the leg and cannot be repeated. */
     restarted: (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
       const dropped = bound(draft.state, leg.id).reduce((open, item) => {
         const { restarted } = familyOf(item)
@@ -325,10 +325,10 @@ export const make = (verbs: Rows) => {
         dropped
       )
     },
-    /** When something is due, and on which leg. */
+    /** The deadlines, each with its leg. */
     dues: (state: CallState): ReadonlyArray<{ readonly at: number; readonly legId: Id.LegId }> =>
       dues(state).map(({ at, item }) => ({ at, legId: item.legId })),
-    /** Ends what is due on the leg at `now`. */
+    /** Applies the deadlines of the leg up to `now`. */
     due: (draft: Draft.Draft, legId: Id.LegId | null, now: number, context: StepContext): Draft.Draft =>
       dues(draft.state).reduce(
         (open, due) =>

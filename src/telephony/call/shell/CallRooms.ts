@@ -10,28 +10,28 @@ import type { ToCall, ToConference } from "../machine/room/RoomTell.ts"
 import * as Upgrade from "../stored/Upgrade.ts"
 import * as RoomAnswer from "../machine/room/RoomAnswer.ts"
 
-/** Hears what calls tell conferences, after the commit that says so. It must not wait. */
+/** Receives the messages of calls to conferences, each after its commit. It must not wait. */
 export type RoomListener = (told: ToConference) => Effect.Effect<void>
 
 type CallActor = Pick<Actor<CallId, CallState, CallInput, never, never>, "state" | "tell">
 
 /**
- * What conferences and calls tell each other, at the calls' end. What a commit changes is told after it; a tell that
- * changed nothing is answered by what the call has committed; one for a call that is not there is answered from its
- * row. Nothing waits for it, and what is lost is asked again by the conference.
+ * The calls' side of the messages between conferences and calls. A commit's changes are reported after it; a message
+ * that changed nothing is answered from the call's committed state; one for a call without an actor is answered from
+ * its row. Nothing waits for these, and the conference repeats a message that is lost.
  */
 export const make = Effect.fnUntraced(function* (calls: {
   readonly live: (callId: CallId) => CallActor | undefined
-  /** Completes once all calls that an earlier process left are here. */
+  /** Completes once all calls of an earlier process are rebuilt. */
   readonly recovered: Effect.Effect<void>
 }) {
   const journal = yield* Journal
   const fork = yield* FiberSet.makeRuntime()
   let listener: RoomListener = () => Effect.void
-  /** Those that a commit has answered. */
+  /** The messages that a commit has answered. */
   const answered = new WeakSet<ToCall>()
 
-  /** What a tell dies of is no reason for a call to. */
+  /** A failure in a message must not fail the call. */
   const lost = (told: ToCall | ToConference) =>
     Effect.annotateLogs({ conference: told.conferenceId, member: told.memberId, tell: told.type })
 
@@ -52,14 +52,14 @@ export const make = Effect.fnUntraced(function* (calls: {
     const state = Upgrade.state(row)
     if (Result.isSuccess(state) ? isTerminal(state.success) : row.settled)
       yield* say(Result.isSuccess(state) ? RoomAnswer.of(state.success, tell) : RoomAnswer.ofNobody(callId, tell))
-    // Its actor gave up: a restart recovers it, and it is asked again.
+    // Its actor gave up: a restart recovers it, and the conference repeats the message.
   })
 
   const toActor = (callId: CallId, tell: ToCall): Effect.Effect<void> =>
     Effect.suspend(() => {
       const actor = calls.live(callId)
       if (actor === undefined) return tellAbsent(callId, tell)
-      // It is about to begin with the seat.
+      // The call is about to begin with the seat.
       if (actor.state() === null) return Effect.void
       return Effect.flatMap(actor.tell({ type: "told", tell }), (handled) => {
         const state = actor.state()
@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (calls: {
 
   return {
     say,
-    /** A conference tells a call. */
+    /** Sends a message of a conference to a call. */
     tell: (callId: CallId, tell: ToCall): Effect.Effect<void> =>
       Effect.sync(() => {
         fork(
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (calls: {
       Effect.sync(() => {
         listener = to
       }),
-    /** After a commit. */
+    /** Reports to conferences what a commit changed. */
     committed: ({ before, input, state }: Pick<Step<CallState, CallInput, unknown>, "before" | "input" | "state">) =>
       Effect.suspend(() => {
         if (input.type === "told") answered.add(input.tell)

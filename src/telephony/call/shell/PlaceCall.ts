@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (seat !== null)
       yield* seat.claim(dialled).pipe(
         Effect.tapError(() => abandoned),
-        // Nobody knows whether it was claimed.
+        // It is unknown whether the seat was claimed.
         Effect.tapDefect(() => unborn)
       )
     const actor = yield* Effect.tapError(registry.spawn(partition, callId, unborn), () => unborn)
@@ -146,5 +146,5 @@ export const make = Effect.fnUntraced(function* (options: {
   }, Effect.uninterruptible)
 })
 
-/** As of a transfer: legs that cannot meet. */
+/** The same condition as for a transfer: the two legs must be able to meet. */
 const elsewhere = ApiError.of("unprocessable", "the route leads to a carrier whose media are elsewhere", "route_id")

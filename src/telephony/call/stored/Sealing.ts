@@ -10,12 +10,12 @@ import { CallState } from "../machine/CallState.ts"
 import type { Effects } from "../machine/Draft.ts"
 
 /**
- * The secrets of a call between the machine and the journal, guide/operation.md#secrets: digits, and URLs that carry
- * more than an address. The machine has them in the clear; the journal keeps each as a `Sealed` under the key of the
- * call. Where they stand follows from the schemas (`domain/schema/Secret.ts`), so nothing here knows a verb.
+ * Seals the secrets of a call between the machine and the journal, guide/operation.md#secrets: digits, and URLs that
+ * carry more than an address. The machine has them in the clear; the journal keeps each as a `Sealed` under the key of
+ * the call. Their places follow from the schemas (`domain/schema/Secret.ts`), so this module knows no verb.
  *
- * In an input, a value stands in for each of which the machine makes the same, so that a replay takes the same way. In a
- * state it is as many dots, or the address without the rest.
+ * In an input, the placeholder of a secret is a value that leads the machine to the same result, so that a replay takes
+ * the same path. In a state it is as many dots, or the address without the rest.
  */
 const ofInput = Secret.places(CallInput)
 const ofState = Secret.places(CallState)
@@ -23,13 +23,13 @@ const ofCommand = Secret.places(CarrierCommand)
 
 const stoodIn: Secret.By = (value) => (EntityKeys.is(value) ? value.standIn : value)
 
-/** A stored input in the shape of this version, with what stands in for its secrets. */
+/** A stored input in the shape of this version, with placeholders for its secrets. */
 export const standInInput = <A>(stored: A): A => ofInput(stored, stoodIn)
 
-/** A stored state in the shape of this version, with what stands in for its secrets. */
+/** A stored state in the shape of this version, with placeholders for its secrets. */
 export const standInState = <A>(stored: A): A => ofState(stored, stoodIn)
 
-/** A stored state with its secrets. What `open` cannot open (null) stays sealed, and does not decode. */
+/** A stored state with its secrets opened. A secret for which `open` returns null stays sealed, and does not decode. */
 export const openState = <A>(stored: A, open: (sealed: string) => string | null): A =>
   ofState(stored, (value) => (EntityKeys.is(value) ? (open(value.sealed) ?? value) : value))
 
@@ -38,7 +38,7 @@ const masked: Secret.By = (value, kind) => {
   return typeof text === "string" ? (Secret.shown(kind, text) ?? text) : text
 }
 
-/** For the operator's eyes, whether sealed or not. */
+/** An input with masked secrets, sealed or not, for the operator. */
 export const maskInput = <A>(input: A): A => ofInput(input, masked)
 export const maskState = <A>(state: A): A => ofState(state, masked)
 export const maskCommand = <A>(command: A): A => ofCommand(command, masked)
@@ -46,8 +46,8 @@ export const maskCommand = <A>(command: A): A => ofCommand(command, masked)
 type CallStep = Step<CallState, CallInput, Effects>
 
 /**
- * The input and the state of a step as the journal keeps them. Each is the same value where it holds no secret, which
- * costs a look at the few fields that could.
+ * The input and the state of a step as the journal keeps them. Either is the same object when it holds no secret, which
+ * only the few fields that can hold one are checked for.
  */
 export const sealed = (
   { before, context, effects, input, state }: CallStep,
@@ -75,8 +75,8 @@ const inInput = (kind: Secret.Kind, value: string, digit: string): string =>
 const digits = "0123456789*#ABCD".split("")
 
 /**
- * The first digit of which the machine makes the same as of the true one: whether it counts, and whether it ends. Only
- * work on the call hears what digit a carrier tells of.
+ * The first digit that leads the machine to the same result as the true one: whether it counts, and whether it
+ * completes anything. A digit matters only to work on the call.
  */
 const standInDigit = (step: CallStep): string => {
   const [first = "0"] = digits
@@ -102,7 +102,7 @@ const stepAs = (before: CallState | null, input: CallInput, context: StepContext
 const veiled = (state: CallState): CallState =>
   ofState(state, (value, kind) => (typeof value === "string" ? inState(kind, value) : value))
 
-/** What a step comes to, but for secrets. Two of one state share what neither changed, which makes them quick to compare. */
+/** The result of a step without its secrets. Two from one state share their unchanged parts, so comparing is quick. */
 const outline = (state: CallState, { charges, commands, events }: Effects): ReadonlyArray<unknown> => [
   veiled(state),
   charges,

@@ -13,10 +13,10 @@ import * as Sealing from "./Sealing.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
- * Rebuilds a call whose stored state cannot be read any more, field by field, with each leg and each piece of work for
- * itself. What is whole is kept: how to end a leg, the rate, when it was answered, whether it has ended already. The
- * rest is what its journaled inputs give when they are replayed, so that every leg gets its BYE or CANCEL and the call
- * its bill. What the journal does not tell either is guessed.
+ * Rebuilds a call whose stored state can no longer be read, field by field, with each leg and each item of work
+ * separately. Readable parts are kept: how to end a leg, the rate, when it was answered, whether it has ended already.
+ * The other parts come from a replay of its journaled inputs, so that every leg gets its BYE or CANCEL and the call its
+ * bill. Parts that the journal lacks too are guessed.
  */
 export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput>): CallState => {
   const raw = fieldsOf(Sealing.standInState(Upgrade.shape(row)))
@@ -59,7 +59,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
   })
   return {
     ...state,
-    // The row's own columns know these.
+    // These are known from the row's own columns.
     id: row.id,
     tenantId: row.tenantId,
     seq: row.seq,
@@ -79,7 +79,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
   }
 }
 
-/** What the journal gives. An input that cannot be read, or is not accepted this time, is left out. */
+/** The state from the journal. An input that cannot be read, or is not accepted this time, is skipped. */
 const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
   inputs.reduce<CallState | null>((state, stored) => {
     try {
@@ -93,7 +93,7 @@ const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** At least one: a call has a leg. */
+/** The legs: at least one, because a call has its own leg. */
 const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): readonly [Leg, ...ReadonlyArray<Leg>] => {
   const stored = Array.isArray(raw["legs"]) ? raw["legs"].map(fieldsOf) : []
   const [first = {}, ...others] = [...stored, ...known.slice(stored.length).map(fieldsOf)]
@@ -123,16 +123,16 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
     ...others.flatMap((leg, index) => {
       const otherwise =
         known[index + 1] ?? (typeof leg["id"] === "string" ? unknown(Id.LegId.make(leg["id"]), "transfer") : null)
-      // A leg whose id is lost cannot be ended by anybody.
+      // A leg whose id is lost cannot be ended.
       return otherwise === null ? [] : [readable(Leg, leg, otherwise)]
     })
   ]
 }
 
-/** The longest call that can be asked for: where nobody knows what was reserved, all that was used is owed. */
+/** The length of the longest call that can be requested: when the reservation is unknown, all used minutes are owed. */
 const mostMinutes = 1_440
 
-/** One meter for each leg, where a rate that nobody knows is free, and those of work that can be read. */
+/** One meter for each leg, free when its rate is unknown, and the meters of work that can be read. */
 const metersOf = (
   raw: Fields,
   legs: ReadonlyArray<Leg>,
@@ -152,8 +152,7 @@ const metersOf = (
 }
 
 /**
- * The call has ended, so each leg that may still be there is hung up again: in the way that was asked for, where that
- * is known.
+ * The call has ended, so each leg that may still exist is hung up again, with the requested cause where it is known.
  */
 const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyArray<Pending> => {
   const asked = pending.filter(({ type }) => type === "hangup")
@@ -168,7 +167,7 @@ const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyA
 
 const isOver = (status: CallState["status"]): boolean => status === "ended" || status === "failed"
 
-/** Takes each field that can be read, and the field of `otherwise` in place of every other. */
+/** Takes each field that can be read, and replaces every other by the field of `otherwise`. */
 const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<unknown, unknown>>>>>(
   { fields }: S,
   raw: Fields,
@@ -181,7 +180,7 @@ const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<u
     ])
   )
 
-/** The values that are whole. In place of one that is not stands the `known` one with its index. */
+/** The values that can be read. Every other is replaced by the `known` value with its index. */
 const wholeOf = <A>(schema: Schema.Codec<A, unknown>, values: unknown, known: ReadonlyArray<A>): ReadonlyArray<A> =>
   Array.isArray(values)
     ? values.flatMap((value, index) => {

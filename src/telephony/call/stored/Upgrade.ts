@@ -10,20 +10,20 @@ import * as StreamBody from "../verb/StreamBody.ts"
 import * as Verbs from "../verb/Verbs.ts"
 
 /**
- * Reads what earlier versions wrote as this one: states that recovery and a read meet, and inputs that the operator
+ * Reads the formats of earlier versions as this one: states for recovery and reads, and inputs that the operator
  * replays. Each version has its upgrade to the next. A row that fits none fails, or throws, where it is read.
  *
- * Since version 3 secrets are sealed; earlier ones have them in the clear. Only what goes on living opens what is sealed;
- * everybody else reads what stands in for it (`Sealing`).
+ * Since version 3 secrets are sealed; earlier versions have them in the clear. Only a call that continues opens sealed
+ * secrets; all other readers get the placeholders (`Sealing`).
  */
 type Stored = Pick<StoredEntity, "state" | "stateVersion">
 type Row = Readonly<Record<string, Json>>
 
-/** The state of a stored row, without its secrets; fails where it cannot be read. */
+/** The state of a stored row with placeholders for its secrets; fails where it cannot be read. */
 export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError> =>
   Schema.decodeUnknownResult(CallState)(Sealing.standInState(shape(row)))
 
-/** The state of a stored row whose call lives; fails where it cannot be read, or its secrets cannot be opened. */
+/** The state of a stored row whose call is live; fails where it cannot be read, or its secrets cannot be opened. */
 export const liveState = (
   row: Stored,
   open: (sealed: string) => string | null
@@ -38,7 +38,7 @@ export const shape = (row: Stored): Json => {
   return row.stateVersion <= 4 ? stateOf4(version4) : version4
 }
 
-/** A journaled input, with what stands in for its secrets; throws where it cannot be read. */
+/** A journaled input with placeholders for its secrets; throws where it cannot be read. */
 export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): CallInput =>
   Schema.decodeUnknownSync(CallInput)(Sealing.standInInput(inputShape(stored)))
 
@@ -53,7 +53,7 @@ export const inputShape = ({ at, input, machineVersion }: Pick<StoredInput, "at"
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
 
-/** Version 4 knew no conferences. What was admitted then is in them for nothing. */
+/** Version 4 had no conferences. Calls that were admitted then stay in them free of charge. */
 const stateOf4 = (stored: Json): Json => {
   const old = rowOf(stored)
   return old === null ? stored : { ...old, ...pricesOf4(old), room: null, letGo: null }
@@ -70,9 +70,7 @@ const inputOf4 = (stored: unknown): unknown => {
   return terms === null ? stored : { ...old, terms: { ...terms, ...pricesOf4(terms) } }
 }
 
-/**
- * Version 3 had nothing that begins by itself, charged for nothing but the minutes of its leg, and bridged it with none.
- */
+/** Version 3 began no work by itself, charged only for the minutes of its leg, and had no bridges. */
 const stateOf3 = (stored: Json): Json => {
   const old = rowOf(stored)
   if (old === null) return stored
@@ -87,7 +85,7 @@ const stateOf3 = (stored: Json): Json => {
   }
 }
 
-/** Sounds were played to the leg that was asked for them. */
+/** Sounds were played only to the leg that they were requested for. */
 const playedOf3 = ({ work = null }: Row): Row =>
   Array.isArray(work)
     ? {
@@ -118,15 +116,15 @@ const inputOf3 = (stored: unknown): unknown => {
   return action?.["verb"] === "answer" ? { ...old, action: answerOf3(action) } : stored
 }
 
-/** Nothing was streamed. */
+/** Version 3 had no media streams. */
 const answerOf3 = (action: Row): unknown => ({
   ...action,
   body: { streamUrl: null, ...StreamBody.none, ...rowOf(action["body"]) }
 })
 
 /**
- * Version 2 reserved nothing: a call might last to the limit of its leg, which is what it could pay for when it was
- * admitted. It keeps that, and reserves as much.
+ * Version 2 reserved nothing: a call could last to the limit of its leg, which was what it could pay for at admission.
+ * It keeps that limit, and reserves as much.
  */
 const stateOf2 = (stored: Json): Json => {
   const old = rowOf(stored)
@@ -156,15 +154,15 @@ const inputOf2 = (stored: unknown): unknown => {
   return terms === null ? stored : { ...old, terms: { ...terms, reservedMinutes: minutesOf2(terms["limit"]) } }
 }
 
-/** Its times were those of the wall clock, as the times of its partition were then. */
+/** Version 1 used the wall clock for its times, as its partition did then. */
 const stateOf1 = (stored: Json): Json => {
   const old = rowOf(stored)
   return old === null ? stored : { ...workOf1(metersOf1(old)), timeOffsetMs: 0 }
 }
 
 /**
- * Version 1 had one rate, one ring time and one limit: those of its only leg. It told its account its end without a
- * number.
+ * Version 1 had one rate, one ring time and one limit: those of its only leg. Its message to the account about its end
+ * had no number.
  */
 const metersOf1 = ({ limit = null, microUsdPerMinute = null, timeoutSecs = null, ...old }: Row): Row => {
   const legs: ReadonlyArray<Json> = Array.isArray(old["legs"]) ? old["legs"] : []
@@ -202,7 +200,7 @@ const workOf1 = (old: Row): Row => {
   }
 }
 
-/** Version 1 did not know which life of a carrier had a leg, nor how far it was heard. */
+/** Version 1 recorded neither the carrier incarnation that had a leg nor the number of its last event. */
 const legOf1 = (leg: Json): Json => {
   const old = rowOf(leg)
   return old === null ? leg : { ...old, incarnation: null, heard: 0, lost: null }
@@ -224,7 +222,7 @@ const gatherOf1 = ({ gather = null, id = null, legs = null }: Row): ReadonlyArra
   const running = rowOf(gather)
   if (running === null) return []
   const legId = rowOf(Array.isArray(legs) ? legs[0] : null)?.["id"] ?? null
-  // Nobody outside knows a gather by its id.
+  // A gather's id is not visible outside.
   const itemId = Id.deriveOpaque(typeof id === "string" ? id : "", "gather")
   return [{ type: "gather", id: itemId, commandId: itemId, legId, media: null, stop: null, ...running }]
 }
@@ -240,7 +238,7 @@ const inputOf1 = (stored: Json, at: number): unknown => {
   return type === "deadline" && deadline === "gather" ? { ...old, deadline: "work" } : stored
 }
 
-/** A leg was there only when its own process lived on; then it was `lostAt` at no time. Both had no name. */
+/** A leg was present only while its own process lived, and then had no `lostAt`. Neither had an incarnation name. */
 const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
   const alive = lostAt === null ? Object.entries(rowOf(legs) ?? {}).filter(([, presence]) => presence === "alive") : []
   const facts = { state: "alerting", n: 0, ageMs: 0, answeredMs: null }
@@ -250,7 +248,7 @@ const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
   }
 }
 
-/** Its fields, under the names that the API gave them. The body of today fills in the rest. */
+/** The fields of an action, under their API names. The present schema of the body fills in the others. */
 const actionOf1 = (old: Row | null): unknown => {
   const { type, ...fields } = old ?? {}
   const verb = Verbs.names.find((name) => name === type)
@@ -280,7 +278,7 @@ const bodyOf1 = (verb: Verbs.Built, fields: Row): unknown => {
   }
 }
 
-/** Version 1 had an event of the carrier for each thing that its media told. */
+/** Version 1 had a separate carrier event for each kind of media report. */
 const eventOf1 = (old: Row | null): Json => ({ ...rowOf(renamedOf1(old)), incarnation: "", n: 0 })
 
 const renamedOf1 = (old: Row | null): Json => {

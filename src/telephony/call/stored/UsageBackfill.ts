@@ -13,8 +13,8 @@ import * as CallUsage from "./CallUsage.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
- * Rows of one transaction, and the pause behind it: it goes on beside the traffic, for as long as it takes. Decoding a
- * hundred states keeps the event loop for some 10 ms, and it is everybody's.
+ * The rows of one transaction, and the pause after it: the job runs beside the traffic, for as long as it takes.
+ * Decoding a hundred states blocks the event loop, which all share, for some 10 ms.
  */
 const portion = 100
 const pauseMs = 100
@@ -25,16 +25,15 @@ interface Round {
   readonly others: ReadonlyArray<string>
 }
 
-/** What a portion leaves, and where it ends; null: there is nothing behind. */
+/** The rows that a portion writes, and where it ends; null: no rows are left. */
 interface Portion {
   readonly write: Effect.Effect<unknown, SqlError>
   readonly position: string | null
 }
 
 /**
- * Counts what the version before usage was kept left behind: its calls and charges, and what trunks carried, a portion at
- * a time. Each portion and its place are one transaction, so that none counts twice. When all is counted, nothing is left
- * to do.
+ * Counts the usage from before usage was kept: calls, charges and trunk traffic, a portion at a time. Each portion and
+ * its position are one transaction, so that nothing counts twice. When all is counted, the job has nothing left to do.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -121,7 +120,7 @@ export const make = Effect.gen(function* () {
     } satisfies Portion
   })
 
-  /** Of calls that have ended; one that ended under this version has its rows by itself, and keeps them. */
+  /** Traffic of ended calls; a call that ended under this version already has its rows, and keeps them. */
   const trunks = Effect.fnUntraced(function* ({ position }: Round) {
     const rows = yield* sql<CallRow & { readonly stateVersion: number | null; readonly state: Json }>`
       SELECT listed.*, e.state_version AS "stateVersion", e.state

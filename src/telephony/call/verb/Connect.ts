@@ -6,7 +6,7 @@ import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
 import * as Field from "./Field.ts"
 import { control } from "./Verb.ts"
 
-/** Verbs that connect the call with somebody else; what they do stands in `call/leg`. */
+/** Verbs that connect the call with another party; their behaviour is in `call/machine/leg`. */
 
 const customHeaders = Field.or(CustomHeader.CustomHeaders, [])
 
@@ -25,7 +25,7 @@ export const Transfer = Schema.Struct({
   .pipe(Schema.encodeKeys({ timeoutSecs: "timeout_secs", customHeaders: "custom_headers" }))
   .pipe(Schema.annotateEncoded({ identifier: "Transfer" }))
 
-/** What refuses a leg that is dialled, a new call's too, in the order of the checks. */
+/** The errors of dialling a leg, also for a new call, in the order of the checks. */
 export const dialErrors = [
   "from_number_not_owned",
   "country_blocked",
@@ -64,7 +64,7 @@ export const bridge = control({
 
 const maxAddressLength = 512
 
-/** A SIP URI that can stand in a Refer-To header: with a user, and without headers of its own. */
+/** Accepts a SIP URI that a Refer-To header can hold: with a user, and without headers of its own. */
 const addressFault = (text: string): string | undefined => {
   const uri = SipUri.parseSipUri(text)
   if (Result.isFailure(uri)) return `must be a SIP URI: ${uri.failure}`

@@ -5,7 +5,7 @@ import * as Field from "./Field.ts"
 import * as StreamBody from "./StreamBody.ts"
 import { control, reservationErrors } from "./Verb.ts"
 
-/** Verbs that change the call itself; what they do stands in `ActionRows`. */
+/** Verbs that change the call itself; their behaviour is in `ActionRows`. */
 
 export const answer = control({
   summary: "Answer an inbound call",

@@ -5,14 +5,14 @@ import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
 /**
- * Digits that are sent to the far end, one string after the other, guide/calls.md#send_dtmf. No event tells when they
- * are out.
+ * Digits that are sent to the far end, one string after the other, guide/calls.md#send_dtmf. No event reports their
+ * end.
  */
 const digits = Family.make(
   "digits",
   {},
   {
-    // As many as the media plane keeps in line for a leg.
+    // The limit is that of the media plane's queue for a leg.
     limit: 32,
     full: "32 digit strings already wait to be sent on this call",
     told: () => null,

@@ -10,19 +10,19 @@ import type { Plan } from "../machine/Plan.ts"
 import type { Body, Recognizing, Speaking, When } from "./Verb.ts"
 
 /**
- * A family of verbs: work that goes on for a while on a leg, kept as an item in the call's state, and the verbs that
- * begin and end it. One file holds everything about it; the machine knows of a family only what stands here.
+ * A family of verbs: work that runs for a while on a leg, kept as an item in the call's state, and the verbs that begin
+ * and end it. One file holds everything about a family; the machine knows only the rules below.
  *
- * Every item that begins ends exactly once, in one of the ways below, and each way names the event that tells it.
+ * Every item that begins ends exactly once, in one of the ways below, and each way names the event that reports it.
  */
 const item = {
   id: WorkId,
-  /** Of the command that went down for it. */
+  /** The id of the command that was sent for it. */
   commandId: CommandId,
   legId: LegId,
-  /** That command; `null`: the family needs nothing of the carrier, or an earlier version did not keep it. */
+  /** That command; `null`: the family needs nothing from the carrier, or an earlier version did not keep it. */
   media: Schema.NullOr(MediaCommand),
-  /** The command that was sent since to stop it. The item ends when the media have carried it out. */
+  /** The command that was sent to stop it. The item ends when the media plane has carried it out. */
   stop: Schema.NullOr(Schema.Struct({ commandId: CommandId, media: MediaCommand }))
 }
 
@@ -43,56 +43,56 @@ interface OfLeg {
   readonly customerReference: string | null
 }
 
-/** What the rows of lists need to know of the call besides. */
+/** Facts about the call that rows of lists need. */
 interface OfCall {
   readonly tenantId: TenantId
   readonly from: string
   readonly to: string
-  /** With this commit. */
+  /** The meters as of this commit. */
   readonly meters: Meters
 }
 
-/** Public events, in their order, and the rows of lists that the same commit writes. */
+/** Public events in order, and the rows of lists that the same commit writes. */
 export interface Tidings {
   readonly events: ReadonlyArray<EmittedByCall>
   readonly rows: ReadonlyArray<ListWrite>
 }
 
-/** Makes what tells an end: mostly one event; `at`: epoch milliseconds. Null: nobody is told. */
+/** Makes the report of an end: mostly one event; `at`: epoch milliseconds. Null: there is no report. */
 export type Ending = ((of: OfLeg, at: number, call: OfCall) => EmittedByCall | Tidings) | null
 
-/** What becomes of an item that heard of something. */
+/** The reaction of an item to an input. */
 export interface Turn<I extends Item> {
-  /** As it goes on; null: it has ended. */
+  /** The item from now on; null: it has ended. */
   readonly item: I | null
-  /** What is told, whether it goes on or has ended. */
+  /** The report, whether the item continues or has ended. */
   readonly tells: Ending
-  /** What its leg is sent. */
+  /** The commands for its leg. */
   readonly media?: ReadonlyArray<MediaCommand>
   /** Its part on the leg is over: it costs nothing more, and waits for its outcome as if its leg had ended. */
   readonly leaves?: boolean
-  /** From now on, or no longer, it costs nothing. */
+  /** Whether it is free from now on; absent: no change. */
   readonly isFree?: boolean
-  /** The same, but it is the command of the item from now on: the one that `media` of an item names. */
+  /** A command that becomes the item's own from now on: the one that its `media` holds. */
   readonly asks?: MediaCommand
 }
 
 /**
- * A moment in the life of the call's own leg, at which work may begin by itself. `answering`: an inbound leg is asked to
- * answer; its media are there as soon as it can be heard.
+ * A moment in the life of the call's own leg at which work may begin by itself. `answering`: an inbound leg is asked to
+ * answer; its media begin as soon as there is sound.
  */
 export type Occasion = "ringing" | "answering" | "answered"
 
-/** What a verb may use of the step that it is part of. */
+/** The parts of a step that its verb may use. */
 export interface Moment {
   readonly now: number
   readonly commandId: CommandId
-  /** An id that nobody else has; the same when the journal is replayed. */
+  /** Makes a unique id, which is the same when the journal is replayed. */
   readonly derive: (kind: string) => WorkId
   readonly plan: Plan
   /** Whether the leg is bridged with another one. */
   readonly isBridged: boolean
-  /** The call and the leg, for whoever tells others of them. */
+  /** The call and the leg, for verbs that pass them on. */
   readonly of: {
     readonly tenantId: TenantId
     readonly callId: CallId
@@ -102,19 +102,19 @@ export interface Moment {
   }
 }
 
-/** An item as its family begins it; the machine knows the rest. */
+/** An item as its family begins it; the machine adds the other fields. */
 export type Begun<I extends Item> = Omit<I, "type" | "commandId" | "legId" | "stop">
 
-/** What the media tell of work that goes on. */
+/** The media plane's reports on running work. */
 export type Progress = Extract<MediaEvent, { readonly id: WorkId }>
 
-/** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
+/** The effect of a verb. Methods are compared bivariantly: for the machine, a family of one item is one of any item. */
 export type Act<I extends Item> =
   | { readonly type: "begin"; readonly item: Begun<I> }
   | { readonly type: "refuse"; readonly error: ApiError }
   /**
-   * Tells the media to stop the first item of the family on the leg, or all: each tells its own end. `only`: of those
-   * that it allows; without any, the verb is refused as `none` says.
+   * Tells the media plane to stop the first item of the family on the leg, or all: each reports its own end. `only`:
+   * stops those that it allows; when there are none, the verb is refused with `none`.
    */
   | {
       readonly type: "stop"
@@ -125,52 +125,52 @@ export type Act<I extends Item> =
     }
   /** Ends every item of the family on the leg. */
   | { readonly type: "end"; ending(item: I): Ending; media?(item: I): ReadonlyArray<MediaCommand> }
-  /** Changes the first item of the family on the leg; without one the verb is refused as `none` says. */
+  /** Changes the first item of the family on the leg; without one the verb is refused with `none`. */
   | { readonly type: "change"; readonly none: ApiError; change(item: I): Turn<I> | ApiError }
 
 interface Rules<I extends Item> {
-  /** Items at once on a call; the next one is refused with `full`, as `fullCode` or as a conflict. */
+  /** The most items at once on a call; the next one is refused with `full`, as `fullCode` or as a conflict. */
   readonly limit: number
   readonly full: string
   readonly fullCode?: Code
-  /** What its begin tells. */
+  /** The report of its beginning. */
   begun?(item: I): Ending
-  /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
+  /** The report when the media plane, or a carrier that cannot reach it, ends the item. Absent without a command. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
   /**
-   * A sound of its own that an item has on the leg, by an id that is not the item's; null: none now. `ended`: the media,
-   * or the carrier, told its end.
+   * A separate sound of an item on the leg, under an id that is not the item's; null: none now. `ended`: the media
+   * plane, or the carrier, reports its end.
    */
   readonly sound?: {
     idOf(item: I): WorkId | null
     ended(item: I, end: Pick<MediaEnded, "status" | "reason">, at: number): Turn<I>
   }
-  /** What becomes of an item that hears digits. Every digit is told with `call.dtmf` all the same. */
+  /** The reaction of an item to a digit. Every digit is reported with `call.dtmf` in any case. */
   digit?(item: I, digit: string, at: number): Turn<I>
-  /** What becomes of an item when its media tell something before its end. */
+  /** The reaction of an item to a media report before its end. */
   heard?(item: I, event: Progress, at: number): Turn<I>
-  /** What begins by itself at this moment, as the call was asked for; null: nothing. */
+  /** The item that begins by itself on this occasion, by the call's plan; null: none. */
   begins?(plan: Plan, occasion: Occasion, moment: Moment): Begun<I> | null
   /**
-   * What an item costs, from its begin to its end: by the minute, or once. The price is the operator's, and what it comes
-   * to is reserved like the minutes of a leg.
+   * The price of an item, from its beginning to its end: by the minute, or once. The operator sets it, and its amount
+   * is reserved like the minutes of a leg.
    */
   readonly meter?: {
     readonly kind: Exclude<Kind, "leg">
     readonly per: "minute" | "item"
-    /** It costs nothing when its media fail while the call lives; what a call has cost is not changed any more. */
+    /** It is free when its media fail while the call lives; the cost of an ended call never changes. */
     readonly isFreeWhenFailed?: boolean
   }
-  /** At the moment `at` the item ends by itself, or takes a turn, if nothing else ends it. */
+  /** The moment `at` at which the item ends by itself, or reacts, if nothing else ends it. */
   readonly deadline?: { at(item: I): number } & ({ ending(item: I): Ending } | { due(item: I, at: number): Turn<I> })
   /**
-   * When its leg or the call ends, the item ends with it; or it outlives it for at most so long, and waits for its
+   * When its leg or the call ends, the item ends with it; or it outlives it for at most `outlivesMs`, and waits for its
    * outcome.
    */
   readonly legEnded: { ending(item: I): Ending } | { readonly outlivesMs: number; expired(item: I): Ending }
   /**
-   * When the leg may not have got what was asked: the item is kept as it is, or takes a turn, or it ends and the leg is
-   * told `quiet`.
+   * When a command may not have reached the leg: the item is kept as it is, or reacts, or it ends and the leg gets the
+   * command `quiet`.
    */
   readonly restarted:
     | "kept"

@@ -4,20 +4,20 @@ import * as Target from "../../../ports/egress/Target.ts"
 
 /** Fields that the bodies of calls share. */
 
-/** What the published document says of a field: what it means, and a value that it may have. */
+/** A field of the published document: its meaning, and a possible value. */
 export const of = <S extends Schema.Top>(schema: S, description: string, example: S["Type"]) =>
   schema.annotate({ description, examples: [example] })
 
 export const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** A field that may be left out; it has this value then. */
+/** A field that may be left out, with its default value. */
 export const or = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
 
 export const matching = (pattern: RegExp, message: string) =>
   Schema.String.check(Schema.isPattern(pattern, { message }))
 
-/** The egress port checks it further: scheme, host and address. */
+/** The egress port also checks scheme, host and address. */
 export const httpsUrl = (description: string) =>
   Secret.url(Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength))).annotate({
     format: "uri",

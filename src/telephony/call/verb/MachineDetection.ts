@@ -4,8 +4,9 @@ import * as MachineDetectionList from "./MachineDetectionList.ts"
 import * as Family from "./Family.ts"
 
 /**
- * Who answered an outbound call, guide/detection.md. It begins by itself with the answer, where the call was placed so,
- * and tells `call.amd_complete` as soon as it is known; a beep within half a minute behind that is told once more.
+ * Detects what answered an outbound call, guide/detection.md. It begins by itself with the answer if the call was
+ * placed so, and reports `call.amd_complete` once the result is known, and again for a beep within half a minute after
+ * that.
  */
 const fields = {
   /** Null: not known yet. */
@@ -40,7 +41,7 @@ const told =
     }
   }
 
-/** It is known, or known better, and goes on listening for a beep. */
+/** Stores a new or better result and continues to listen for a beep. */
 const known = <I extends Item>(
   item: I,
   verdict: Detection.Verdict,
@@ -51,7 +52,7 @@ const known = <I extends Item>(
   return { item: next, tells: told(next, verdict, beepDetectedAt) }
 }
 
-/** It ends before anything is known. */
+/** The report when detection ends before there is a result. */
 const unknown = (item: Item): Family.Ending => (item.verdict === null ? told(item, "not_sure", null) : null)
 
 export const family = Family.make("machine_detection", fields, {
@@ -78,6 +79,6 @@ export const family = Family.make("machine_detection", fields, {
     }
   },
   legEnded: { ending: unknown },
-  // What was heard is gone with whoever heard it, and beginning again in the middle would tell nonsense.
+  // The sound so far is lost with its process, and a detection that begins in the middle would be wrong.
   restarted: { ending: unknown, quiet: null }
 })

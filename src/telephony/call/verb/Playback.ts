@@ -11,7 +11,7 @@ import * as Field from "./Field.ts"
  * `call.playback_ended`, or `call.speak_ended`.
  */
 
-/** The end of a sound, or of speech. */
+/** The event for the end of a sound, or of speech. */
 export const ended = (id: WorkId, isSpeech: boolean, status: PlaybackStatus, reason: string | null): Family.Ending =>
   isSpeech
     ? (of, endedAt) => ({ type: "call.speak_ended", data: { ...of, speakId: id, status, reason, endedAt } })
@@ -24,8 +24,7 @@ export const playback = Family.make(
   "playback",
   {},
   {
-    // As many as the media plane keeps in line for a leg, so that the caller of the next one is told that it is
-    // refused.
+    // The limit is that of the media plane's queue for a leg, so that the API itself refuses the next one.
     limit: 32,
     full: "32 playbacks are already queued on this call",
     told: (item, { reason, status }) => endedItem(item, status, reason),
@@ -73,7 +72,7 @@ export const stopPlayback = playback.verb({
   }).annotate({
     identifier: "StopPlayback"
   }),
-  // Each playback tells its own end.
+  // Each playback reports its own end.
   act: (_, { stop }) => ({
     type: "stop",
     which: stop === "all" ? "all" : "first",

@@ -8,23 +8,23 @@ import * as Field from "./Field.ts"
 import { reservationErrors } from "./Verb.ts"
 
 /**
- * Recordings of a call, guide/recordings.md. One goes on at a time; while it is being stored, as long as that takes, the
- * next one may begin. Each ends with `recording.completed` or `recording.failed`, after the call too.
+ * Recordings of a call, guide/recordings.md. One runs at a time; while it is being stored, however long that takes, the
+ * next one may begin. Each ends with `recording.completed` or `recording.failed`, even after the call.
  */
 
-/** For so long the store may be away before a recording is given up. */
+/** How long the object store may be away before a recording fails. */
 const storedWithinMs = 6 * 3_600_000
 
 const fields = {
   ...RecordingMessage.shape,
   isPaused: Schema.Boolean,
-  /** Nobody asked for it but the placement of the call. */
+  /** It began through the call's plan, and not on request. */
   isOfPlan: Schema.Boolean
 }
 
 type Item = Family.Item & Schema.Struct<typeof fields>["Type"]
 
-/** The id that the API knows it by. */
+/** The id under which the API knows it. */
 const idOf = ({ id }: Pick<Item, "id">): Id.RecordingId => Id.schema("rec").make(`svc_rec_${id}`)
 
 const secondsOf = (ms: number): number => Math.max(1, Math.round(ms / 1000))
@@ -89,7 +89,7 @@ const failed =
     }
   }
 
-/** Nothing was heard: of a recording that began by itself on a leg without sound nobody has to be told. */
+/** A recording that began by itself on a leg without sound gets no event, because there was nothing to record. */
 const isNothing = ({ isOfPlan }: Item, reason: string | null): boolean =>
   isOfPlan && (reason === "no_sound" || reason === "not_answered" || reason === "unknown_leg")
 
@@ -137,7 +137,7 @@ const recording = Family.make("recording", fields, {
   },
   begins: ({ record, recordChannels: channels, recordFormat: format }, occasion, moment) =>
     (record === "on_answer" && occasion === "answered") ||
-    // Where a phone was answered without ringing, or could not be heard before.
+    // It begins with the answer when the leg did not ring, or had no sound before.
     (record === "on_ringing" && occasion !== "answering")
       ? begun(moment, { channels, format }, { maxLengthSecs: null, hasBeep: false, beepEverySecs: null }, true)
       : null,
@@ -196,7 +196,7 @@ export const stopRecording = recording.verb({
   })
 })
 
-/** Pauses the recording or goes on with it; the silence between is free. */
+/** Pauses or resumes the recording; the silence between is free. */
 const pausing = (isPaused: boolean, type: "pause_recording" | "resume_recording", refusal: string) =>
   recording.verb({
     summary: isPaused ? "Pause the recording: silence until it is resumed, free of charge" : "Resume the recording",

@@ -5,7 +5,7 @@ import * as Field from "./Field.ts"
 import { playback } from "./Playback.ts"
 import type { Speaking } from "./Verb.ts"
 
-/** Speech, guide/calls.md#speak. It stands in the queue of playbacks. */
+/** Speech, guide/calls.md#speak. It waits in the queue of playbacks. */
 
 const mostCharacters = 2000
 
@@ -53,7 +53,7 @@ export const speak = playback.verb({
   body: Schema.Struct({ payload: payload("What is said.", "Welcome to Example."), ...manner })
     .pipe(Schema.encodeKeys({ payloadType: "payload_type" }))
     .pipe(Schema.annotateEncoded({ identifier: "Speak" })),
-  // A voice that is not there.
+  // The voice does not exist.
   errors: ["unprocessable"],
   speaks: speaking,
   act: ({ derive }, body) => {

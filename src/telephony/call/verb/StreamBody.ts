@@ -4,7 +4,7 @@ import * as Target from "../../../ports/egress/Target.ts"
 import * as Stream from "../../../ports/media/Stream.ts"
 import * as Field from "./Field.ts"
 
-/** What `streaming_start` and `answer` say of a media stream, guide/streams.md#starting-a-stream. */
+/** The fields of `streaming_start` and `answer` about a media stream, guide/streams.md#starting-a-stream. */
 
 const url = Secret.url(Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength))).annotate({
   format: "uri",
@@ -90,31 +90,31 @@ export const names = {
   customParameters: "custom_parameters"
 } as const
 
-/** As a request that says nothing of a stream has them. */
+/** The fields of a request without stream options. */
 export const none: Fields = Schema.decodeUnknownSync(Schema.Struct(fields))({})
 
 type Fields = { readonly [Name in keyof typeof fields]: (typeof fields)[Name]["Type"] }
 
 /**
- * The codec of both directions; null: that of the call. A server that talks back is written for one codec, so it is not
- * left to the call.
+ * The codec of both directions; null: that of the call. A server that sends sound back is written for one codec, so the
+ * call's codec does not decide then.
  */
 const codecOf = ({ streamBidirectionalCodec, streamBidirectionalMode, streamCodec, streamProtocol }: Fields) =>
   streamCodec ??
   streamBidirectionalCodec ??
   (streamProtocol === "twilio" || streamBidirectionalMode === "rtp" ? "PCMU" : null)
 
-/** The rates of each codec, the default first. */
+/** The sampling rates of each codec, the default first. */
 const rates: Readonly<Record<Stream.Codec, ReadonlyArray<number>>> = {
   PCMU: [8000],
   PCMA: [8000],
-  // As its RTP clock runs, RFC 3551 section 4.5.2.
+  // The rate of its RTP clock, RFC 3551 section 4.5.2.
   G722: [8000],
   OPUS: [16_000, 8000, 24_000, 48_000],
   L16: [8000, 16_000, 24_000]
 }
 
-/** What does not go together; undefined: all does. */
+/** The conflict between fields; undefined: there is none. */
 export const fault = (body: Fields): string | undefined => {
   const { streamBidirectionalCodec: back, streamBidirectionalSamplingRate: rate, streamCodec, streamProtocol } = body
   const codec = codecOf(body)
@@ -128,7 +128,7 @@ export const fault = (body: Fields): string | undefined => {
   return undefined
 }
 
-/** What a body asks for. */
+/** The stream options of a body. */
 export const optionsOf = (streamUrl: string, body: Fields): Stream.Options => {
   const codec = codecOf(body)
   const [first = 8000] = codec === null ? [] : rates[codec]

@@ -10,14 +10,14 @@ import * as Field from "./Field.ts"
 import * as StreamBody from "./StreamBody.ts"
 
 /**
- * The media stream of a call: its sound goes to a WebSocket server of the tenant, which may talk back, guide/streams.md.
+ * The media stream of a call: its sound goes to a WebSocket server of the tenant, which may answer, guide/streams.md.
  *
- * A call has one at a time. Each that begins ends with one `stream.stopped` or `stream.failed`, and tells
- * `stream.started` before, if it was connected.
+ * A call has one at a time. Each that begins ends with one `stream.stopped` or `stream.failed`, after one
+ * `stream.started` if it was connected.
  */
 const fields = {
   streamId: StreamId,
-  /** Without its query, which may hold a token. */
+  /** The URL without its query, which may hold a token. */
   streamUrl: Schema.String,
   streamTrack: Stream.Track,
   /** Null: the codec of the call. */
@@ -59,7 +59,7 @@ const failed =
 
 const isReason = Schema.is(Stream.Failure)
 
-/** The media tell a reason and a detail; whatever else went wrong is ours. */
+/** The media plane reports a reason and a detail; any other failure is ours. */
 const failedAs = (item: Item, told: string | null): Family.Ending => {
   const [reason = "", ...detail] = (told ?? "").split(": ")
   return isReason(reason)
@@ -140,7 +140,7 @@ export const streamingStop = stream.verb({
     .pipe(Schema.encodeKeys({ streamId: "stream_id" }))
     .pipe(Schema.annotateEncoded({ identifier: "StopStreaming" })),
   errors: ["streaming_not_found"],
-  // It tells its own end.
+  // The stream reports its own end.
   act: (_, { streamId }) => ({
     type: "stop",
     which: "all",

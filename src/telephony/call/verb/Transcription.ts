@@ -9,13 +9,13 @@ import * as Field from "./Field.ts"
 import { reservationErrors } from "./Verb.ts"
 
 /**
- * Transcription of a call, guide/transcription.md. One goes on at a time; while the last words of one that was
- * stopped are still to come, the next one may begin. Each phrase is told with `call.transcript_chunk`, after the call too.
+ * Transcription of a call, guide/transcription.md. One runs at a time; while the last words of a stopped one are still
+ * to come, the next one may begin. Each phrase is reported with `call.transcript_chunk`, even after the call.
  *
- * A session whose process died ends as failed, with the phrases that it has told.
+ * A session whose process died ends as failed, with the phrases that it has reported.
  */
 
-/** A little more than the recognizer waits for an engine's last words. */
+/** A little longer than the recognizer waits for an engine's last words. */
 const lastWordsMs = 15_000
 
 const fields = {
@@ -23,17 +23,17 @@ const fields = {
   language: Schema.String,
   tracks: Message.Tracks,
   startedAt: Schema.Number,
-  /** Phrases that it has told. */
+  /** The number of phrases reported so far. */
   phrases: Schema.Int
 }
 
 type Item = Family.Item & Schema.Struct<typeof fields>["Type"]
 type Phrase = Extract<Family.Progress, { readonly type: "transcribed" }>
 
-/** The id that the API knows it by. */
+/** The id under which the API knows it. */
 const idOf = ({ id }: Pick<Item, "id">): Id.TranscriptionId => Id.ofOpaque("tx", id)
 
-/** The session's row, as it is at `at`. */
+/** Writes the session's row as of `at`. */
 const written =
   (item: Item, status: Transcriptions.Session["status"]): Family.Ending =>
   ({ callId }, at, { meters, tenantId }) => {

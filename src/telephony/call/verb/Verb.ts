@@ -6,33 +6,31 @@ import type * as Transcription from "../../../ports/media/Transcription.ts"
 /**
  * When the API may use a verb.
  *
- * - `offered`: an inbound call that nobody has answered, and nobody is answering.
+ * - `offered`: an inbound call that is neither answered nor being answered.
  * - `talking`: answered, bridged or not.
  * - `answered`: answered, and not bridged.
  * - `live`: not terminal.
- * - `running`: talking, and work of the verb's family goes on.
+ * - `running`: talking, and work of the verb's family is running.
  */
 export type When = "offered" | "talking" | "answered" | "live" | "running"
 
-/** The body of a request, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
+/** The schema of a request body, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
 export type Body = Schema.Codec<unknown, unknown>
 
-/**
- * What the HTTP side and the documents know of a verb. What the verb does stands in its family, or in `ActionRows`.
- */
+/** A verb as the HTTP side and the OpenAPI document need it. Its behaviour is in its family, or in `ActionRows`. */
 export interface Verb<S extends Body = Body> {
   readonly summary: string
   readonly when: When
   readonly body: S
-  /** What it may answer, besides what every verb may. */
+  /** The errors it may answer with, besides those that every verb may. */
   readonly errors?: ReadonlyArray<Code>
-  /** URLs in the body that this service will open, by their names on the wire: the egress port may refuse them. */
+  /** URLs in the body that this service will open, by their wire names: the egress port may refuse them. */
   targets?(body: S["Type"]): Readonly<Record<string, string>>
-  /** The same of `wss` URLs. */
+  /** The same for `wss` URLs. */
   sockets?(body: S["Type"]): Readonly<Record<string, string>>
-  /** How it speaks: the synthesizer may have no such voice. Its fields are named on the wire as in the body. */
+  /** The voice of the action, which the synthesizer may lack. Its fields are named on the wire as in the body. */
   speaks?(body: S["Type"]): Speaking
-  /** What it wants to be recognized: there may be no such engine. Its fields are named on the wire as in the body. */
+  /** The recognition that it needs, whose engine may not exist. Its fields are named on the wire as in the body. */
   recognizes?(body: S["Type"]): Recognizing
 }
 
@@ -44,7 +42,7 @@ export interface Recognizing {
 /** How a text is to be spoken. */
 export type Speaking = Omit<Speech, "text">
 
-/** What refuses whatever costs something: its money cannot be reserved, guide/money.md#reservations. */
+/** The errors of anything that costs money and cannot be reserved, guide/money.md#reservations. */
 export const reservationErrors = [
   "balance_insufficient",
   "auto_recharge_failed",

@@ -15,8 +15,8 @@ import * as Streaming from "./Streaming.ts"
 import { type Body, type Recognizing, type Speaking, type Verb } from "./Verb.ts"
 
 /**
- * Every verb of a call, in the order of the published document. From this table come the schema of the journal's
- * actions and of the state's items, endpoints, handlers and the document.
+ * Every verb of a call, in the order of the published document. The schema of the journal's actions and of the state's
+ * items, the endpoints, the handlers and the document are made from this table.
  */
 export const table = {
   answer: Control.answer,
@@ -44,7 +44,7 @@ export const table = {
 } as const
 type Table = typeof table
 
-/** A verb as the machine sees it: of a family, or of call control (`family` is null). */
+/** A verb for the machine: of a family, or of call control (`family` is null). */
 export type Row = Verb & {
   readonly family: Family | null
   act?(moment: Moment, body: unknown): Act<Item>
@@ -57,53 +57,53 @@ export const names = Object.keys(table) as ReadonlyArray<Built>
 
 export const built: Table = table
 
-/** What the API asks of a call: a verb and its body, defaults applied. */
+/** An action of the API: a verb and its body, with defaults applied. */
 export type CallAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
 
 export type ControlAction = {
   [V in Built]: Table[V] extends { readonly family: null } ? Extract<CallAction, { readonly verb: V }> : never
 }[Built]
 
-/** Whether a verb belongs to call control: no family does it. */
+/** Whether a verb belongs to call control, and so to no family. */
 export const isControl = (action: CallAction): action is ControlAction => table[action.verb].family === null
 
-/** As the journal keeps it. */
+/** The schema under which the journal keeps actions. */
 export const CallAction = Schema.Union(
   names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType<Body>(table[verb].body) }))
 ) as unknown as Schema.Codec<CallAction>
 
-/** A verb with a body that its schema has decoded. */
+/** A verb with a body that is already decoded. */
 export const action = (verb: Built, body: unknown): CallAction => ({ verb, body }) as CallAction
 
-/** URLs that this service will open on behalf of the action, by their names on the wire. */
+/** URLs that this service will open on behalf of the action, by their wire names. */
 export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
   const row: Verb = table[verb]
   return row.targets?.(body) ?? {}
 }
 
-/** The same of `wss` URLs. */
+/** The same for `wss` URLs. */
 export const socketsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
   const row: Verb = table[verb]
   return row.sockets?.(body) ?? {}
 }
 
-/** How the action speaks; null: it does not. */
+/** The voice of the action; null: it does not speak. */
 export const speakingOf = ({ body, verb }: CallAction): Speaking | null => {
   const row: Verb = table[verb]
   return row.speaks?.(body) ?? null
 }
 
-/** What the action wants to be recognized; null: nothing. */
+/** The recognition that the action needs; null: none. */
 export const recognizingOf = ({ body, verb }: CallAction): Recognizing | null => {
   const row: Verb = table[verb]
   return row.recognizes?.(body) ?? null
 }
 
-/** A body from the wire, or from an earlier version; its faults are thrown. */
+/** Decodes a body from the wire, or from an earlier version; throws on a schema error. */
 export const decodeAction = (verb: Built, body: unknown): CallAction =>
   action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
 
-/** The kind of work that costs something and that a verb may begin; null: none. */
+/** The kind of priced work that a verb may begin; null: none. */
 export const priceOf = (verb: Built): PriceKind | null => {
   const row: Row = table[verb]
   return row.act === undefined || row.when === "running" ? null : (row.family?.meter?.kind ?? null)

@@ -11,12 +11,12 @@ import { type Leg, lives } from "./Leg.ts"
 import * as LegOver from "./LegOver.ts"
 
 /**
- * Bridges, guide/calls.md#bridge. The carrier joins two legs and tells the call of each; neither call waits for the
- * other. A leg whose peer ends is hung up. One whose peer is taken from it is `answered` again, without an event.
+ * Bridges, guide/calls.md#bridge. The carrier joins two legs and reports it to the call of each; neither call waits for
+ * the other. A leg whose peer ends is hung up. A leg whose peer is taken away is `answered` again, without an event.
  */
 type Result = Draft.Draft | Outcome<never, never>
 
-/** The peer is a leg of another call. */
+/** Whether the peer is a leg of another call. */
 const isForeign = (state: CallState, callId: string): boolean => callId !== state.id
 
 export const bridged = (
@@ -33,9 +33,9 @@ export const bridged = (
   const same = settled === draft ? unchanged : settled
   const { state } = draft
   if (!lives(leg) || leg.answeredAt === null || leg.bridge?.legId === peerLegId) return same
-  // Its own end says what becomes of the call.
+  // The end of that peer decides about the call.
   if (!isForeign(state, peerCallId) && !state.legs.some((peer) => peer.id === peerLegId && lives(peer))) return same
-  // In a room it has left that for the bridge. Before it comes in, it still will, and leaves the bridge.
+  // A leg in a room has left it for the bridge. A leg that is about to enter still will, and then leaves the bridge.
   const free = leg.role === "primary" && state.room?.phase === "in" ? Stay.over(settled, at) : settled
   const joined = Draft.setLeg(free, leg.id, {
     status: "bridged",
@@ -59,10 +59,10 @@ export const bridged = (
 export const ownPeer = (state: CallState): Leg | null =>
   state.legs.find(({ id }) => id === primary(state).bridge?.legId) ?? null
 
-/** Another call has it. What was asked for it before is still to be told by the carrier. */
+/** Another call has the leg. The carrier still owes the outcomes of earlier commands for it. */
 const isElsewhere = ({ bridge }: Leg, own: Leg): boolean => bridge !== null && bridge.legId !== own.id
 
-/** Somebody else has the call's own leg now: hangs up the legs that were dialled for it and are with nobody. */
+/** The call's own leg has another partner now: hangs up the legs that were dialled for it and have no partner. */
 const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
   const own = primary(draft.state)
   const connecting = Connecting.transferred(draft.state)
@@ -95,7 +95,7 @@ export const unbridged = (
   const settled = Draft.settle(draft, ({ legId, type }) => type === "unbridge" && legId === leg.id)
   if (leg.bridge?.legId !== peerLegId) return settled === draft ? unchanged : settled
   if (!peerEnded) return parted(settled, leg)
-  // The end of a leg of this call is told by that leg.
+  // The end of a leg of this call is reported by that leg itself.
   if (!isForeign(state, leg.bridge.callId)) return settled === draft ? unchanged : settled
   const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
   if (leg.role === "primary") return end(settled, ending, at, context)
@@ -106,15 +106,15 @@ export const unbridged = (
     : left
 }
 
-/** The leg is by itself again. */
+/** Removes the bridge of a leg. */
 const parted = (draft: Draft.Draft, leg: Leg): Draft.Draft => {
   const by = Draft.setLeg(draft, leg.id, { status: "answered", bridge: null })
   return leg.role === "primary" ? Draft.set(by, { status: "answered" }) : by
 }
 
 /**
- * The call's own leg leaves its bridge, because it is wanted elsewhere: a leg that was dialled for it is hung up, and a
- * leg of another call stays.
+ * Takes the call's own leg out of its bridge, because it is wanted elsewhere: a leg that was dialled for it is hung up,
+ * and a leg of another call stays.
  */
 export const leave = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
   const { state } = draft
@@ -131,11 +131,11 @@ export const leave = (draft: Draft.Draft, at: number, context: StepContext): Dra
   )
 }
 
-/** The call's own leg is wanted elsewhere, and so is with nobody: a transfer that is under way is given up, too. */
+/** Frees the call's own leg for another partner; a transfer that is under way is given up, too. */
 export const alone = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft =>
   dropped(leave(draft, at, context), at, context)
 
-/** Asks for a bridge of the call's own leg. */
+/** Requests a bridge for the call's own leg. */
 export const ask = (
   draft: Draft.Draft,
   peer: { readonly legId: Leg["id"]; readonly callId: CallState["id"] },
@@ -153,7 +153,7 @@ export const ask = (
   )
 }
 
-/** A bridge that cannot be had: a transfer's leg is hung up, unless another call has it, and the call goes on. */
+/** Handles a failed bridge: a transfer's leg is hung up unless another call has it, and the call continues. */
 export const failed = (
   draft: Draft.Draft,
   pending: Extract<CallState["pending"][number], { readonly type: "bridge" }>,

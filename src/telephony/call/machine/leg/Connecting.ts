@@ -6,8 +6,8 @@ import { type Leg, lives } from "./Leg.ts"
 import type * as Pending from "./Pending.ts"
 
 /**
- * What connects a call with somebody else and has no outcome yet: a transfer, a bridge or a referral, one at a time.
- * Each that was accepted is told once: how it succeeded, or why not.
+ * The request that connects a call with another party and has no outcome yet: a transfer, a bridge or a referral, one
+ * at a time. Each accepted one gets exactly one event: its success, or why it failed.
  */
 type Connecting = Pending.Of<"dial" | "bridge" | "refer">
 
@@ -44,7 +44,7 @@ export const transferred = (state: CallState): Leg | null => {
   return state.legs.find(({ id }) => id === legId) ?? null
 }
 
-/** The tone that the call's own leg hears while another one rings. */
+/** Starts or stops the ring-back tone on the call's own leg while another one rings. */
 export const ringback = (draft: Draft.Draft, isOn: boolean, context: StepContext): Draft.Draft => {
   const { state } = draft
   const [leg] = state.legs
@@ -63,7 +63,7 @@ export const ringback = (draft: Draft.Draft, isOn: boolean, context: StepContext
 const settled = (draft: Draft.Draft, connecting: Connecting): Draft.Draft =>
   Draft.settle(draft, (pending) => pending === connecting)
 
-/** The leg of a transfer was not connected: it has ended, or is going to. */
+/** The leg of a transfer was not connected: it has ended, or is about to. */
 export const transferFailed = (
   draft: Draft.Draft,
   leg: Leg,
@@ -96,7 +96,7 @@ export const bridgeFailed = (
         data: { ...Draft.ids(draft.state, bridge.legId), bridgedLegId: bridge.peerLegId, reason, failedAt: at }
       })
 
-/** A leg of this call has ended, with which the call's own leg was to be bridged: that bridge cannot be had any more. */
+/** Fails a bridge of the call's own leg with this leg, because this leg has ended. */
 export const peerEnded = (draft: Draft.Draft, leg: Leg, at: number): Draft.Draft => {
   const bridge = draft.state.pending.find(
     (pending): pending is Pending.Of<"bridge"> =>

@@ -3,19 +3,19 @@ import { LegQuality, PeerReason } from "../../../../carrier/CarrierEvent.ts"
 import { CallId, CommandId, LegId } from "../../../../domain/Id.ts"
 
 /**
- * A leg of a call, guide/calls.md#legs. The first one of a call is its own (`primary`), and lives from the first state
+ * A leg of a call, guide/calls.md#legs. The first one is the call's own (`primary`), and exists from the first state
  * on; each `transfer` adds one.
  */
 const OrNull = Schema.NullOr
 
-/** What a date can name; a bill of anything else would be nonsense. */
+/** The range of times that a date can represent, because a bill with any other would be nonsense. */
 export const Millis = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8.64e15 }))
 
 export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
 export type CallStatus = typeof CallStatus.Type
 
 /**
- * When an answered leg is ended by us, and why: guide/money.md#the-longest-a-call-can-last. Before there were
+ * When this service ends an answered leg, and why: guide/money.md#the-longest-a-call-can-last. Before there were
  * reservations this could be the money.
  */
 export const Limit = Schema.Struct({
@@ -36,12 +36,12 @@ export const Leg = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** How many seconds it may ring; null: as long as it likes (an inbound leg waits for its first command). */
+  /** How many seconds it may ring; null: without limit (an inbound leg waits for its first command). */
   ringSecs: OrNull(Schema.Number),
   limit: Limit,
   /** The leg that it is bridged with, of the call `callId`; null: none. */
   bridge: OrNull(Schema.Struct({ legId: LegId, callId: CallId, since: Millis })),
-  /** How the carrier told its end; null: it has not, or there is nothing to tell. */
+  /** Details of its end from the carrier; null: it has not ended, or there are none. */
   sipStatus: OrNull(Schema.Number),
   peerReason: OrNull(PeerReason),
   quality: OrNull(LegQuality),
@@ -49,21 +49,21 @@ export const Leg = Schema.Struct({
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
   dialId: OrNull(CommandId),
-  /** The carrier has reported its end: nothing is left there. */
+  /** The carrier has reported its end, so nothing is left there. */
   gone: Schema.Boolean,
-  /** The life of the carrier that the leg was given to, or was last heard of in; null: that life had no name. */
+  /** The carrier incarnation that got the leg, or that last reported on it; null: it had no name. */
   incarnation: OrNull(Schema.String),
-  /** The number of the last event that was heard of it in this incarnation. */
+  /** The number of its last event in this incarnation. */
   heard: Schema.Int,
   /** Its carrier cannot be asked since `since`; the last sign of its life was `at`. */
   lost: OrNull(Schema.Struct({ at: Millis, since: Millis }))
 })
 export type Leg = typeof Leg.Type
 
-/** It has not ended, as far as the call is concerned. Its carrier may still have to take it down after its end. */
+/** The call has not ended the leg. After its end, its carrier may still have to take it down. */
 export const lives = (leg: Leg): boolean => leg.endedAt === null
 
-/** A leg that begins now. */
+/** A leg at its beginning. */
 export const begun = (
   fields: Pick<Leg, "id" | "role" | "direction" | "from" | "to" | "ringSecs" | "limit" | "dialId" | "incarnation"> & {
     readonly resume?: Leg["resume"]

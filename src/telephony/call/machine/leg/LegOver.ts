@@ -10,11 +10,11 @@ import { type Leg, lives } from "./Leg.ts"
 import { release } from "./Release.ts"
 
 /**
- * The end of a leg that `transfer` dialled, guide/calls.md#transfer. The leg is charged for what it was, and gives back
- * what the account held for it.
+ * The end of a leg that `transfer` dialled, guide/calls.md#transfer. The leg is charged for its minutes, and the rest
+ * of its reservation is released.
  */
 
-/** Ends the leg with all that is bound to it, and takes it down if it is still there. The call goes on. */
+/** Ends the leg with all that is bound to it, and takes it down if it still exists. The call continues. */
 export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, context: StepContext): Draft.Draft => {
   if (!lives(leg)) return draft
   const endedAt = Math.max(at, leg.answeredAt ?? leg.initiatedAt)
@@ -43,8 +43,8 @@ export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, 
 }
 
 /**
- * The leg has ended by itself, or for what it did: before it was connected, the transfer has failed and the call goes
- * on; the call that it was bridged with is over.
+ * Handles the end of the leg by itself or by its far end. If it was not connected yet, the transfer has failed and the
+ * call continues; if it was, the call that it was bridged with is over.
  */
 export const ended = (
   draft: Draft.Draft,

@@ -5,7 +5,7 @@ import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../../../do
 import * as Secret from "../../../../domain/schema/Secret.ts"
 import { Millis } from "./Leg.ts"
 
-/** What a dial says besides the numbers. The command has the same fields. */
+/** The fields of a dial besides the numbers, as its command has them. */
 export const DialOptions = Schema.Struct({
   near: Schema.optionalKey(LegId),
   headers: Schema.optionalKey(Schema.Array(CustomHeader)),
@@ -18,8 +18,7 @@ export type DialOptions = typeof DialOptions.Type
 const ofLeg = { commandId: CommandId, legId: LegId }
 
 /**
- * A command of call control that went down and whose outcome has not come back
- * (src/README.md#commands-are-part-of-the-state).
+ * A command of call control that was sent down and has no outcome yet (src/README.md#commands-are-part-of-the-state).
  */
 export const Pending = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.Literal("dial"), options: DialOptions }),
@@ -33,7 +32,7 @@ export const Pending = Schema.Union([
     ...ofLeg,
     type: Schema.Literal("hangup"),
     since: Millis,
-    /** The reason for which an unanswered inbound leg is refused; null: a plain hang-up. */
+    /** The cause with which an unanswered inbound leg is rejected; null: a plain hang-up. */
     rejectCause: Schema.NullOr(RejectCause)
   }),
   Schema.Struct({
@@ -42,7 +41,7 @@ export const Pending = Schema.Union([
     since: Millis,
     peerLegId: LegId,
     peerCallId: CallId,
-    /** The verb that asks for it. `restart`: they were bridged, and another life of their carrier has them. */
+    /** The verb that requests it. `restart`: the legs were bridged, and another carrier incarnation has them now. */
     by: Schema.Literals(["transfer", "bridge", "restart"])
   }),
   Schema.Struct({ ...ofLeg, type: Schema.Literal("unbridge"), since: Millis }),
@@ -61,7 +60,7 @@ export const Pending = Schema.Union([
     type: Schema.Literal("leave_room"),
     since: Millis,
     conferenceId: ConferenceId,
-    /** Whose stay it ends. */
+    /** The member whose stay it ends. */
     memberId: MemberId
   }),
   Schema.Struct({
@@ -70,9 +69,9 @@ export const Pending = Schema.Union([
     since: Millis,
     to: Schema.String,
     headers: Schema.optionalKey(Schema.Array(CustomHeader)),
-    /** When the peer took it; null: not yet. */
+    /** When the peer accepted it; null: not yet. */
     acceptedAt: Schema.NullOr(Millis),
-    /** When it was connected elsewhere: it is about to hang up. Null: not yet. */
+    /** When the peer was connected elsewhere, and so is about to hang up. Null: not yet. */
     completedAt: Schema.NullOr(Millis)
   })
 ])

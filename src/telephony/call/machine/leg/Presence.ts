@@ -3,11 +3,11 @@ import type { CallState } from "../CallState.ts"
 import type { Leg } from "./Leg.ts"
 
 /**
- * What became of a leg, by what its carrier knows and not by which process died.
+ * The state of a leg after an absence, decided by its carrier and not by which process died.
  *
- * - `alive`: the carrier that was heard last has it, has its end still to tell, or may not have got its dial yet. All
- *   that pends may be sent again, because that carrier drops what it took before.
- * - `found`: another life of the carrier has it, which knows nothing of our commands and of the numbers of its events.
+ * - `alive`: the carrier incarnation that sent its last event has it, has yet to report its end, or may not have got its
+ *   dial. All pending commands may be repeated, because that carrier drops those that it has taken.
+ * - `found`: another incarnation of the carrier has it, which knows neither our commands nor the numbers of its events.
  * - `gone`: the carrier does not know it.
  * - `unknown`: the carrier cannot be asked now.
  */

@@ -9,8 +9,8 @@ import type { Leg } from "./Leg.ts"
 import type * as Pending from "./Pending.ts"
 
 /**
- * Asks the far end to call somebody in place of us, guide/calls.md#refer (RFC 3515, RFC 5589). Once it is connected
- * there it hangs up; where it does not, the call ends by itself.
+ * Asks the far end to call another party itself, guide/calls.md#refer (RFC 3515, RFC 5589). Once it is connected there
+ * it hangs up; if it does not, this service ends the call.
  */
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -58,7 +58,7 @@ export const told = (
 
 /** A peer that has not answered a REFER by then never will (RFC 3261 section 17.1.2.2). */
 const answerMs = 40_000
-/** A carrier that has not told by then what became of it never will: it waits for an hour at most. */
+/** A carrier that has not reported the outcome by then never will: it waits for an hour at most. */
 const reportMs = 3_700_000
 /** How long a peer that is connected elsewhere may take to hang up. */
 const leavingMs = 5_000

@@ -4,7 +4,7 @@ import * as Draft from "../Draft.ts"
 import type { StepContext } from "../StepContext.ts"
 import type { Leg } from "./Leg.ts"
 
-/** Takes a leg down at the carrier: refuses an inbound one that nobody answered, and hangs up any other. */
+/** Takes a leg down at the carrier: rejects an unanswered inbound one, and hangs up any other. */
 export const release = (
   draft: Draft.Draft,
   leg: Leg,

@@ -15,7 +15,7 @@ import * as Leg from "./Leg.ts"
  */
 export type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
 
-/** `reservedMinutes`: of the new leg. */
+/** `reservedMinutes` are those of the new leg. */
 export const begin = (
   draft: Draft.Draft,
   body: typeof Transfer.Type,
@@ -66,7 +66,7 @@ export const begin = (
   return Connecting.ringback(dialled, true, context)
 }
 
-/** The leg was answered: it is to be bridged. */
+/** Requests the bridge once the leg is answered. */
 export const answered = (draft: Draft.Draft, leg: Leg.Leg, context: StepContext): Draft.Draft =>
   Bridging.ask(
     Connecting.ringback(draft, false, context),

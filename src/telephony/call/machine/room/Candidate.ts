@@ -3,11 +3,11 @@ import type { CallId, LegId, RouteId } from "../../../../domain/Id.ts"
 import * as ActionRows from "../ActionRows.ts"
 import { type CallState, isTerminal, primary } from "../CallState.ts"
 
-/** The call's own leg, as a conference needs to know it before it gives it a seat. */
+/** The facts about a call's own leg that a conference needs before it gives the call a seat. */
 export interface Candidate {
   readonly callId: CallId
   readonly legId: LegId
-  /** The carrier of the leg: the room's must meet it. */
+  /** The carrier of the leg, which must be able to meet that of the room. */
   readonly adapter: string
   readonly routeId: RouteId
   readonly from: string
@@ -25,7 +25,7 @@ export const of = (state: CallState): Candidate => ({
   customerReference: state.customerReference
 })
 
-/** Why the call cannot come into a conference now, before one is asked for a seat; null: it can. */
+/** Why the call cannot enter a conference now, checked before a conference is asked for a seat; null: it can. */
 export const refusal = (state: CallState): ApiError | null =>
   isTerminal(state)
     ? ActionRows.alreadyEnded

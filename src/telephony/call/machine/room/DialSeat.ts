@@ -17,10 +17,10 @@ export interface DialSeat {
   readonly adapter: string
   readonly near: LegId
   /**
-   * Has the conference commit the seat, when all that the call needs is reserved. When it fails all is given back, and
-   * nothing is dialled. Behind it the conference hears what becomes of the call: `refused` where it never came to be.
+   * Makes the conference commit the seat, when all that the call needs is reserved. When it fails, all is given back
+   * and nothing is dialled. Afterwards the conference gets messages of the call: `refused` if it was never created.
    */
   readonly claim: (dialled: Dialled) => Effect.Effect<void, ApiError>
-  /** The body of the answer, JSON, behind the claim. */
+  /** Renders the body of the response, JSON, after the claim. */
   readonly render: (dialled: Dialled) => string
 }

@@ -3,11 +3,11 @@ import * as Meter from "../Meter.ts"
 import type { ToCall, ToConference } from "./RoomTell.ts"
 import * as Stay from "./Stay.ts"
 
-/** What a call tells conferences: a function of what it has committed. */
+/** The messages of a call to conferences: a function of its committed state. */
 type Refused = Extract<ToConference, { readonly type: "refused" }>["reason"]
 type Enter = Extract<ToCall, { readonly type: "enter" }>
 
-/** Why the call cannot take a seat, whatever it costs; null: it can. */
+/** Why the call cannot take a seat, apart from its price; null: it can. */
 export const refusal = (state: CallState): Refused | null =>
   isTerminal(state)
     ? "gone"
@@ -19,7 +19,7 @@ export const refusal = (state: CallState): Refused | null =>
           ? "carrier_error"
           : null
 
-/** What a commit changed of the call's seat. It has each seat once, so it leaves each once. */
+/** The messages about a commit's change of the seat. A call has each seat once, so it leaves each once. */
 export const ofChange = (before: CallState | null, state: CallState): ReadonlyArray<ToConference> => {
   const [was, is] = [before?.room ?? null, state.room]
   if (was === is) return []
@@ -43,25 +43,25 @@ const entered = (state: CallState, { conferenceId, memberId }: NonNullable<CallS
 })
 
 /**
- * The answer to a tell that changed nothing; null: there is none yet, because the call was dialled for this seat and is
- * not answered.
+ * The answer to a message that changed nothing; null: there is none yet, because the call was dialled for this seat and
+ * is not answered.
  */
 export const of = (state: CallState, tell: ToCall): ToConference | null => {
   const { conferenceId, memberId } = tell
   const seat = { conferenceId, memberId, callId: state.id }
   if (state.room?.memberId === memberId) return state.room.phase === "dialled" ? null : entered(state, state.room)
   if (tell.type === "over" || Stay.isKnown(state, memberId)) return { ...seat, type: "left" }
-  // What can take a seat and has not taken it could not pay for it.
+  // A call that could take a seat and has not taken it could not pay for it.
   return { ...seat, type: "refused", reason: refusal(state) ?? "balance_insufficient" }
 }
 
-/** The answer of a call that is not there. */
+/** The answer for a call that does not exist. */
 export const ofNobody = (callId: CallState["id"], { conferenceId, memberId, type }: ToCall): ToConference => {
   const seat = { conferenceId, memberId, callId }
   return type === "over" ? { ...seat, type: "left" } : { ...seat, type: "refused", reason: "gone" }
 }
 
-/** The meter of a stay that begins with this tell; null: none does. */
+/** The meter of a stay that begins with this message; null: none does. */
 export const meterOf = (state: CallState, { memberId }: Enter): Meter.Meter | null =>
   refusal(state) !== null || Stay.isKnown(state, memberId)
     ? null

@@ -17,15 +17,15 @@ import type { Room } from "./Room.ts"
 import * as Stay from "./Stay.ts"
 
 /**
- * A call and the room of a conference, guide/calls.md#conferences. The conference gives it a seat; the call alone sends
- * its leg there and takes it out again; the carrier tells when it is in and when it no longer is. What the call tells
- * its conference follows from its commits (`RoomAnswer`).
+ * A call and the room of a conference, guide/calls.md#conferences. The conference gives the call a seat; the call alone
+ * sends its leg there and takes it out again; the carrier reports when it is in and when it no longer is. The messages
+ * of the call to its conference follow from its commits (`RoomAnswer`).
  */
 type Result = Draft.Draft | Outcome<never, never>
 type Told = Extract<CallInput, { readonly type: "told" }>
 type RoomEvent = Extract<CarrierEvent, { readonly type: "room_joined" | "room_left" }>
 
-/** A tell that is late, or was heard before, changes nothing. */
+/** A late or repeated message changes nothing. */
 export const step = (state: CallState, { reservedMinutes = [], tell }: Told, context: StepContext): Result => {
   switch (tell.type) {
     case "enter":
@@ -88,13 +88,13 @@ const join = (draft: Draft.Draft, room: Room, context: StepContext): Draft.Draft
   )
 }
 
-/** The call was answered: it takes the seat that it was dialled for. */
+/** Takes the seat that the call was dialled for, once it is answered. */
 export const answered = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   const { room } = draft.state
   return room?.phase === "dialled" ? join(draft, { ...room, phase: "entering", since: context.now }, context) : draft
 }
 
-/** Another life of the carrier has the leg, and nobody knows whether it is in the room. */
+/** Sends the leg again, because another carrier incarnation has it and it is unknown whether it is in the room. */
 export const again = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   const { pending, room } = draft.state
   return room?.phase === "in" && !pending.some(({ type }) => type === "join_room") ? join(draft, room, context) : draft
@@ -155,10 +155,10 @@ const joined = (draft: Draft.Draft, leg: Leg, room: Room, at: number): Draft.Dra
   })
 }
 
-/** As carriers say that a room is gone, or keeps a member out. */
+/** The reasons of carriers for a room that is gone, or that refuses a member. */
 const closed = ["left", "removed", "unknown_room"]
 
-/** The leg is not in the room. A call that was dialled for it and never came in has nowhere to be. */
+/** Handles a leg that is not in the room. A call that was dialled for the room and never entered ends. */
 const out = (draft: Draft.Draft, room: Room, why: string, at: number, context: StepContext): Draft.Draft =>
   room.wasDialled && room.phase !== "in"
     ? end(
@@ -171,10 +171,10 @@ const out = (draft: Draft.Draft, room: Room, why: string, at: number, context: S
       )
     : Draft.set(Stay.over(draft, at), { letGo: room.memberId })
 
-/** Nobody told what became of a command. */
+/** The reason for a command whose outcome never came. */
 export const timeout = "timeout"
 
-/** The carrier could not carry it out, or has not told in time what became of it. */
+/** Handles a command that the carrier could not carry out, or whose outcome is overdue. */
 export const failed = (
   draft: Draft.Draft,
   pending: Pending.Of<"join_room" | "leave_room">,
@@ -186,6 +186,6 @@ export const failed = (
   const { room } = settled.state
   if (pending.type === "leave_room" || room === null || room.memberId !== pending.memberId) return settled
   const left = out(settled, room, why, at, context)
-  // It may still come in, and is to go then.
+  // The leg may still enter, and must leave then.
   return why !== timeout || isTerminal(left.state) ? left : takeOut(left, room, context)
 }

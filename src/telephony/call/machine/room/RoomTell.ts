@@ -2,19 +2,19 @@ import { Schema } from "effect"
 import { CallId, ConferenceId, LegId, MemberId } from "../../../../domain/Id.ts"
 
 /**
- * What conferences and calls tell each other. A conference owns seats, and a call owns its leg: so a seat is claimed by
- * the conference, taken by the call (which sends its leg there), and freed by whichever is over first.
+ * The messages between conferences and calls. A conference owns seats, and a call owns its leg: a seat is claimed by
+ * the conference, taken by the call (which sends its leg there), and freed by the one that is over first.
  *
- * Each may hear it late, twice, or when it has ended. Everything names the member, an id that no other seat has: what is
- * unknown or over changes nothing. The conference says again what was not answered, and a call answers each time.
+ * A message may arrive late, twice, or after the end. Each names the member, an id that no other seat has; an unknown
+ * or finished one changes nothing. The conference repeats unanswered messages, and a call answers each time.
  */
 const ofMember = { conferenceId: ConferenceId, memberId: MemberId }
 
 /** From a conference to a call. */
 export const ToCall = Schema.Union([
   /**
-   * A seat waits for the call's own leg, in a room of the carrier `adapter`. Answered by `entered`, `refused` or (behind
-   * that) `left`. A call that was dialled for this seat knows it, and answers with what became of it.
+   * A seat is ready for the call's own leg, in a room of the carrier `adapter`. Answered by `entered`, `refused` or
+   * (after that) `left`. A call that was dialled for this seat knows it, and answers with its present state.
    */
   Schema.Struct({
     ...ofMember,
@@ -25,16 +25,18 @@ export const ToCall = Schema.Union([
     isHeld: Schema.Boolean
   }),
   /**
-   * The conference is over, or has removed a member who still rings: the call is hung up, if it still has this seat.
-   * Answered by `left`.
+   * The conference is over, or has removed a ringing member: the call is hung up if it still has this seat. Answered by
+   * `left`.
    */
   Schema.Struct({
     ...ofMember,
     type: Schema.tag("over"),
     by: Schema.Literals(["api", "system"]),
-    /** The member was taken out while it rang, and the conference goes on without it; absent: the conference is over. */
+    /**
+     * The member was removed while ringing, and the conference continues without it; absent: the conference is over.
+     */
     isRemoved: Schema.optionalKey(Schema.Literal(true)),
-    /** The carrier could not make the room: a call that was not dialled for it goes on without it. */
+    /** The carrier could not create the room: a call that was not dialled for it continues without it. */
     neverStood: Schema.optionalKey(Schema.Literal(true))
   })
 ])
@@ -42,16 +44,16 @@ export type ToCall = typeof ToCall.Type
 
 /** From a call to a conference. */
 export const ToConference = Schema.Union([
-  /** The call has taken the seat, and has sent its leg there. The room tells when it is in. */
+  /** The call has taken the seat and has sent its leg there. The room reports when the leg is in. */
   Schema.Struct({ ...ofMember, type: Schema.tag("entered"), callId: CallId, legId: LegId }),
-  /** It has not taken it, and will not. `gone`: there is no such call, or it has ended. */
+  /** The call has not taken the seat, and will not. `gone`: there is no such call, or it has ended. */
   Schema.Struct({
     ...ofMember,
     type: Schema.tag("refused"),
     callId: CallId,
     reason: Schema.Literals(["gone", "not_answered", "in_another_room", "balance_insufficient", "carrier_error"])
   }),
-  /** It has no part in the seat any more: it left, was hung up, or ended before it came in. */
+  /** The call no longer has the seat: it left, was hung up, or ended before it entered. */
   Schema.Struct({ ...ofMember, type: Schema.tag("left"), callId: CallId })
 ])
 export type ToConference = typeof ToConference.Type

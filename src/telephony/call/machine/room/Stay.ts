@@ -3,16 +3,13 @@ import { type CallState, primary } from "../CallState.ts"
 import * as Draft from "../Draft.ts"
 import * as Meter from "../Meter.ts"
 
-/** A stay of the call's own leg in a room: from its seat to the moment at which it has no part in it any more. */
+/** A stay of the call's own leg in a room: from its seat to the moment at which the call no longer has that seat. */
 
 /** Whether the call has, or had, this seat. Each stay has a meter, and those are never removed. */
 export const isKnown = ({ meters }: CallState, memberId: MemberId): boolean =>
   meters.some(({ workId }) => workId === memberId)
 
-/**
- * The call has no part in its seat any more, and its leg is by itself again, unless somebody else has it: `answered`,
- * without an event.
- */
+/** Gives up the seat. The leg is `answered` again, without an event, unless it has another partner. */
 export const over = (draft: Draft.Draft, at: number): Draft.Draft => {
   const { room } = draft.state
   if (room === null) return draft

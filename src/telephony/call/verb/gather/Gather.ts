@@ -9,7 +9,7 @@ import * as Rules from "./GatherRules.ts"
 import * as Playback from "../Playback.ts"
 
 /**
- * Digit collection, guide/calls.md#gather: with a prompt too (`GatherPrompt.ts`).
+ * Digit collection, guide/calls.md#gather, also with a prompt (`GatherPrompt.ts`).
  *
  * A gather is complete at the terminating digit, at `maximumDigits`, when the first digit or the next one does not come
  * in time, and when the whole takes too long. Enough digits are `valid` however it ended. Too few are `invalid` after
@@ -67,7 +67,7 @@ const ended =
   (digits: string, status: GatherStatus): Family.Ending =>
   (of, at) => ({ type: "call.gather_complete", data: { ...of, digits, status, completedAt: at } })
 
-/** What a step of the rules means for the item. */
+/** Translates an outcome of the rules for the item. */
 const turn = <I extends Family.Item & Rules.Gather>(
   { asks, complete, cut, gather }: Rules.Outcome<I>,
   tells: Family.Ending = null
@@ -78,7 +78,7 @@ const turn = <I extends Family.Item & Rules.Gather>(
   media: cut === null ? [] : [{ type: "stop_prompt", promptId: cut }]
 })
 
-/** A prompt that could not be played is told like any other sound; the gather goes on without it. */
+/** A prompt that could not be played is reported like any other sound; the gather continues without it. */
 const promptFailed = (id: WorkId, sound: Playable, reason: string | null): Family.Ending =>
   Playback.ended(id, sound.type === "speech", "failed", reason)
 
@@ -115,7 +115,7 @@ export const gather = collection.verb({
     type: "begin",
     item: {
       id: derive("gather"),
-      // It listens in silence, as one with a prompt listens to its prompt alone.
+      // It collects in silence, as a gather with a prompt plays only its prompt.
       media: { type: "cut_playback" },
       options,
       digits: "",

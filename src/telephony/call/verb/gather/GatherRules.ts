@@ -9,9 +9,9 @@ import { Playable } from "../../../../ports/media/Playback.ts"
  * The rules of collecting digits, guide/calls.md#gather and guide/calls.md#gathers-with-a-prompt, as a table without
  * effects.
  *
- * A gather without prompts listens from its beginning. One with prompts has tries: each begins with a prompt (behind the
- * invalid prompt, where the try before was invalid), which the first digit that counts cuts off. Its timers begin when the
- * prompt has ended, however that was. A try fails where a gather without prompts would end as `invalid` or `timeout`;
+ * A gather without prompts listens from its beginning. One with prompts has tries: each begins with a prompt (after the
+ * invalid prompt, if the try before was invalid), which the first digit that counts cuts off. Its timers begin when the
+ * prompt has ended, for any reason. A try fails where a gather without prompts would end as `invalid` or `timeout`;
  * then the next begins, and the last one's outcome is the gather's.
  */
 export interface Options {
@@ -26,12 +26,12 @@ export interface Options {
 
 export const Prompts = Schema.Struct({
   prompt: Playable,
-  /** Heard before the prompt when the try before was invalid; null: nothing is. */
+  /** The sound before the prompt when the try before was invalid; null: none. */
   invalid: Schema.NullOr(Playable),
   maximumTries: Schema.Int,
   /** The number of the present try, from 1. */
   tried: Schema.Int,
-  /** What is heard; null: its timers run. */
+  /** The sound that is playing; null: none, and the timers run. */
   playing: Schema.NullOr(
     Schema.Struct({ id: WorkId, what: Schema.Literals(["prompt", "invalid"]), since: Schema.Number })
   )
@@ -40,7 +40,7 @@ export type Prompts = typeof Prompts.Type
 
 export const fields = {
   digits: Secret.digits(Schema.String),
-  /** Since when the timers of this try run; while a prompt is heard, when that began. */
+  /** Since when the timers of this try run; during a prompt, when it began. */
   startedAt: Schema.Number,
   lastDigitAt: Schema.NullOr(Schema.Number),
   prompts: Schema.NullOr(Prompts)
@@ -55,18 +55,17 @@ export interface Gather {
   readonly prompts: Prompts | null
 }
 
-/** What happens to a gather. */
 export type Input =
   | { readonly type: "digit"; readonly digit: string }
   | { readonly type: "prompt_ended"; readonly status: "completed" | "stopped" | "failed" }
   | { readonly type: "due" }
-  /** Nobody knows whether its prompt is heard. */
+  /** It is unknown whether its prompt is playing. */
   | { readonly type: "restarted" }
 
 export interface Outcome<G extends Gather> {
   /** Null: it is complete. */
   readonly gather: G | null
-  /** With the digits of the last try. */
+  /** Holds the digits of the last try. */
   readonly complete: { readonly digits: string; readonly status: GatherStatus } | null
   /** The prompt that begins. */
   readonly asks: MediaCommand | null
@@ -76,7 +75,7 @@ export interface Outcome<G extends Gather> {
 
 type Begun<G extends Gather> = Outcome<G> & { readonly gather: G }
 
-/** A prompt is never as long: what has not ended then never will. */
+/** Longer than any prompt: the end of one that has not ended by then is lost. */
 const longestPromptMs = 35 * 60_000
 
 const goesOn = <G extends Gather>(gather: G, cut: WorkId | null = null): Begun<G> => ({
@@ -93,20 +92,20 @@ const complete = ({ digits }: Gather, status: GatherStatus, cut: WorkId | null):
   cut
 })
 
-/** Whether a digit does anything: one outside of `validDigits` does where somebody is to be told that it is wrong. */
+/** Whether a digit has an effect. One outside of `validDigits` does when there is an invalid prompt to play. */
 const counts = ({ options, prompts }: Gather, digit: string): boolean =>
   digit === options.terminatingDigit ||
   options.validDigits.includes(digit) ||
   (prompts !== null && prompts.invalid !== null)
 
-/** Digits that cut a prompt off. */
+/** The digits that cut a prompt off. */
 const stoppedBy = (gather: Gather): string =>
   "0123456789*#ABCD"
     .split("")
     .filter((digit) => counts(gather, digit))
     .join("")
 
-/** Lets a prompt begin, and nothing else be heard. */
+/** Begins a prompt and silences all else. */
 const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "invalid", at: number): Begun<G> => {
   const sound = what === "invalid" && prompts.invalid !== null ? prompts.invalid : prompts.prompt
   const id = WorkId.make(deriveOpaque(gather.id, what, prompts.tried))
@@ -120,11 +119,11 @@ const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "i
   }
 }
 
-/** The first try. */
+/** Begins the first try. */
 export const begin = <G extends Gather>(gather: G, at: number): Begun<G> =>
   gather.prompts === null ? goesOn(gather) : play(gather, gather.prompts, "prompt", at)
 
-/** From now on it listens, and its timers run. */
+/** Begins to listen and starts the timers. */
 const listen = <G extends Gather>(gather: G, at: number): G =>
   gather.prompts === null
     ? gather
@@ -139,7 +138,7 @@ const failed = <G extends Gather>(
   const { prompts } = gather
   if (prompts === null || prompts.tried >= prompts.maximumTries) return complete(gather, status, cut)
   const isToBeTold = prompts.invalid !== null && (status === "invalid" || gather.digits !== "")
-  // It cuts off what is heard.
+  // The new prompt cuts off one that is playing.
   return play(gather, { ...prompts, tried: prompts.tried + 1 }, isToBeTold ? "invalid" : "prompt", at)
 }
 
@@ -183,7 +182,7 @@ export const step = <G extends Gather>(gather: G, input: Input, at: number): Out
   }
 }
 
-/** When `due` happens, if nothing else does before. */
+/** When `due` happens, unless something else does first. */
 export const dueAt = ({ lastDigitAt, options, prompts, startedAt }: Gather): number =>
   prompts !== null && prompts.playing !== null
     ? prompts.playing.since + longestPromptMs
