@@ -9,12 +9,12 @@ import type * as RecordingRepo from "./RecordingRepo.ts"
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Recordings of one batch. */
+/** The number of recordings in one batch. */
 const batch = 500
-/** Files that are moved at once. */
+/** How many files are moved concurrently. */
 const concurrency = 8
 
-/** How many days recordings stay available, and how many they are kept in all. */
+/** How many days recordings stay available, and after how many they expire. */
 export interface Days {
   readonly archive: number
   readonly expire: number
@@ -25,8 +25,8 @@ const moved = Metric.counter("recordings_aged_total", { description: "Recordings
 type Repo = Effect.Success<typeof RecordingRepo.make>
 
 /**
- * What becomes of recordings with time, guide/recordings.md#states: files are moved to the archive, and later removed.
- * The row follows the file, so a step that was cut off is done again; a file that has gone leads to `expired`.
+ * Archives and expires recordings with age, guide/recordings.md#states: files move to the archive, and are later
+ * removed. The row follows the file, so a step that was cut off is repeated; a missing file leads to `expired`.
  */
 export const make = (of: {
   readonly jobs: Jobs["Service"]
@@ -41,7 +41,7 @@ export const make = (of: {
     storage.move(File.keyOf(row, "available"), File.keyOf(row, "archived")).pipe(
       Effect.andThen(change(row.id, ["available"], "archived", Audit.system)),
       Effect.flatMap((isChanged) =>
-        // It was deleted meanwhile, by somebody who knew of the first place only.
+        // The recording was deleted meanwhile, by a request that knew only the first place of its file.
         isChanged
           ? Metric.update(Metric.withAttributes(moved, { to: "archived" }), 1)
           : storage.remove(File.keyOf(row, "archived"))
@@ -63,7 +63,7 @@ export const make = (of: {
       )
     )
 
-  /** Batch by batch; one that cannot be moved keeps the others from nothing, and the job is repeated for it. */
+  /** Works batch by batch. A file that cannot be moved does not stop the others; the job is repeated for it. */
   const each = <E>(
     due: Effect.Effect<ReadonlyArray<RecordingRow>>,
     age: (row: RecordingRow) => Effect.Effect<void, E>

@@ -1,6 +1,6 @@
 import type { RecordingId } from "../../domain/Id.ts"
 
-/** Where the file of a recording is in the store, by its status; it is the same whoever asks. */
+/** The key of a recording's file in the object store, by its status. */
 export const keyOf = (
   { format, id }: { readonly id: RecordingId; readonly format: string },
   status: "available" | "archived"

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import type * as Id from "../../domain/Id.ts"
 
-/** How often calls and conferences are asked what they wait for. A command may be on its way for as long. */
+/** How often calls and conferences are asked about awaited recordings. A command may be on its way for as long. */
 const everyMs = 10_000
 
 /**
- * Finds recordings that a call or a conference waits for and nobody works at, again and again. Commands and outcomes get
- * lost where a leg ends, an entity is read again, or a defect ends what was under way; so nobody waits for hours.
+ * Repeatedly looks for recordings that a call or a conference awaits and that no recorder has, so that none waits for
+ * hours. Commands and outcomes get lost when a leg ends, an entity is read again, or a defect ends unfinished work.
  *
- * One is `lost` when it was missed twice in a row: ten to twenty seconds later.
+ * A recording is `lost` when it was missed twice in a row: ten to twenty seconds later.
  */
 export const watch = <Awaited extends { readonly id: Id.WorkId }>(of: {
   readonly awaited: Effect.Effect<ReadonlyArray<Awaited>>

@@ -4,7 +4,7 @@ import { lengthAt } from "../../media/Frame.ts"
 
 /**
  * Makes interleaved little-endian samples of the two tracks of a recording: each on its channel, or both mixed on one,
- * limited where they are too loud together. It keeps what the limiter needs from chunk to chunk.
+ * limited where they are too loud together. It keeps the state of the limiter between chunks.
  */
 export const make = (channels: "single" | "dual") => {
   const limiter = Limiter.make()

@@ -18,9 +18,9 @@ import { Recordings } from "./Recording.ts"
 import * as Metrics from "./RecordingMetrics.ts"
 import * as Writing from "./Writing.ts"
 
-/** What a crash may lose is less than two of these. */
+/** A crash loses less than two of these. */
 const chunkMs = 500
-/** So long the disk may take nothing before a recording is cut off. */
+/** How long the disk may accept nothing before a recording is cut off. */
 const patienceMs = 20_000
 
 const wanted: Wanted = {
@@ -31,19 +31,19 @@ const wanted: Wanted = {
   beeps: { atBegin: false, everyMs: null }
 }
 
-/** Files that are sent to the store at once; tenants have their turns. */
+/** How many files are sent to the store concurrently; tenants take turns. */
 const storing = { places: 8, room: 100_000 }
 
-/** Between two attempts to store a file, or to tell of it: twice as long each time. */
+/** The wait between two attempts to store a file or to report it, doubled each time. */
 const firstWaitMs = 1_000
 const longestWaitMs = 60_000
 /** A little less than a call waits for the outcome (`telephony/call/verb/Recording.ts`). */
 const giveUpAfterMs = 5.5 * 3_600_000
 
-/** An item of a call or a conference that waits for what becomes of its recording. */
+/** An item of a call or a conference that awaits the outcome of its recording. */
 export interface Awaited {
   readonly id: Id.WorkId
-  /** Of a conference: its host. */
+  /** The host's call, for a conference. */
   readonly callId: Id.CallId
   readonly conferenceId?: Id.ConferenceId
   readonly legId: Id.LegId
@@ -55,31 +55,31 @@ interface Lost extends Awaited {
 
 type Start = Extract<Attended, { readonly type: "start_recording" }>
 
-/** Ends that nobody asked for. */
+/** Whether the capture ended without a request. */
 const isCut = (end: CaptureEnd): boolean => end !== "stopped" && end !== "leg_closed" && end !== "unknown_leg"
 
 /**
- * Records legs and rooms, guide/recordings.md: what a capture hears is written to the spool as it comes, and at the end
- * made a file, stored and told to its owner, a call or a conference. The media thread never waits for a disk, and an
- * owner for nothing.
+ * Records legs and rooms, guide/recordings.md: the sound of a capture is written to the spool at once. At the end it is
+ * made into a file, stored, and reported to its owner, a call or a conference. Neither the media thread nor an owner
+ * ever waits for a disk.
  *
- * Each step can be done again: what a dead process left on the spool is completed by the next one, under the same key in
- * the store and with the same event, of which the owner takes the first.
+ * Each step can be repeated: the next process completes the spool of a dead one, under the same key in the store and
+ * with the same event, of which the owner accepts the first.
  */
 export class Recorder extends Context.Service<
   Recorder,
   {
     /**
-     * After a start, when calls and conferences are back: completes what the process before left, and tells those of
-     * `awaited` of whose recording nothing is there.
+     * After a start, when calls and conferences are rebuilt: completes what the process before left on the spool, and
+     * fails the recordings of `awaited` that are not there.
      */
     readonly recover: (awaited: ReadonlyArray<Lost>) => Effect.Effect<void>
     /**
-     * From now on, until the scope closes, whoever waits for a recording of which nothing is here is told so, within half
-     * a minute (`LostRecordings`).
+     * Until the scope closes, fails every awaited recording that this process does not have, within half a minute
+     * (`LostRecordings`).
      */
     readonly watch: (awaited: Effect.Effect<ReadonlyArray<Lost>>) => Effect.Effect<void, never, Scope.Scope>
-    /** Recordings that are not stored yet. */
+    /** The number of recordings that are not stored yet. */
     readonly unstored: Effect.Effect<number>
   }
 >()("trunkline/recording/Recorder") {
@@ -94,7 +94,7 @@ export class Recorder extends Context.Service<
       const recordings = yield* Recordings
       const run = yield* FiberSet.makeRuntime()
       const places = FairPlaces.make(storing)
-      /** Everything that is on the spool, or will be; with its capture while that goes on. */
+      /** Every recording that is on the spool or will be, with its capture while that runs. */
       const known = new Map<Id.WorkId, Captured | null>()
 
       const measure = Effect.suspend(() =>
@@ -104,7 +104,7 @@ export class Recorder extends Context.Service<
         )
       )
 
-      /** For as long as its owner waits; `fault`: it could not be told. */
+      /** Reports an event as long as its owner waits; `fault`: it could not be delivered. */
       const tell = ({ callId, conferenceId, legId }: Awaited, event: MediaEvent) =>
         Effect.gen(function* () {
           const at = yield* Monotonic.now
@@ -120,7 +120,7 @@ export class Recorder extends Context.Service<
           }
         })
 
-      /** Whether there is a row of it, as soon as the database says so. */
+      /** Whether the recording has a row, as soon as the database answers. */
       const isStored = (id: Id.RecordingId, waitMs = firstWaitMs): Effect.Effect<boolean> =>
         Effect.catchDefect(recordings.isStored(id), (defect) =>
           Effect.logDebug("a recording cannot be looked up and is looked up again", defect).pipe(
@@ -141,7 +141,7 @@ export class Recorder extends Context.Service<
               })
         )
 
-      /** Tells that there is no file, and forgets what there is. */
+      /** Reports that there is no file, and removes the recording from the spool. */
       const fail = (of: Awaited, reason: string) =>
         Effect.gen(function* () {
           yield* spool.remove(of.id)
@@ -167,7 +167,7 @@ export class Recorder extends Context.Service<
           }
         })
 
-      /** From the spool to the store, and told. */
+      /** Moves a recording from the spool to the store, and reports it. */
       const complete = (of: Spooled) =>
         Effect.gen(function* () {
           const file = yield* spool.finish(of)
@@ -178,7 +178,7 @@ export class Recorder extends Context.Service<
           const { durationMs, sizeBytes } = file
           const downloadUrl = yield* recordings.link(recording)
           const told = yield* tell(of, { type: "recording_stored", id: of.id, durationMs, sizeBytes, downloadUrl })
-          // The next process finds it where it is.
+          // It stays on the spool, where the next process finds it.
           if (told === "fault") return yield* outcome(of, "untold")
           // Its owner may have given it up, or its tenant may have deleted it by now.
           if (!(yield* isStored(recording.id))) yield* Effect.ignore(storage.remove(key))
@@ -197,7 +197,7 @@ export class Recorder extends Context.Service<
           return measure
         })
 
-      /** Whatever happens, somebody is told; what this process cannot tell any more, the next one does. */
+      /** Reports an outcome even after a defect; one that this process cannot report, the next process does. */
       const guarded = (of: Awaited, work: Effect.Effect<void>) =>
         work.pipe(
           Effect.catchDefect((defect) =>
@@ -283,7 +283,7 @@ export class Recorder extends Context.Service<
         }
       )
 
-      /** Completes what is on the spool and nobody works at, and tells those whose recording is nowhere. */
+      /** Completes recordings on the spool that no fiber handles, and fails those that are nowhere. */
       const takeUp = Effect.fnUntraced(function* (awaited: ReadonlyArray<Lost>, message: string) {
         const before = new Set(known.keys())
         const left = (yield* spool.left).filter(({ id }) => !before.has(id) && !known.has(id))
@@ -294,7 +294,7 @@ export class Recorder extends Context.Service<
         const lost = awaited.filter(({ id }) => !known.has(id))
         for (const of of lost) {
           known.set(of.id, null)
-          // What was heard of an answered leg is on the disk of a process that is elsewhere, or was less than a chunk.
+          // The sound of an answered leg is on the disk of another process, or was less than a chunk.
           run(guarded(of, fail(of, of.wasAnswered ? "lost" : "no_sound")))
         }
         yield* measure

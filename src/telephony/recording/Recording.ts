@@ -24,10 +24,10 @@ export type { Recorded, RecordingRow } from "./RecordingList.ts"
 export type { Recording } from "./RecordingView.ts"
 export { Recording as View } from "./RecordingView.ts"
 
-/** Of an available recording, in the store. */
+/** The key of an available recording's file in the object store. */
 export const fileKey = (row: RecordingRow): string => File.keyOf(row, "available")
 
-/** Where a file is in the store; null: there is none. */
+/** The key of a recording's file in the object store; null: there is none. */
 export const filePlace = (of: {
   readonly id: Id.RecordingId
   readonly format: string
@@ -35,10 +35,10 @@ export const filePlace = (of: {
 }): string | null => (of.status === "available" || of.status === "archived" ? File.keyOf(of, of.status) : null)
 export { path as downloadPath } from "./DownloadLink.ts"
 
-/** The row of a recording, for the commit that tells its outcome. */
+/** The row of a recording, for the commit that holds its outcome. */
 export const written = (recorded: Recorded): ReadonlyArray<ListWrite> => RecordingList.writes(null, recorded)
 
-/** Recordings that are erased together. */
+/** How many recordings are erased in one portion. */
 const erased = 200
 
 interface Caller {
@@ -48,7 +48,7 @@ interface Caller {
   readonly ip: string | null
 }
 
-/** Recordings whose outcome is known, guide/recordings.md: found, listed, downloaded and deleted. */
+/** Recordings whose outcome is known, guide/recordings.md: finding, listing, downloading and deleting them. */
 export class Recordings extends Context.Service<
   Recordings,
   {
@@ -60,33 +60,33 @@ export class Recordings extends Context.Service<
       filters: { readonly callId?: Id.CallId },
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<RecordingView.Recording>>
-    /** 204; its file goes with a job behind this. `not_found`. */
+    /** Answers 204; a job removes its file afterwards. `not_found`. */
     readonly remove: (caller: Caller, id: Id.RecordingId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
-    /** Of a call, the first ones first. */
+    /** The recordings of a call, oldest first. */
     readonly ofCall: (tenantId: Id.TenantId, callId: Id.CallId) => Effect.Effect<ReadonlyArray<RecordingView.Recording>>
-    /** The recording to which a link leads; null: to none that can be downloaded. */
+    /** The recording that a link leads to; null: none that can be downloaded. */
     readonly linked: (link: {
       readonly file: string
       readonly expires: string
       readonly signature: string
     }) => Effect.Effect<RecordingRow | null>
-    /** Its file is not in the store any more. */
+    /** Marks a recording as expired, because its file is missing in the store. */
     readonly gone: (id: Id.RecordingId) => Effect.Effect<void>
     /** A fresh link to the file of a recording. */
     readonly link: (of: { readonly id: Id.RecordingId; readonly format: "mp3" | "wav" }) => Effect.Effect<string>
-    /** Whether its outcome is that it was stored. */
+    /** Whether the recording's outcome is that it was stored. */
     readonly isStored: (id: Id.RecordingId) => Effect.Effect<boolean>
-    /** Brings one back from the archive: `not_found`, or a conflict unless it is archived. */
+    /** Brings a recording back from the archive: `not_found`, or a conflict unless it is archived. */
     readonly restore: (id: Id.RecordingId) => Effect.Effect<RecordingView.Recording, ApiError>
     /**
-     * Removes the files of a tenant, portion by portion; the rows become `expired`. `told` of how many, in the
-     * transaction of each portion. Fails when a file cannot be removed; what is left is done when it is run again.
+     * Removes the files of a tenant, portion by portion; the rows become `expired`. `told` gets the size of each
+     * portion, in its transaction. Fails when a file cannot be removed; a repetition continues with the rest.
      */
     readonly erase: (
       tenantId: Id.TenantId,
       told: (count: number) => Effect.Effect<unknown>
     ) => Effect.Effect<void, unknown>
-    /** One round of what the job of ageing does by itself. */
+    /** One round of the ageing job. */
     readonly age: Effect.Effect<void, unknown>
   }
 >()("trunkline/recording/Recordings") {
@@ -147,7 +147,7 @@ export class Recordings extends Context.Service<
           kind: removal,
           concurrency: 4,
           timeoutMs: 120_000,
-          // About two weeks, then the operator has to look.
+          // The attempts last about two weeks; after that the operator has to act.
           retry: { attempts: 400, firstMs: 5_000, maxMs: 3_600_000 },
           run: ({ key }) => storage.remove(key)
         })

@@ -21,7 +21,7 @@ export interface Recorded {
 
 const { bigint, int, of, text, time, uuid } = ListTable
 
-/** The table of recordings. A row is written with the commit that tells the recording's outcome. */
+/** The table of recordings. A row is written with the commit that holds the recording's outcome. */
 export const RecordingList = of<Recorded>()("recording", {
   id: text((recorded) => recorded.id),
   tenantId: uuid((recorded) => recorded.tenantId),

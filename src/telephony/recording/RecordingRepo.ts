@@ -4,7 +4,7 @@ import type { CallId, RecordingId, TenantId } from "../../domain/Id.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { RecordingList, type RecordingRow, type Status } from "./RecordingList.ts"
 
-/** A call can have fewer: as much paid work as `telephony/call/machine/Meter.ts` allows. */
+/** More than a call can have, because `telephony/call/machine/Meter.ts` limits its paid work. */
 const mostOfCall = 200
 
 /** Rows of `recording`. Failed statements die. */
@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
           item
         })
       ),
-    /** `tenantId` null: of any tenant. */
+    /** `tenantId` null: the recording may belong to any tenant. */
     find: (tenantId: TenantId | null, id: RecordingId) =>
       Effect.map(
         Effect.orDie(
@@ -44,7 +44,7 @@ export const make = Effect.gen(function* () {
         ),
         first
       ),
-    /** The first ones come first. */
+    /** Oldest first. */
     ofCall: (tenantId: TenantId, callId: CallId) =>
       Effect.orDie(
         sql<RecordingRow>`SELECT ${columns} FROM recording
@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
         ),
         first
       ),
-    /** What it was before; null when the recording is gone, or no longer `from`. */
+    /** The tenant and the status before; null when the recording is gone, or no longer `from`. */
     change: (id: RecordingId, from: ReadonlyArray<Status>, to: Status) =>
       Effect.map(
         Effect.orDie(
@@ -69,7 +69,7 @@ export const make = Effect.gen(function* () {
         ),
         (rows) => rows[0] ?? null
       ),
-    /** With a file, the newest first; `after`: those behind this place in the list. */
+    /** Recordings that have a file, newest first; `after`: only those after this place in the list. */
     toErase: (tenantId: TenantId, after: { readonly at: string; readonly id: RecordingId } | null, limit: number) =>
       Effect.orDie(
         sql<RecordingRow & { readonly at: string }>`SELECT ${columns}, created_at::text AS at FROM recording
@@ -77,7 +77,7 @@ export const make = Effect.gen(function* () {
             after === null ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::text)`
           } ORDER BY created_at DESC, id DESC LIMIT ${limit}`
       ),
-    /** How many of them had a file. */
+    /** Returns how many of them had a file. */
     expire: (ids: ReadonlyArray<RecordingId>) =>
       Effect.map(
         Effect.orDie(
@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
         ),
         (rows) => rows.length
       ),
-    /** Available ones that have been so for this long, the oldest first. */
+    /** Recordings that have been available for this long, oldest first. */
     toArchive: (afterMs: number, limit: number) =>
       Effect.orDie(
         sql<RecordingRow>`SELECT ${columns} FROM recording

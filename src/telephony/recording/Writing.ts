@@ -7,8 +7,8 @@ import * as Pcm from "./Pcm.ts"
 export type Heard = Chunk | CaptureEnd
 
 /**
- * Writes what is heard to the spool, until its end, which it gives. At `maxLengthMs`, to the sample, it stops the capture
- * and does `full`; then the recording counts as stopped.
+ * Writes captured sound to the spool until the capture ends, and returns that end. At `maxLengthMs`, to the sample, it
+ * stops the capture and runs `full`; then the recording counts as stopped.
  */
 export const write = (
   spool: Spool["Service"],

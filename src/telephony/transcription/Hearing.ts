@@ -2,8 +2,8 @@ import { Effect, Latch } from "effect"
 import type { Chunk } from "../../media/capture/Capture.ts"
 
 /**
- * What was heard of the tracks of a leg, between a capture that hands it in and those who take it, each a track at its own
- * pace. `taken` hears of chunks that all have taken. The capture bounds what waits.
+ * A buffer for the tracks of a leg, between a capture that adds sound and readers that each take one track at their own
+ * pace. `taken` gets the number of chunks that all readers have taken. The capture bounds the buffer.
  */
 export const make = (tracks: number, taken: (chunks: number) => void) => {
   const waiting = Array.from({ length: tracks }, (): Array<Int16Array> => [])
@@ -31,7 +31,7 @@ export const make = (tracks: number, taken: (chunks: number) => void) => {
       isOver = true
       more.openUnsafe()
     },
-    /** The next stretch of a track; null: the sound is over. */
+    /** The next samples of a track; null: the sound is over. */
     take: (track: number): Effect.Effect<Int16Array | null> => {
       const attempt: Effect.Effect<Int16Array | null> = Effect.suspend(() => {
         const samples = next(track)

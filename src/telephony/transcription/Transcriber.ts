@@ -14,12 +14,12 @@ import * as Hearing from "./Hearing.ts"
 import * as Metrics from "./TranscriptionMetrics.ts"
 
 const chunkMs = 100
-/** So far an engine may be behind, or away, before its session ends as `slow`. */
+/** How far an engine may lag, or how long it may be away, before its session ends as `slow`. */
 const patienceMs = 20_000
-/** Phrases that wait to be stored while the database is away. */
+/** How many phrases may wait to be stored while the database is away. */
 const mostUntold = 1_000
 
-/** An item of a call that waits for the end of its session. */
+/** An item of a call that awaits the end of its session. */
 interface Awaited {
   readonly id: Id.WorkId
   readonly callId: Id.CallId
@@ -39,7 +39,7 @@ const wanted = ({ tracks }: Start, mostRate: Wanted["mostRate"]): Wanted => ({
   beeps: { atBegin: false, everyMs: null }
 })
 
-/** Ends of a capture behind which a transcript is whole. */
+/** Ends of a capture after which a transcript is complete. */
 const wholeEnds: ReadonlySet<CaptureEnd> = new Set(["stopped", "leg_closed", "unknown_leg"])
 
 /** Why a session failed whose sound was cut off; null: it was not. */
@@ -47,16 +47,17 @@ const cutBy = (end: CaptureEnd): string | null =>
   wholeEnds.has(end) ? null : end === "receiver_slow" ? "slow" : "no_sound"
 
 /**
- * Transcribes legs, guide/transcription.md: what a capture hears goes to a recognizer, one session for each track,
- * and each phrase to the call. The media thread never waits for an engine, and a call for nothing.
+ * Transcribes legs, guide/transcription.md: the sound of a capture goes to a recognizer, one session for each track,
+ * and each phrase to the call. The media thread never waits for an engine, and a call waits for nothing.
  *
- * When the leg is gone the engine gives its last words, for which the call waits (`telephony/call/verb/Transcription.ts`).
+ * When the leg is gone the engine returns its last words, which the call awaits
+ * (`telephony/call/verb/Transcription.ts`).
  */
 export class Transcriber extends Context.Service<
   Transcriber,
   {
     readonly live: () => number
-    /** After a start, when the calls are back: fails the sessions whose last words were awaited of the process before. */
+    /** After a start, when the calls are rebuilt: fails the sessions whose last words a dead process owed. */
     readonly recover: (awaited: ReadonlyArray<Awaited>) => Effect.Effect<void>
   }
 >()("trunkline/transcription/Transcriber") {
@@ -68,7 +69,7 @@ export class Transcriber extends Context.Service<
       const recognizer = yield* Recognizer
       const run = yield* FiberSet.makeRuntime()
       const clock = yield* Clock.Clock
-      /** Until their end is told. */
+      /** Sessions whose end is not reported yet. */
       const known = new Map<Id.WorkId, Captured>()
       const measure = Effect.suspend(() => Metric.update(Metrics.live, known.size))
 
@@ -85,22 +86,22 @@ export class Transcriber extends Context.Service<
         if (known.has(id)) return
         const tracks = tracksOf(media.tracks)
         const of = { callId, legId }
-        /** The rate of the sound, once there is some; null: it ended without. */
+        /** The sampling rate, once there is sound; null: the capture ended without any. */
         const sounds = Deferred.makeUnsafe<Chunk["rate"] | null>()
         const phrases = Effect.runSync(Queue.unbounded<MediaEvent | null>())
         const hearing = Hearing.make(tracks.length, (chunks) => captured.taken(chunks))
-        /** When its sound began, by our clock, and by the plane's. */
+        /** When the sound began, by the monotonic clock and by the media plane's. */
         let beganAt = 0
         let planeBeganAt = 0
         let heardMs = 0
-        /** The media thread stood still for so long. */
+        /** How long the media thread has stalled in all. */
         let holesMs = 0
         let cut: string | null = null
 
         const heard = (chunk: Chunk): void => {
           const lengthMs = ((chunk.tracks[0]?.length ?? 0) * 1000) / chunk.rate
           if (heardMs === 0) {
-            // A frame is kept back there.
+            // The media plane holds one frame back.
             beganAt = Monotonic.read(clock) - lengthMs - 20
             planeBeganAt = chunk.at
             Deferred.doneUnsafe(sounds, Effect.succeed(chunk.rate))
@@ -157,7 +158,7 @@ export class Transcriber extends Context.Service<
           )
         )
 
-        /** In their order, each when the one before is stored. */
+        /** Reports phrases in order, each after the one before is stored. */
         const tellAll = Effect.gen(function* () {
           for (let next = yield* Queue.take(phrases); next !== null; next = yield* Queue.take(phrases)) {
             if (Queue.sizeUnsafe(phrases) > mostUntold) return yield* new RecognitionFailed({ reason: "flooded" })

@@ -10,13 +10,13 @@ import * as TranscriptionView from "./TranscriptionView.ts"
 export type { Segment, Session, Word } from "./TranscriptionList.ts"
 export { Transcription as View } from "./TranscriptionView.ts"
 
-/** The row of a session as it is now, for the commit that makes it so. */
+/** The present row of a session, for the commit that changes it. */
 export const session = (now: Session): ReadonlyArray<ListWrite> => Sessions.writes(null, now)
 
-/** The row of a phrase, for the commit that tells it. */
+/** The row of a phrase, for the commit that reports it. */
 export const segment = (told: Segment): ReadonlyArray<ListWrite> => Segments.writes(null, told)
 
-/** Transcripts that are erased together; one may have thousands of phrases. */
+/** How many transcripts are erased in one portion; one may have thousands of phrases. */
 const erased = 20
 
 /** Transcripts of calls, guide/transcription.md#the-transcript. */
@@ -24,11 +24,11 @@ export class Transcriptions extends Context.Service<
   Transcriptions,
   {
     /**
-     * The newest session of a call, with what has been said so far: a `View` as JSON, in pieces that are read as they
-     * are pulled. Run it once. `not_found`: the call never had one.
+     * The newest session of a call, with its phrases so far: a `View` as JSON, in pieces that are read on demand. It
+     * can be run once. `not_found`: the call never had one.
      */
     readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<Stream.Stream<string>, ApiError>
-    /** Deletes those of a tenant, portion by portion; `told` of how many, in the transaction of each portion. */
+    /** Deletes a tenant's transcripts, portion by portion; `told` gets the size of each, in its transaction. */
     readonly erase: (tenantId: TenantId, told: (count: number) => Effect.Effect<unknown>) => Effect.Effect<void>
   }
 >()("trunkline/transcription/Transcriptions") {
@@ -55,7 +55,7 @@ export class Transcriptions extends Context.Service<
               text: write(segments, isLast),
               next: isLast ? null : (segments.at(-1)?.sequence ?? null)
             }))
-          // What refuses the answer does so before it has begun.
+          // The first piece is read now, so that an error comes before the response has begun.
           const first = yield* piece(0)
           const others =
             first.next === null

@@ -30,7 +30,7 @@ export interface Word {
 
 export interface Segment {
   readonly transcriptionId: TranscriptionId
-  /** 1, 2, 3 and so on within the session. */
+  /** Counts from 1 within the session. */
   readonly sequence: number
   readonly transcript: string
   readonly confidence: number | null
@@ -58,10 +58,10 @@ export const Sessions = of<Session>()("transcription", {
   costCents: int((session) => session.costCents)
 })
 
-/** Of 0 to 1; the table keeps whole numbers. */
+/** The table keeps a confidence of 0 to 1 as a whole number of these parts. */
 export const confidenceParts = 10_000
 
-/** Phrases, each written with the commit that tells it. `words` is JSON. */
+/** Phrases, each written with the commit that reports it. `words` is JSON. */
 export const Segments = of<Segment>()("transcript_segment", {
   id: text(({ sequence, transcriptionId }) => `${transcriptionId}_${String(sequence).padStart(6, "0")}`),
   transcriptionId: text((segment) => segment.transcriptionId),

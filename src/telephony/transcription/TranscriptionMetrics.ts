@@ -1,6 +1,6 @@
 import { Metric } from "effect"
 
-/** The figures of transcription. */
+/** The metrics of transcription. */
 
 export const live = Metric.gauge("transcriptions_live", { description: "Transcriptions of calls that go on" })
 

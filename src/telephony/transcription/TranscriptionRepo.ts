@@ -4,7 +4,7 @@ import type { CallId, TenantId } from "../../domain/Id.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
 import { Segments, type SegmentRow, Sessions, type SessionRow } from "./TranscriptionList.ts"
 
-/** Phrases that are read at once: a few milliseconds of the thread, with all of their words. */
+/** How many phrases are read at once: all of their words take the thread a few milliseconds. */
 const pageSize = 100
 
 /** Rows of `transcription` and `transcript_segment`. Failed statements die. */
@@ -13,7 +13,7 @@ export const make = Effect.gen(function* () {
   const lists = yield* ListClient.reading
 
   return {
-    /** The newest session of a call. One whose call was settled without its end is told as failed. */
+    /** The newest session of a call. A session whose call was settled without its end is shown as failed. */
     newest: (tenantId: TenantId, callId: CallId) =>
       Effect.map(
         Effect.orDie(
@@ -25,7 +25,7 @@ export const make = Effect.gen(function* () {
         ),
         ([row]): SessionRow | null => (row === undefined ? null : row.isLost ? { ...row, status: "failed" } : row)
       ),
-    /** Deletes some of a tenant's sessions with their phrases; how many. */
+    /** Deletes up to `limit` of a tenant's sessions with their phrases, and returns their number. */
     eraseSome: (tenantId: TenantId, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly count: number }>`
@@ -38,8 +38,8 @@ export const make = Effect.gen(function* () {
         ([row]) => row?.count ?? 0
       ),
     /**
-     * What is made of the phrases of a session behind the one with this number, in their order and a page at a time: in
-     * the turns in which lists are read, because the transcript of a long call has many.
+     * Applies `use` to a page of a session's phrases after this number, in order. It takes part in the turns of list
+     * reads, because the transcript of a long call has many phrases.
      */
     segments: <A>(
       session: SessionRow,

@@ -44,7 +44,7 @@ const session = {
   costCents: Field.centsOrNull("What it costs; null until it has ended.")
 }
 
-/** A session of transcription with everything that was said, guide/transcription.md#the-transcript. */
+/** A session of transcription with all of its phrases, guide/transcription.md#the-transcript. */
 export const Transcription = Wire.struct({
   ...session,
   segments: Schema.Array(Segment).annotate({ description: "Every phrase." }),
@@ -54,10 +54,10 @@ export const Transcription = Wire.struct({
 const encodeSession = Wire.encoder(Wire.struct(session))
 const encodeSegment = Wire.encoder(Segment)
 
-/** As the table keeps them: we wrote them. */
+/** The words of a row, parsed without a check because only this service writes them. */
 const wordsOf = (stored: string): ReadonlyArray<StoredWord> => JSON.parse(stored)
 
-/** Writes a `Transcription` piece by piece, so that a long one takes no long turn of the thread. */
+/** Writes a `Transcription` in pieces, so that a long one does not block the thread. */
 export const writer = (of: SessionRow) => {
   const phrases: Array<string> = []
   const head = (): string =>
@@ -72,7 +72,7 @@ export const writer = (of: SessionRow) => {
       })
     )
   return {
-    /** The next piece of its JSON, with the phrases behind those that it has. */
+    /** The next piece of the JSON, with the phrases that follow those already written. */
     write: (segments: ReadonlyArray<SegmentRow>, isLast: boolean): string => {
       const begin = phrases.length === 0 ? head() : segments.length === 0 ? "" : ","
       for (const { transcript } of segments) phrases.push(transcript)

@@ -9,24 +9,24 @@ import * as Refund from "./Refund.ts"
 
 const dayMs = 86_400_000
 
-/** So many days a closed tenant can still be exported with its recordings. */
+/** How many days a closed tenant can still be exported with its recordings. */
 const defaultDays = 30
 
-/** So long the operator waits for a refund; then it goes on behind the answer. */
+/** How long the operator waits for a refund; then it continues after the answer. */
 const patience = "15 seconds"
 
-/** What becomes of a tenant that is closed, guide/tenants.md#closing. */
+/** The closing of a tenant, guide/tenants.md#closing. */
 export class Closings extends Context.Service<
   Closings,
   {
     /**
-     * Its recordings and transcripts are erased after so many days; 0: at once. Null: as it was said before, or after 30
-     * days. Nothing is erased unless the tenant is closed then.
+     * Schedules the erasure of recordings and transcripts after these days; 0: at once. Null: keeps the last schedule,
+     * or takes 30 days. Nothing is erased unless the tenant is closed then.
      */
     readonly eraseAfter: (tenantId: TenantId, days: number | null) => Effect.Effect<void>
     /**
-     * What is left of its balance goes back to its cards, behind its last call. It waits a while for the end of that; a
-     * repetition waits for the same one. 409 while the tenant is not closed.
+     * Refunds the rest of the balance to the tenant's cards, after its last call. It waits a while for the end of that;
+     * a repetition waits for the same refund. 409 while the tenant is not closed.
      */
     readonly refund: (tenantId: TenantId) => Effect.Effect<void, ApiError>
   }

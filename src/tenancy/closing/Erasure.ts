@@ -9,14 +9,14 @@ import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Transcriptions } from "../../telephony/transcription/Transcription.ts"
 import * as LiveCalls from "./LiveCalls.ts"
 
-/** The key is the tenant. */
+/** The key of a job is the tenant. */
 export const kind = "tenant.erasure"
 
 /**
- * Erases what was said in a closed tenant's calls, guide/tenants.md#closing: the files of its recordings, whose rows
- * become `expired`, and its transcripts.
+ * Erases the contents of a closed tenant's calls, guide/tenants.md#closing: the files of its recordings, whose rows become
+ * `expired`, and its transcripts.
  *
- * It goes by portions. What is left is found in the rows, so it goes on wherever it was cut off. The audit line of a
+ * It works in portions. The rows show what is left, so it continues wherever it was cut off. The audit line of a
  * portion is in its transaction.
  */
 export const make = Effect.gen(function* () {

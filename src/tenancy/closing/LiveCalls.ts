@@ -6,7 +6,7 @@ class CallsGoOn extends Data.TaggedError("CallsGoOn") {
   override readonly message = "calls of the tenant, or their recordings, are not over yet"
 }
 
-/** Fails while a call of the tenant goes on, or does not know yet what it cost and what became of its recordings. */
+/** Fails while a call of the tenant is live, or its cost or the outcome of its recordings is not known. */
 export const none = Effect.map(
   SqlClient.SqlClient,
   (sql) => (tenantId: TenantId) =>

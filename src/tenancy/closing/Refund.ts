@@ -5,14 +5,14 @@ import type { Job } from "../../runtime/job/Jobs.ts"
 import { Plans } from "../../money/plan/Plan.ts"
 import * as LiveCalls from "./LiveCalls.ts"
 
-/** The key is the tenant and the round of its payout. */
+/** The key of a job is the tenant and the round of its payout. */
 export const kind = "closing.refund"
 
 export const keyOf = (tenantId: TenantId, round: number): string => `${tenantId} ${round}`
 
 /**
- * Gives back what is left of the balance of a closed tenant, guide/tenants.md#refund-of-the-balance: when the last call
- * is over and paid, and the plan has covered its part and ended.
+ * Refunds the rest of a closed tenant's balance, guide/tenants.md#refund-of-the-balance, when the last call is over and
+ * paid, and the plan has covered its part and ended.
  */
 export const make = Effect.gen(function* () {
   const funding = yield* Funding

@@ -6,7 +6,7 @@ import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
 import * as Field from "./Field.ts"
 import { control } from "./Verb.ts"
 
-/** Verbs that connect the call with another party; their behaviour is in `call/machine/leg`. */
+/** Verbs that connect the call with another party; their behaviour is in `telephony/call/machine/leg`. */
 
 const customHeaders = Field.or(CustomHeader.CustomHeaders, [])
 

@@ -5,7 +5,7 @@ import * as Family from "./Family.ts"
 
 /**
  * Detects what answered an outbound call, guide/detection.md. It begins by itself with the answer if the call was
- * placed so, and reports `call.amd_complete` once the result is known, and again for a beep within half a minute after
+ * placed so, reports `call.amd_complete` once the result is known, and again for a beep within half a minute after
  * that.
  */
 const fields = {

@@ -32,9 +32,7 @@ export const ToCall = Schema.Union([
     ...ofMember,
     type: Schema.tag("over"),
     by: Schema.Literals(["api", "system"]),
-    /**
-     * The member was removed while ringing, and the conference continues without it; absent: the conference is over.
-     */
+    /** The member was removed while ringing, and the conference continues; absent: the conference is over. */
     isRemoved: Schema.optionalKey(Schema.Literal(true)),
     /** The carrier could not create the room: a call that was not dialled for it continues without it. */
     neverStood: Schema.optionalKey(Schema.Literal(true))
