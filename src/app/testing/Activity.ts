@@ -1,28 +1,28 @@
 import { Effect, Scheduler } from "effect"
 
-/** Work that is under way since a moment of `performance.now()`. */
+/** Unfinished work, and when it began, by `performance.now()`. */
 export interface Work {
   readonly what: string
   readonly since: number
 }
 
 /**
- * What is under way that no clock measures: requests, statements, files, handlers of the user; and fibers that wait for
- * their turn. The clock moves only when there is nothing of it.
+ * Activity that no clock measures: requests, statements, files, handlers of the user, and fibers that wait for their
+ * turn. The clock moves only when there is none.
  */
 export interface Activity {
-  /** Something is under way until the function that this gives is called. */
+  /** Begins work, and returns the function that ends it. */
   readonly begin: (what: string) => () => void
   readonly during: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A statement of the database begins (1) or ends (-1). */
+  /** A database statement begins (1) or ends (-1). */
   readonly statement: (by: 1 | -1) => void
-  /** The oldest first. Statements are not named. */
+  /** Unfinished work, oldest first. Statements are not named. */
   readonly underWay: () => ReadonlyArray<Work>
   readonly isNone: () => boolean
-  /** How often something else than a statement began or ended, and how often a statement did. */
+  /** How often anything but a statement began or ended, and how often a statement did. */
   readonly steps: () => number
   readonly statements: () => number
-  /** The scheduler of all fibers of the service, which are counted while they wait for their turn. */
+  /** The scheduler of all fibers of the service, which counts them while they wait for their turn. */
   readonly scheduler: Scheduler.Scheduler
 }
 

@@ -42,12 +42,12 @@ import { Transcriber } from "../../telephony/transcription/Transcriber.ts"
 import type { Activity } from "./Activity.ts"
 import * as ReadableSpeech from "./phone/ReadableSpeech.ts"
 
-/** All databases of tests are sealed under it, so that one can be a copy of another. */
+/** The key that seals all test databases, so that one can be a copy of another. */
 const vaultKey = createHash("sha256").update("trunkline/testing").digest()
 
 const version = "testing"
 
-/** What follows rows and other processes goes by this machine's clock, whatever clock the calls go by. */
+/** Work that depends on rows or other processes uses this machine's clock, whatever clock the calls use. */
 const live = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))
 
 export interface Options {
@@ -57,7 +57,7 @@ export interface Options {
   readonly activity: Activity
   readonly egress: Egress["Service"]
   readonly voices: ReadonlyArray<string>
-  /** The journal was lost: nothing works any more. */
+  /** Called when the journal is lost, after which nothing works. */
   readonly onLost: (error: Error) => void
 }
 
@@ -107,7 +107,7 @@ const decoder = ({ during }: Activity) =>
     )
   ).pipe(Layer.provide(AudioDecoder.layerInline))
 
-/** Commits gather behind a statement: while one waits for its turn, the clock stands still. */
+/** Counts commits as activity, because the clock must not move while one waits for the statement before it. */
 const counted = ({ during }: Activity) =>
   Layer.effect(
     Journal,
@@ -121,7 +121,7 @@ const counted = ({ during }: Activity) =>
     )
   )
 
-/** The features over their database, and the world of a test. */
+/** The features over their database, and the simulated outside world of a test. */
 export const features = (options: Options) => {
   const { activity, baseUrl, databaseUrl, directory, egress, onLost, voices } = options
   const migrated = Layer.effectDiscard(Effect.andThen(Database.migrated, VaultCheck.confirm))
@@ -166,7 +166,7 @@ export const features = (options: Options) => {
   )
 }
 
-/** Phones, what carries their sound, and what records and transcribes it. */
+/** Phones, the media plane, the recorder and the transcriber. */
 export const carriers = (
   options: Pick<Options, "activity" | "directory"> & {
     readonly phones: PhoneScript.Phones
@@ -195,7 +195,7 @@ export const carriers = (
     Layer.provide(decoder(options.activity))
   )
 
-/** Jobs and deliveries, which go by rows. */
+/** Jobs and deliveries, which depend on rows. */
 export const rows = Layer.merge(Features.deliveries({ version, disableAfterDays: null }), Jobs.runner).pipe(
   Layer.provide(live)
 )

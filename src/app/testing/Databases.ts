@@ -7,7 +7,7 @@ import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../../runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../../runtime/store/embedded/OwnerFile.ts"
 
-/** A server of Postgres for the tests of this process. */
+/** A Postgres server for the tests of this process. */
 export interface Server {
   readonly url: string
   readonly release: () => Promise<void>
@@ -15,13 +15,13 @@ export interface Server {
 
 const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
 
-/** Clusters that tests of several processes use at once. */
+/** The most clusters that tests of several processes can use at once. */
 const maxClusters = 64
 const prefix = "trunkline_run_"
 
 /**
  * Starts a Postgres of our own. Its cluster stays in the temporary directory and is used again, so that only the first
- * start has to make one; one that a dead process left running is taken over.
+ * start creates it; one that a dead process left running is taken over.
  */
 const launch = async (): Promise<Server> => {
   const root = join(tmpdir(), `trunkline-testing-${process.getuid?.() ?? 0}`)
@@ -50,7 +50,7 @@ const launch = async (): Promise<Server> => {
       await run(Scope.close(scope, Exit.void))
       continue
     }
-    // The process ends without having stopped it.
+    // Stops the server when the process ends without having released it.
     const onExit = () => void quit()
     process.once("exit", onExit)
     const left = await query(url, `SELECT datname AS name FROM pg_database WHERE starts_with(datname, '${prefix}')`)
@@ -66,10 +66,10 @@ const launch = async (): Promise<Server> => {
 }
 
 let shared: { readonly server: Promise<Server>; users: number } | null = null
-/** A server that stops is waited for before the next one starts. */
+/** Completes when a stopping server has stopped, because the next start waits for that. */
 let stopping: Promise<void> = Promise.resolve()
 
-/** The server of `databaseUrl`, or one of our own, which runs until the last of its users has released it. */
+/** The server at `databaseUrl`, or one of our own, which runs until its last user has released it. */
 export const acquire = async (databaseUrl: string | null): Promise<Server> => {
   if (databaseUrl !== null) return { url: databaseUrl, release: () => Promise.resolve() }
   shared ??= { server: stopping.then(launch), users: 0 }
@@ -104,7 +104,7 @@ export const connect = async (url: string) => {
   }
 }
 
-/** One statement over a connection of its own. */
+/** Runs one statement over a connection of its own. */
 export const query = async (url: string, text: string): Promise<ReadonlyArray<Row>> => {
   const connection = await connect(url)
   try {
@@ -120,7 +120,7 @@ const at = (url: string, database: string): string => {
   return other.href
 }
 
-/** Changes whenever a file of the program does, so that what was prepared by another version is not used. */
+/** Changes with every file of the program, so that a template of another version is not used. */
 const version = async (): Promise<string> => {
   const root = new URL("../..", import.meta.url).pathname
   const hash = createHash("sha256")
@@ -133,8 +133,8 @@ const version = async (): Promise<string> => {
 }
 
 /**
- * The database that each start gets a copy of: prepared once for a server and version of the program, by whoever comes
- * first. `prepare` fills an empty one and says what there is to know of it.
+ * The database that each start gets a copy of: prepared once for a server and version of the program, by the first
+ * process that needs it. `prepare` fills an empty database and returns a description.
  */
 const template = async (server: string, prepare: (url: string) => Promise<string>) => {
   const name = `trunkline_template_${await version()}`
@@ -155,7 +155,7 @@ const template = async (server: string, prepare: (url: string) => Promise<string
     await query(server, `COMMENT ON DATABASE ${name} IS '${made.replaceAll("'", "''")}'`)
     return { name, told: made }
   } catch (error) {
-    // Somebody else was first.
+    // Another process was first.
     await query(server, `DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`)
     for (let waited = 0; waited < 50; waited++) {
       const theirs = await known()
@@ -173,15 +173,15 @@ const create = async (server: string, name: string, of: string | null): Promise<
       await query(server, `CREATE DATABASE ${name}${copy}`)
       break
     } catch (error) {
-      // Two copies of one template at once can stand in each other's way.
+      // Two concurrent copies of one template can block each other.
       if (attempt === 10) throw error
       await new Promise((resolve) => setTimeout(resolve, 50 * attempt))
     }
-  // What is tested is the flow, not the disk.
+  // The tests are about the flow, not the disk.
   await query(server, `ALTER DATABASE ${name} SET synchronous_commit = off`)
 }
 
-/** A database of its own, prepared; `told` is what its preparation said. */
+/** A new, prepared database; `told` is the description from its preparation. */
 export const fresh = async (server: string, prepare: (url: string) => Promise<string>) => {
   const { name: of, told } = await template(server, prepare)
   const name = `${prefix}${randomBytes(6).toString("hex")}`

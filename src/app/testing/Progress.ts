@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises"
 
-/** What somebody waits for while the clock moves. */
+/** A condition that a test awaits while the clock moves. */
 export interface Wait {
   readonly isDone: () => boolean
-  /** It will not happen any more, and why; null: it may. */
+  /** The reason why it can no longer happen; null: it still may. */
   readonly failure?: () => Error | null
   /** Epoch milliseconds of the clock that is moved. */
   readonly until: number
-  /** At `until`; null: that is what was waited for. */
+  /** The error when `until` is reached; null: reaching it is the success. */
   readonly late: (() => Error) | null
 }
 
@@ -18,26 +18,26 @@ interface Waiter extends Wait {
 
 export interface Options {
   readonly now: () => number
-  /** When something is due; null: never. */
+  /** The next moment at which something is due; null: never. */
   readonly nextDue: () => number | null
   readonly moveTo: (at: number) => void
   readonly quiet: () => Promise<void>
   /** Whether the clock may go no faster than real time. */
   readonly isPaced: () => boolean
-  /** Faults of the test that nobody has heard of yet: a handler that threw. Takes the first. */
+  /** Takes the first unreported fault of the test, such as a handler that threw. */
   readonly takeFault: () => Error | null
 }
 
 const nothingMore = () => new Error("nothing more will happen: nobody waits for the clock any more")
 
 /**
- * Moves the clock for those who wait, and only then: whenever all is quiet, to the next moment at which something is due.
- * What is due at one moment is through before the next one. Several may wait at once.
+ * Moves the clock while a test waits, and only then: whenever all is quiet, to the next moment at which something is
+ * due. Everything due at one moment is finished before the next one. Several waits may run at once.
  */
 export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Options) => {
   const waiters = new Set<Waiter>()
   let isRunning = false
-  /** A moment of both clocks, while the clock is paced. */
+  /** The same moment on both clocks, while the clock is paced. */
   let pace: { readonly real: number; readonly virtual: number } | null = null
 
   const settle = (waiter: Waiter, error: unknown = null): void => {
@@ -48,7 +48,7 @@ export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Option
   const failAll = (error: unknown): void => {
     for (const waiter of waiters) settle(waiter, error)
   }
-  /** True: somebody has what they waited for. */
+  /** Settles the waits that are over. True: there were some. */
   const look = (): boolean => {
     let isSettled = false
     for (const waiter of waiters) {
@@ -62,7 +62,7 @@ export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Option
     return isSettled
   }
 
-  /** False: it is too early for that moment, by the pace. */
+  /** False: by the pace it is too early for that moment. */
   const keepPace = async (at: number): Promise<boolean> => {
     if (!isPaced()) {
       pace = null
@@ -85,7 +85,7 @@ export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Option
     if (await keepPace(at)) moveTo(at)
   }
 
-  /** Nothing may stand between the last look at who waits and the word that it does not run any more. */
+  /** No await may come between the last look at the waiters and the end of `isRunning`. */
   const run = async (): Promise<void> => {
     isRunning = true
     while (waiters.size > 0) await step().catch(failAll)
@@ -98,7 +98,7 @@ export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Option
         waiters.add({ ...wait, resolve, reject })
         if (!isRunning) void run()
       }),
-    /** Whoever waits is told this. */
+    /** Fails all waits with this error. */
     fail: failAll
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 import type { Activity } from "./Activity.ts"
 
-/** Something has been under way for too long in real time. */
+/** Some activity has lasted too long in real time. */
 export class Stuck extends Error {
   override readonly name = "Stuck"
   constructor(underWay: ReadonlyArray<string>, patienceMs: number) {
@@ -13,27 +13,27 @@ export class Stuck extends Error {
   }
 }
 
-/** Turns of the event loop in which nothing may happen. A round trip to code of this process over loopback needs some. */
+/** Turns of the event loop without activity. A round trip to code of this process over loopback needs several. */
 const turnsWithin = 2
 const turnsOutside = 16
-/** A statement takes a fraction of a millisecond; what takes longer is looked at less often. */
+/** A statement takes a fraction of a millisecond; a longer one is checked less often. */
 const promptMs = 20
 
 export interface Options {
   readonly activity: Activity
-  /** What the database knows to be due, or null: deliveries, jobs. Asked when there was a statement since. */
+  /** The deliveries or jobs that are due by the database, or null. Asked only after a further statement. */
   readonly unfinished: () => Promise<string | null>
-  /** Real milliseconds without anything, after something was under way. */
+  /** Real milliseconds that must be quiet after some activity. */
   readonly settleMs: number
   readonly patienceMs: number
 }
 
 /**
- * Completes when nothing is under way: no fiber waits for its turn, no statement, file, request or handler has begun and
- * not ended, and no delivery is due. Fails with `Stuck` when one of these lasts too long.
+ * Completes when nothing is under way: no fiber waits for its turn, no statement, file, request or handler is
+ * unfinished, and no delivery is due. Fails with `Stuck` when one of these lasts too long.
  */
 export const make = ({ activity, patienceMs, settleMs, unfinished }: Options) => {
-  /** Behind these all was quiet. */
+  /** The counts after which all was quiet. */
   let seen = { steps: -1, statements: -1 }
 
   return async (): Promise<void> => {

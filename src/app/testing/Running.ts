@@ -21,23 +21,23 @@ import * as Workspace from "./Workspace.ts"
 
 export interface StartOptions {
   /**
-   * `virtual` (default): the clock of calls stands still until the test moves it, and then goes as fast as this machine
-   * can. `real`: it is this machine's.
+   * `virtual` (default): the clock of calls stops until the test moves it, and then goes as fast as this machine can. `real`:
+   * it is this machine's clock.
    */
   readonly clock?: "virtual" | "real"
-  /** What the virtual clock shows at the start; default now. */
+  /** The time of the virtual clock at the start; default now. */
   readonly startsAt?: Date | string | number
-  /** A Postgres whose user may create databases; default one of our own, which runs while a service of this process does. */
+  /** A Postgres whose user may create databases; default one of our own, shared by the services of this process. */
   readonly databaseUrl?: string
-  /** What ids and secrets are derived from. */
+  /** The seed that ids and secrets are derived from. */
   readonly seed?: string
-  /** Voices that the flow asks for by name, `<engine>.<voice>`; `female` and `male` are always there. */
+  /** Voices that the flow uses by name, `<engine>.<voice>`; `female` and `male` always exist. */
   readonly voices?: ReadonlyArray<string>
-  /** Real time in which something that is under way must go on, before the test fails; default 5 seconds. */
+  /** How much real time any activity may take before the test fails; default 5 seconds. */
   readonly patience?: Span
-  /** Real time for which nothing may happen before the clock moves, for a flow that runs in another process. */
+  /** How much real time must be quiet before the clock moves, for a flow that runs in another process. */
   readonly settle?: Span
-  /** What the service logs to the standard error output; default `Error`. */
+  /** The least level of log lines on the standard error output; default `Error`. */
   readonly logLevel?: Assembly.LogLevel
 }
 
@@ -71,7 +71,7 @@ const randomOf = (seed: string) => {
   }
 }
 
-/** Deliveries and jobs that are due, or under way. */
+/** Finds deliveries and jobs that are due or under way. */
 const unfinished = `
   SELECT CASE
     WHEN EXISTS (SELECT FROM webhook_delivery WHERE status = 'sending' OR due_at <= now())
@@ -79,7 +79,7 @@ const unfinished = `
     ELSE (SELECT 'a job of the service: ' || string_agg(DISTINCT kind, ', ') FROM job
       WHERE failed_at IS NULL AND (leased_by IS NOT NULL OR due_at <= now())) END AS what`
 
-/** A service that runs: what `Trunkline` shows of it. */
+/** A running service, as `Trunkline` uses it. */
 export type Running = Awaited<ReturnType<typeof start>>
 
 export const start = async (options: StartOptions) => {
@@ -91,7 +91,7 @@ export const start = async (options: StartOptions) => {
 
   const scope = Scope.makeUnsafe()
   const ends: Array<() => Promise<void> | void> = []
-  /** All of it, whatever becomes of each. */
+  /** Runs every step, even when one fails. */
   const stop = async (): Promise<void> => {
     const failures: Array<unknown> = []
     for (const end of ends.splice(0).toReversed())
@@ -184,11 +184,11 @@ export const start = async (options: StartOptions) => {
 
     ends.push(virtual.stand)
     ends.push(() => {
-      // Whatever waits while it stops waits in real time.
+      // Waits during the stop take real time.
       virtual.flow()
       return run(Scope.close(scope, Exit.void))
     })
-    // It is built in real time: nothing may hang because nobody moves the clock yet.
+    // The service is built in real time, because nothing moves the clock yet.
     virtual.flow()
     const context = await run(Effect.provideService(Layer.build(layer), Scope.Scope, scope))
     const within = <A, E>(effect: Effect.Effect<A, E>) => run(Effect.provide(effect, context))

@@ -7,24 +7,24 @@ import * as Target from "../../ports/egress/Target.ts"
 export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * What stands behind a URL: a handler of this process, a server of this machine by its `http:` (or `ws:`) URL, or the
- * bytes of a file.
+ * The target of a URL: a handler of this process, a server of this machine by its `http:` (or `ws:`) URL, or the bytes
+ * of a file.
  */
 export type Place = Handler | URL | string | Uint8Array
 
 export interface Options {
   readonly during: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The test has to hear of this: a handler that threw, a URL that nothing serves. */
+  /** Reports a fault to the test: a handler that threw, or a URL that nothing serves. */
   readonly fault: (error: Error) => void
-  /** Is told of each request before it is made. */
+  /** Called for each request before it is made. */
   readonly seen: (request: EgressRequest) => void
 }
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /**
- * The Internet of the test: production URLs by prefix, and what stands behind each. What the service refuses to reach in
- * production, private addresses among it, it refuses here.
+ * The Internet of the test: production URLs by prefix, with the target of each. Anything that the service refuses to
+ * reach in production, such as private addresses, it refuses here.
  */
 export const make = ({ during, fault, seen }: Options) => {
   const places = new Map<string, Handler | URL | Uint8Array>()

@@ -15,17 +15,17 @@ export type { Ended, Phone, Span } from "./phone/Phone.ts"
 export type { StartOptions, WebhookEvent } from "./Running.ts"
 export type { Handler, Place } from "./Served.ts"
 
-/** What an answer of the API holds, as JSON. */
+/** The JSON of an answer of the API. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the document of the API says what is in it
 type Json = any
 
-/** The handler of the user that the present code runs in. */
+/** The user's handler that the present code runs in. */
 const inHandler = new AsyncLocalStorage<string>()
 
-/** Gets each event as it is delivered; the delivery succeeds when it returns. A `Response` is what it answers. */
+/** Gets each event as it is delivered; the delivery succeeds when it returns. A returned `Response` is the answer. */
 export type EventHandler = (event: WebhookEvent, request: Request) => unknown
 
-/** An answer of the API that is no success. */
+/** An answer of the API that is not a success. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure"
   readonly status: number
@@ -40,17 +40,17 @@ export class ApiFailure extends Error {
 const webhookOrigin = "https://webhooks.trunkline.test"
 
 /**
- * The service in this process, with a workspace that has a key, a number and credit, and with phones that do what a test
- * says (guide/testing.md).
+ * The service in this process, with a workspace that has a key, a number and credit, and with phones that a test
+ * controls (guide/testing.md).
  */
 export class Trunkline {
-  /** Where its API is served. */
+  /** The URL of its API. */
   readonly baseUrl: string
   readonly apiKey: string
   /** The workspace's own number. */
   readonly number: string
   readonly tenantId: string
-  /** What was delivered to webhooks, each event once, in the order of the first deliveries. */
+  /** Events that were delivered to webhooks, each once, in the order of the first deliveries. */
   readonly events: ReadonlyArray<WebhookEvent>
   readonly #started: Running.Running
   readonly #phones: Map<string, Phone>
@@ -73,12 +73,12 @@ export class Trunkline {
     return new Trunkline(await Running.start(options))
   }
 
-  /** What the clock of the calls shows. */
+  /** The present time of the calls' clock. */
   get now(): Date {
     return new Date(this.#started.now())
   }
 
-  /** The phone with this number: always the same one. One that nobody has said anything about answers a call after a second. */
+  /** The phone with this number: always the same one. By default a phone answers a call after a second. */
   phone(number: string): Phone {
     const known = this.#phones.get(number)
     if (known !== undefined) return known
@@ -97,8 +97,8 @@ export class Trunkline {
   }
 
   /**
-   * Subscribes to events: a function of this process, or a server of this machine by its URL. Gives the secret that they
-   * are signed with.
+   * Subscribes to events: a function of this process, or a server of this machine by its URL. Returns the secret that
+   * they are signed with.
    */
   async webhooks(
     to: EventHandler | string | URL,
@@ -111,8 +111,8 @@ export class Trunkline {
   }
 
   /**
-   * What stands behind a production URL: a handler, a server of this machine, or a file. The URL stands for all that begin
-   * with it, the longest first.
+   * Sets the target of a production URL: a handler, a server of this machine, or a file. It applies to all URLs that
+   * begin with this one; the longest match wins.
    */
   serve(url: string, place: Served.Place): void {
     this.#started.serve(
@@ -121,12 +121,12 @@ export class Trunkline {
     )
   }
 
-  /** From now on the workspace has so much, in cents; it begins with $1,000. Calls that live go on while it lasts. */
+  /** Sets the workspace's balance, in cents; it begins with $1,000. Live calls continue while it lasts. */
   setBalance(cents: number): Promise<void> {
     return this.#started.setBalance(cents)
   }
 
-  /** Asks the API as the workspace; `path` may be a whole URL of the service. */
+  /** Sends a request to the API as the workspace; `path` may be a whole URL of the service. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${this.apiKey}`)
@@ -150,7 +150,7 @@ export class Trunkline {
     return this.#ask("POST", path, body)
   }
 
-  /** Moves the clock by so much, and completes when all that is due up to then has happened. */
+  /** Moves the clock by this span, and completes when everything due up to then has happened. */
   advance(by: Span): Promise<void> {
     return this.#wait({
       isDone: () => false,
@@ -158,11 +158,11 @@ export class Trunkline {
       late: null
     })
   }
-  /** Moves the clock until `isSo`, which is asked whenever all is quiet. */
+  /** Moves the clock until `isSo`, which is checked whenever all is quiet. */
   until(isSo: () => boolean, { within = "1 minute" }: { readonly within?: Span } = {}): Promise<void> {
     return this.#until(isSo, within, () => "what the test waits for")
   }
-  /** Moves the clock until an event of this type was delivered; each event is given once. */
+  /** Moves the clock until an event of this type is delivered; each event is returned once. */
   async event(
     type: string,
     {
@@ -182,7 +182,7 @@ export class Trunkline {
     return found
   }
 
-  /** Ends the service and all that belongs to it: ports, files, its database. Calls that live are cut off. */
+  /** Ends the service with all of its resources: ports, files, its database. Live calls are cut off. */
   stop(): Promise<void> {
     this.#stopped ??= this.#started.stop()
     return this.#stopped
@@ -238,11 +238,11 @@ export class Trunkline {
   }
 }
 
-/** A sound file in which a text is to be read, in the place of a prompt that was recorded. */
+/** A sound file that contains a readable text, in place of a recorded prompt. */
 export const spoken = (text: string): Uint8Array =>
   Wav.write({ sampleRate: 16_000, samples: ReadableTones.write(text, 16_000) })
 
-/** What is to be read in a sound file, as of a recording, one line for each phrase. */
+/** The text in a sound file such as a recording, one line for each phrase. */
 export const textIn = async (file: Uint8Array): Promise<string> =>
   ReadableTones.read(await SoundFile.decode(file), 16_000)
     .map(({ text }) => text.trim())

@@ -6,27 +6,27 @@ interface Sleeper {
 }
 
 /**
- * A clock that stands still until somebody moves it. Epoch milliseconds, always whole: a moment that cannot be reached
- * by the sum of two would be waited for without end.
+ * A clock that stops until a test moves it. Epoch milliseconds are always whole, because a fractional moment that no
+ * sum of two numbers reaches exactly would be awaited for ever.
  */
 export interface VirtualClock extends Clock.Clock {
-  /** The earliest moment at which somebody wakes up; null: nobody sleeps. */
+  /** The earliest moment at which a sleeper wakes up; null: there are no sleepers. */
   readonly nextDue: () => number | null
-  /** Moves the clock, never back, and wakes whoever is due, in the order of their moments, then of their coming. */
+  /** Moves the clock, never back, and wakes the due sleepers in the order of their moments, then of their arrival. */
   readonly moveTo: (at: number) => void
-  /** From now on the clock goes with this machine's, as for a service that starts or stops. */
+  /** Lets the clock run with this machine's, for a service that starts or stops. */
   readonly flow: () => void
-  /** It stands still again. */
+  /** Stops it again. */
   readonly stand: () => void
 }
 
 const nanos = (ms: number): bigint => BigInt(ms) * 1_000_000n
 
-/** How often a clock that flows looks. */
+/** How often a running clock is updated. */
 const flowMs = 5
 
 export const make = (startsAt: number): VirtualClock => {
-  /** The latest first. */
+  /** Sleepers, the latest first. */
   const sleepers: Array<Sleeper> = []
   let now = startsAt
   let flowing: NodeJS.Timeout | null = null

@@ -17,7 +17,7 @@ import * as Served from "./Served.ts"
 export interface Workspace {
   readonly tenantId: string
   readonly apiKey: string
-  /** Its number. */
+  /** Its phone number. */
   readonly number: string
 }
 
@@ -38,7 +38,7 @@ const fields = {
   webhookFailoverUrl: null
 }
 
-/** The same in each of its databases. */
+/** Makes the workspace, with the same values in each of its databases. */
 const make = Effect.gen(function* () {
   const rendered = yield* (yield* Tenants).signup(fields, "127.0.0.1", null)
   const { api_key_plaintext: apiKey, tenant } = JSON.parse(rendered.body ?? "") as {
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
   return { tenantId: tenant.id, apiKey, number } satisfies Workspace
 })
 
-/** Credits or debits what the balance differs by, as the operator does. */
+/** Credits or debits the difference to the balance, as the operator does. */
 export const setBalance = Effect.fnUntraced(function* ({ tenantId }: Workspace, cents: number) {
   const billing = yield* Billing
   const id = TenantId.make(tenantId)
@@ -64,7 +64,7 @@ export const setBalance = Effect.fnUntraced(function* ({ tenantId }: Workspace, 
   yield* (yield* Accounts).moneyMoved(id)
 })
 
-/** Fills an empty database, and says as JSON what workspace is in it. */
+/** Fills an empty database, and returns its workspace as JSON. */
 export const prepare = async (databaseUrl: string): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), `trunkline-testing-${process.pid}-`))
   const activity = Activity.make()
@@ -86,7 +86,7 @@ export const prepare = async (databaseUrl: string): Promise<string> => {
   const program = Effect.gen(function* () {
     const context = yield* Layer.build(layer)
     const workspace = yield* Effect.provide(make, Context.merge(context, Context.empty()))
-    // A job finishes the order.
+    // A job completes the order of the number.
     while (
       (yield* Effect.promise(() =>
         Databases.query(databaseUrl, "SELECT FROM phone_number WHERE status <> 'active' LIMIT 1")

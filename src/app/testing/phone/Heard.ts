@@ -2,22 +2,22 @@ import * as PhoneLine from "./PhoneLine.ts"
 import * as ReadableSpeech from "./ReadableSpeech.ts"
 import * as ReadableTones from "./ReadableTones.ts"
 
-/** Frames of 20 ms that are remembered: ten minutes. */
+/** How many frames of 20 ms are remembered: ten minutes. */
 const keptFrames = 30_000
 
-/** What a phone has heard in one call. */
+/** Everything that a phone has heard in one call. */
 export interface Heard {
   /** Takes the next 20 ms, which began at `now`. */
   readonly hear: (samples: Int16Array, now: number) => void
   readonly digit: (digit: string) => void
-  /** All that was spoken, with single spaces. */
+  /** All spoken text, with single spaces. */
   readonly text: () => string
   readonly digits: () => string
   /** The last ten minutes of its sound. */
   readonly sound: () => Int16Array
   /**
-   * Looks for a text behind `from`, an index of `text`, and gives the index behind it; null: it is not there. Letter
-   * case and white space do not count; a RegExp is matched as it is.
+   * Looks for a text after `from`, an index of `text`, and returns the index after it; null: not found. Letter case and
+   * white space do not count; a RegExp is matched as it is.
    */
   readonly find: (what: string | RegExp, from: number) => number | null
 }

@@ -7,30 +7,30 @@ import * as Heard from "./Heard.ts"
 import * as ReadableSpeech from "./ReadableSpeech.ts"
 import * as ReadableTones from "./ReadableTones.ts"
 
-/** How long something takes: `"3 seconds"`, or milliseconds. */
+/** A duration: `"3 seconds"`, or milliseconds. */
 export type Span = Duration.Input
 
-/** What a phone needs of the service that it is beside. */
+/** The parts of the service that a phone needs. */
 export interface World {
   readonly now: () => number
-  /** Moves the clock until it holds; what is waited for is said when it fails. */
+  /** Moves the clock until `isDone`; the error of a failure names `what`. */
   readonly until: (
     isDone: () => boolean,
     options: { readonly within: Span; readonly what: () => string; readonly failure?: () => Error | null }
   ) => Promise<void>
-  /** Runs behind everything else, by the clock that is moved. */
+  /** Runs after everything else at that moment, by the clock that is moved. */
   readonly later: (ms: number, run: () => void) => void
   readonly dial: (from: string, to: string) => Promise<{ readonly admitted: true } | { readonly cause: string }>
-  /** A sound file as samples of 16 kHz. */
+  /** Decodes a sound file to samples of 16 kHz. */
   readonly decode: (file: Uint8Array) => Promise<Int16Array>
 }
 
 /** How a call of a phone ended. */
 export interface Ended {
-  /** Who hung up: the phone, the service, or neither (`network`). */
+  /** The party that hung up: the phone, the service, or neither (`network`). */
   readonly by: "phone" | "service" | "network"
   readonly cause: LegEnd["cause"] | "refused"
-  /** As SIP would name it; null where it has no word. */
+  /** The SIP status of the end; null where SIP has none. */
   readonly sipStatus: number | null
 }
 
@@ -43,14 +43,14 @@ type Act =
 
 interface Leg {
   readonly legId: string
-  /** The number at our side. */
+  /** The number on the service's side. */
   readonly number: string
   readonly act: (act: FarAct) => void
   readonly direction: "calling" | "called"
   line: PhoneLine.PhoneLine | null
 }
 
-/** Who ended a call, as the phone sees it. */
+/** The party that ended a call, from the phone's point of view. */
 const by = { near: "phone", far: "service", network: "network" } as const
 
 const digitMs = 200
@@ -64,11 +64,11 @@ const refuses = (sipStatus: number): ReadonlyArray<Step> => [
 const rings = at(200, { type: "rings" })
 
 /**
- * A phone of the test. What it does with calls, and what it does in a call, is said beforehand or while it goes on: acts
- * are done one after the other, from when the phone talks. `says`, `presses` and their like return at once, and what they
- * ask for happens when the clock moves; what is awaited (`hears`, `calls`) moves it.
+ * A phone of the test. Its behaviour towards calls and within a call is set beforehand or while it runs: acts happen
+ * one after the other, once the phone talks. `says`, `presses` and the like return at once, and their effects happen
+ * when the clock moves; awaited methods (`hears`, `calls`) move it.
  *
- * It has one call at a time; whoever calls it meanwhile finds it busy. What it heard is that of its last call.
+ * It has one call at a time; other callers meanwhile find it busy. Its `heard` is that of its last call.
  */
 export class Phone {
   readonly number: string
@@ -82,7 +82,7 @@ export class Phone {
   #calls = 0
   #isRinging = false
   #heard = Heard.make()
-  /** What `hears` has gone past, in characters of `heard`. */
+  /** The place up to which `hears` has searched, in characters of `heard`. */
   #read = 0
 
   constructor(number: string, world: World) {
@@ -90,7 +90,7 @@ export class Phone {
     this.#world = world
   }
 
-  /** Answers when it is called, a second later unless `after` says otherwise. Phones do so by themselves. */
+  /** Answers when it is called, a second later unless `after` is set. Phones do so by default. */
   answers({ after = answerAfterMs }: { readonly after?: Span } = {}): this {
     const ms = Duration.toMillis(after)
     this.#alerting = [at(Math.min(200, ms), { type: "rings" }), at(ms, { type: "answers" })]
@@ -106,7 +106,7 @@ export class Phone {
     this.#alerting = refuses(486)
     return this
   }
-  /** Does not want the call: 603. */
+  /** Declines the call: 603. */
   declines(): this {
     this.#alerting = [rings, ...refuses(603)]
     return this
@@ -116,7 +116,7 @@ export class Phone {
     this.#alerting = [at(100, { type: "ends", end: { cause: "no_route", sipStatus: null, by: "network" } })]
     return this
   }
-  /** What it does when a call is referred to another number: calls that, refuses, or takes it and reports nothing. */
+  /** Its reaction when a call is referred to another number: calls that, refuses, or accepts and reports nothing. */
   whenReferred(does: "calls" | "refuses" | "is_silent"): this {
     this.#referred = does
     return this
@@ -135,7 +135,7 @@ export class Phone {
     if (!isDigits.test(digits)) throw new TypeError(`${this.number} cannot press ${JSON.stringify(digits)}`)
     return this.#does({ type: "presses", digits }, options.after)
   }
-  /** Does nothing for so long, before what it does next. */
+  /** Does nothing for this span before its next act. */
   waits(span: Span): this {
     return this.#does({ type: "waits" }, span)
   }
@@ -143,7 +143,7 @@ export class Phone {
     return this.#does({ type: "hangsUp" }, options.after)
   }
 
-  /** Calls a number of the workspace. Fails when the service does not take the call. */
+  /** Calls a number of the workspace. Fails when the service refuses the call. */
   async calls(number: string): Promise<this> {
     if (this.#leg !== null) throw new Error(`${this.number} is on a call already`)
     const outcome = await this.#world.dial(this.number, number)
@@ -155,8 +155,8 @@ export class Phone {
   }
 
   /**
-   * Moves the clock until the phone has heard a text that was spoken to it, behind what `hears` has found before. Gives
-   * what it heard up to there. Letter case and the amount of white space do not count; a RegExp is matched as it is.
+   * Moves the clock until the phone has heard a spoken text, after those that `hears` has found before. Returns all
+   * that it heard up to there. Letter case and the amount of white space do not count; a RegExp is matched as it is.
    */
   async hears(what: string | RegExp, { within = "1 minute" }: { readonly within?: Span } = {}): Promise<string> {
     const wanted = what instanceof RegExp ? String(what) : JSON.stringify(what)
@@ -190,13 +190,13 @@ export class Phone {
       failure: () => (this.#leg === null && this.#ended !== null ? new Error(this.#account()) : null)
     })
   }
-  /** Moves the clock until the phone's call is over, and gives how it ended. */
+  /** Moves the clock until the phone's call is over, and returns how it ended. */
   async isOver({ within = "1 hour" }: { readonly within?: Span } = {}): Promise<Ended> {
     const isNow = () => this.#leg === null && this.#ended !== null
     await this.#world.until(isNow, { within, what: () => `the end of the call of ${this.number}; ${this.#account()}` })
     return this.#ended ?? { by: "network", cause: "error", sipStatus: null }
   }
-  /** Moves the clock until the phone has done all that it was asked for. */
+  /** Moves the clock until the phone has done all of its acts. */
   isDone({ within = "10 minutes" }: { readonly within?: Span } = {}): Promise<void> {
     return this.#world.until(() => this.#acts.length === 0 && !this.#isActing, {
       within,
@@ -207,19 +207,19 @@ export class Phone {
   get state(): "idle" | "ringing" | "talking" {
     return this.#leg === null ? "idle" : this.#leg.line === null ? "ringing" : "talking"
   }
-  /** Whether our side said that it rings, for a phone that calls. */
+  /** Whether the service has reported ringing, for a phone that calls. */
   get hasHeardRinging(): boolean {
     return this.#isRinging
   }
-  /** All texts that were spoken to it in its last call. */
+  /** All texts that it heard in its last call. */
   get heard(): string {
     return this.#heard.text()
   }
-  /** The digits that were pressed to it in its last call. */
+  /** The digits that it received in its last call. */
   get digits(): string {
     return this.#heard.digits()
   }
-  /** What it heard in its last call, the last ten minutes of it: samples of 16 kHz. */
+  /** The last ten minutes of sound that it heard in its last call: samples of 16 kHz. */
   get sound(): Int16Array {
     return this.#heard.sound()
   }
@@ -228,7 +228,7 @@ export class Phone {
     return this.#ended
   }
 
-  /** @internal Null: it is on a call. */
+  /** @internal Its script for an incoming call. Busy while it has a call. */
   _called(): PhoneScript {
     const of = { talking: [], voice: { type: "silence" }, referred: this.#referred } as const
     return this.#leg === null
@@ -245,7 +245,7 @@ export class Phone {
       holder: this.#holder("calling")
     }
   }
-  /** @internal The media of a leg begin; null: it is none of this phone. */
+  /** @internal Begins the media of a leg; null: the leg is not this phone's. */
   _connect(legId: string, onDigit: (digit: string) => void): FarEnd | null {
     const leg = this.#leg
     if (leg === null || leg.legId !== legId) return null

@@ -1,19 +1,19 @@
 import { type FarEnd, withoutPackets } from "../../../media/FarEnd.ts"
 
-/** The rate of every phone: as wide as a call can be without a filter between two. */
+/** The rate of every phone: the widest that a call can have without a filter between two phones. */
 export const rate = 16_000
 
 export interface Options {
-  /** Hears the next 20 ms of what is said to the phone, lent for the call. */
+  /** Receives the next 20 ms that the phone hears, lent for the duration of the function call. */
   readonly heard: (samples: Int16Array, now: number) => void
-  /** Our side pressed a digit. */
+  /** The service pressed a digit. */
   readonly digit: (digit: string) => void
 }
 
-/** The far end of a leg that somebody's phone is: it says what it is given, one sound after the other. */
+/** The far end of a leg that is a phone of the test: it plays the sounds that it is given, one after the other. */
 export interface PhoneLine {
   readonly far: FarEnd
-  /** `done` is called when its last sample is said, or the line is closed. */
+  /** `done` is called when the last sample is played, or the line is closed. */
   readonly say: (samples: Int16Array, done: () => void) => void
 }
 

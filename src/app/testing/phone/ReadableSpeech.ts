@@ -5,7 +5,7 @@ import * as ReadableTones from "./ReadableTones.ts"
 
 const rate = 16_000
 
-/** SSML without its marks. */
+/** The text of SSML without its marks. */
 const plain = (text: string): string =>
   text
     .replaceAll(/<[^>]*>/g, " ")
@@ -15,7 +15,7 @@ const plain = (text: string): string =>
     .replaceAll("&apos;", "'")
     .replaceAll("&amp;", "&")
 
-/** What two texts have to share to be the same when they are heard. */
+/** The form in which texts are compared once they are heard. */
 export const normal = (text: string): string => text.replaceAll(/\s+/g, " ").trim()
 
 const engine = (name: string, voices: Speech.Engine["voices"]): Speech.Engine => ({
@@ -28,7 +28,7 @@ const engine = (name: string, voices: Speech.Engine["voices"]): Speech.Engine =>
     Effect.sync(() => give({ rate, samples: ReadableTones.write(`${normal(isSsml ? plain(text) : text)} `, rate) }))
 })
 
-/** Engines that say what phones can read, in any language: `female` and `male`, and these voices, `<engine>.<voice>` each. */
+/** Engines whose speech phones can read, in any language: `female`, `male`, and these `<engine>.<voice>`. */
 export const engines = (voices: ReadonlyArray<string>): ReadonlyArray<Speech.Engine> => {
   const named = new Map<string, Array<Speech.Voice>>()
   for (const voice of voices) {
@@ -46,7 +46,7 @@ export const engines = (voices: ReadonlyArray<string>): ReadonlyArray<Speech.Eng
   ]
 }
 
-/** Understands what the engines say, and nothing else. */
+/** Recognizes the speech of these engines, and no other. */
 export const recognizer: Recognition.Engine = {
   name: "tones",
   mostRate: rate,

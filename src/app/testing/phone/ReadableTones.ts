@@ -11,14 +11,14 @@ const toneMs = 40
 const symbolMs = 80
 const frameMs = 20
 
-/** One frequency of each row for the upper and the lower half of a byte; none is near a DTMF pair. */
+/** Each row has one frequency for each value of half a byte, upper or lower; none is near a DTMF pair. */
 const lows = Array.from({ length: 16 }, (_, i) => 300 + 100 * i)
 const highs = Array.from({ length: 16 }, (_, i) => 1_930 + 90 * i)
 const dbfs = -16
 
-/** Quieter than this there is nothing to read; mean square of samples. */
+/** The mean square of samples below which there is nothing to read. */
 const leastPower = 100 ** 2
-/** Of the power of a frame, what its two tones must have. */
+/** The least share of a frame's power that its two tones must have. */
 const leastShare = 0.6
 
 const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder() }
@@ -45,7 +45,7 @@ const symbol = (byte: number, rate: number): Int16Array => {
   return samples
 }
 
-/** How long a text sounds. */
+/** The duration of a text. */
 export const lengthMs = (text: string): number => utf8.encoder.encode(text).length * symbolMs
 
 export const write = (text: string, rate: number): Int16Array => {
@@ -84,7 +84,7 @@ const loudest = (
   return best
 }
 
-/** What was read: a stretch of text without a pause. Times are those that `hear` was given. */
+/** A stretch of text without a pause. Times are those that `hear` was given. */
 export interface Phrase {
   readonly text: string
   readonly startMs: number
@@ -92,9 +92,9 @@ export interface Phrase {
 }
 
 export interface Reader {
-  /** Takes the next 20 ms, which began at `at`. True: what was read has changed. */
+  /** Takes the next 20 ms, which began at `at`. True: the text has changed. */
   readonly hear: (frame: Int16Array, at: number) => boolean
-  /** All that was read so far, the last perhaps not at its end. */
+  /** All phrases so far, the last perhaps unfinished. */
   readonly phrases: () => ReadonlyArray<Phrase>
 }
 
@@ -140,7 +140,7 @@ export const reader = (rate: number): Reader => {
   }
 }
 
-/** What is to be read in a sound. */
+/** All phrases in a sound. */
 export const read = (samples: Int16Array, rate: number): ReadonlyArray<Phrase> => {
   const from = reader(rate)
   const length = (rate * frameMs) / 1000
