@@ -1,9 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * A header of a tenant's own in SIP messages: its name begins with `X-`, so that it can change nothing that SIP itself
- * says. The name is a token of RFC 3261 section 25.1; the value has no control characters. Both together have at most
- * 1 KiB.
+ * A tenant's own header in SIP messages. Its name begins with `X-`, so that it cannot change a header of SIP itself.
+ * The name is a token of RFC 3261 section 25.1; the value has no control characters. Both together have at most 1 KiB.
  */
 export const maxHeaders = 20
 export const maxOctets = 1024
@@ -31,7 +30,7 @@ export const CustomHeader = Schema.Struct({
 }).check(Schema.makeFilter((header) => isValid(header) || "name and value together have at most 1,024 bytes"))
 export type CustomHeader = typeof CustomHeader.Type
 
-/** As a field of a request of the API. */
+/** The field of an API request. */
 export const CustomHeaders = Schema.Array(CustomHeader)
   .check(Schema.isMaxLength(maxHeaders))
   .annotate({ description: "Headers of your own for the SIP message, each at most 1 KiB." })

@@ -10,8 +10,8 @@ export const E164 = Schema.String.check(
 export const isE164 = (value: string): boolean => pattern.test(value)
 
 /**
- * What a SIP user part or a trunk's caller id says, as E.164; `null` when it cannot be one.
- * Accepts a missing `+`, an international `00`, and visual separators (RFC 3966 section 5.1.1).
+ * The E.164 number in a SIP user part or a trunk's caller id; `null` when it cannot be one. Accepts a missing `+`, an
+ * international `00`, and visual separators (RFC 3966 section 5.1.1).
  */
 export const fromDialled = (value: string): string | null => {
   const digits = value.replace(/[-. ()]/g, "").replace(/^00/, "+")

@@ -1,4 +1,4 @@
-/** What moves a balance, guide/money.md#the-ledger. */
+/** The types of ledger entries, guide/money.md#the-ledger. */
 export const entryTypes = [
   "call_charge",
   "topup",

@@ -1,7 +1,6 @@
 /**
- * Every error code with its status, guide/errors.md#codes.
- *
- * Where an endpoint answers a code with another status, the place that raises it says so.
+ * Every error code with its status, guide/errors.md#codes. An endpoint that answers a code with another status sets it
+ * where it raises the error.
  */
 export const catalogue = {
   authentication_required: 401,
@@ -43,7 +42,7 @@ export const catalogue = {
   csr_mismatch: 422,
   documents_required: 422,
   porting_in_progress: 409,
-  /** Nothing raises it: an unknown room answers `not_found`. */
+  /** Never raised: an unknown room answers `not_found`. */
   conference_not_found: 404,
   conference_full: 409,
   conference_already_ended: 409,

@@ -4,11 +4,11 @@ import { Schema } from "effect"
 /**
  * Identifiers, guide/requests.md#ids: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
  *
- * Each has a type of its own, so the compiler refuses a leg where a call is meant. The schemas check nothing, because
- * they read what was stored: `pattern` is for what comes from outside.
+ * Each kind is a type of its own, so the compiler refuses a leg where a call is meant. The schemas check nothing,
+ * because they read stored values: `pattern` is for values from outside.
  *
- * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
- * so that a replay of the journal gives the same ids.
+ * Ids are never drawn at random where decisions are made: they are derived from the `seed` of the input that caused
+ * them, so that a replay of the journal gives the same ids.
  */
 export const CallId = Schema.String.pipe(Schema.brand("CallId"))
 export type CallId = typeof CallId.Type
@@ -77,7 +77,7 @@ export type Of<P extends Prefix> = Prefixed[P]
 
 export const TenantId = Schema.String.pipe(Schema.brand("TenantId"))
 export type TenantId = typeof TenantId.Type
-/** A person of a tenant. */
+/** A user of a tenant. */
 export const UserId = Schema.String.pipe(Schema.brand("UserId"))
 export type UserId = typeof UserId.Type
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
@@ -88,14 +88,14 @@ export const DeliveryId = Schema.String.pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
 export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
-/** Of a person to a tenant. */
+/** An invitation of a person to a tenant. */
 export const InvitationId = Schema.String.pipe(Schema.brand("InvitationId"))
 export type InvitationId = typeof InvitationId.Type
-/** A rule of the operator on what may be dialled. */
+/** A rule of the operator on which numbers may be dialled. */
 export const DialingRuleId = Schema.String.pipe(Schema.brand("DialingRuleId"))
 export type DialingRuleId = typeof DialingRuleId.Type
 
-/** The ids that are UUIDs, by what they are derived under. */
+/** The ids that are UUIDs, by the kind under which they are derived. */
 interface Uuids {
   readonly tenant: TenantId
   readonly member: UserId
@@ -109,11 +109,11 @@ interface Uuids {
 /** A command to a carrier. */
 export const CommandId = Schema.String.pipe(Schema.brand("CommandId"))
 export type CommandId = typeof CommandId.Type
-/** Work of the tenant on a leg (a playback, a gather): its media tell its end under this id. */
+/** Work of the tenant on a leg (a playback, a gather): the media plane reports its end under this id. */
 export const WorkId = Schema.String.pipe(Schema.brand("WorkId"))
 export type WorkId = typeof WorkId.Type
 
-/** What events are numbered for, and what the journal keeps a state of. */
+/** An entity has a state in the journal and a numbering of its events. */
 export type EntityId = CallId | ConferenceId | OrderId | TenantId
 
 /** The one spelling of an id of this type. The published document shows a pattern only if it has the flag `u`. */
@@ -124,11 +124,11 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 export const schema = <P extends Prefix>(_type: P): Schema.Codec<Of<P>, Of<P>> =>
   Schema.String as unknown as Schema.Codec<Of<P>, Of<P>>
 
-/** Ids of this type as they come from outside: in their one spelling. */
+/** Ids of this type from outside: in their one spelling. */
 export const spelled = <P extends Prefix>(type: P): Schema.Codec<Of<P>, Of<P>> =>
   schema(type).check(Schema.isPattern(pattern(type)))
 
-/** UUIDs of one kind as they come from outside. */
+/** UUIDs of one kind from outside. */
 export const spelledUuid = <Uuid extends string>(kind: Schema.Codec<Uuid, string>): Schema.Codec<Uuid, Uuid> =>
   kind.check(Schema.isPattern(uuidPattern)) as unknown as Schema.Codec<Uuid, Uuid>
 
@@ -142,18 +142,18 @@ export const derive = <P extends Prefix>(seed: string, kind: P, index = 0): Of<P
 /** An id of `kind` from 32 hex digits (`deriveOpaque`). */
 export const ofOpaque = <P extends Prefix>(kind: P, opaque: string): Of<P> => `svc_${kind}_${opaque}` as Of<P>
 
-/** 32 hex digits, for what never leaves as an id with a prefix. */
+/** 32 hex digits, for ids that never leave with a prefix. */
 export const deriveOpaque = (seed: string, kind: string, index = 0): string => digest(seed, kind, index).slice(0, 32)
 
-/** A UUID (RFC 9562 version 8) from a seed: of records, from the seed of the request that makes them. */
+/** A UUID (RFC 9562 version 8) for a record, from the seed of the request that makes it. */
 export const deriveUuid = <K extends keyof Uuids>(seed: string, kind: K, index = 0): Uuids[K] => {
   const hex = digest(seed, kind, index)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}` as Uuids[K]
 }
 
 /**
- * A UUID that begins with its time (RFC 9562 version 7), `at` in epoch milliseconds; what is random there follows from
- * the seed. Of events, from entity and sequence: rows that were written together stand together in an index.
+ * A UUID that begins with its time (RFC 9562 version 7), `at` in epoch milliseconds; its random part follows from the
+ * seed. For events, from entity and sequence: rows that were written together are neighbours in an index.
  */
 export const deriveTimeUuid = <K extends keyof Uuids>(at: number, seed: string, kind: K, index = 0): Uuids[K] => {
   const hex = digest(seed, kind, index)
@@ -163,12 +163,10 @@ export const deriveTimeUuid = <K extends keyof Uuids>(at: number, seed: string, 
 
 const variantOf = (hex: string): string => ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
 
-/** Whether the text is meant as an id of `type`, however it goes on. `is` says whether it can be one. */
+/** Whether the text begins as an id of `type`, whatever follows. `is` checks the whole. */
 export const hasPrefix = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)
 
-/**
- * Whether it is an id of `type`, spelled as this service spells it. Nothing else is looked up, kept or used as a key.
- */
+/** Whether the text is an id of `type` in its one spelling. No other text is looked up, kept or used as a key. */
 export const is = <P extends Prefix>(type: P, id: string): id is Of<P> => pattern(type).test(id)
 
 export const isUuid = (id: string): boolean => uuidPattern.test(id)

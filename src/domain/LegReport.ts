@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Field from "./schema/Field.ts"
 import * as Wire from "./schema/Wire.ts"
 
-/** What is known of a leg once it has ended: how it sounded, and what SIP said. On legs, and in `call.ended`. */
+/** The report on a leg after its end, on legs and in `call.ended`: its sound quality, and its SIP status. */
 
 const direction = Wire.struct({
   packets: Field.count("RTP packets.", 3050),

@@ -1,6 +1,6 @@
 import { type EndpointScope, endpointScopes, grants, type Scope } from "./Scope.ts"
 
-/** What a member may do, guide/team.md#roles: a name for a list of scopes. */
+/** The roles of members, guide/team.md#roles: each is a name for a list of scopes. */
 export const roles = ["owner", "admin", "developer", "billing", "viewer"] as const
 export type Role = (typeof roles)[number]
 
@@ -20,29 +20,29 @@ const table: Readonly<Record<Role, { readonly name: string; readonly scopes: Rea
 
 export const isRole = (name: string): name is Role => (roles as ReadonlyArray<string>).includes(name)
 
-/** Of a role that this program does not know: none. */
+/** The scopes of a role; none for a role that this program does not know. */
 export const scopesOf = (role: string): ReadonlyArray<string> => (isRole(role) ? table[role].scopes : [])
 
 export const nameOf = (role: Role): string => table[role].name
 
-/** What both allow. */
+/** The scopes that both allow. */
 export const within = (scopes: ReadonlyArray<string>, role: string): ReadonlyArray<string> => {
   const allowed = scopesOf(role)
   if (allowed.includes("*")) return scopes
   return scopes.includes("*") ? allowed : scopes.filter((scope) => grants(allowed, scope))
 }
 
-/** Whoever acts on members. */
+/** The author of a change to members. */
 export interface Actor {
-  /** What it may do now. */
+  /** The scopes it has now. */
   readonly scopes: ReadonlyArray<string>
-  /** Of the member that it is or belongs to; null: a key of nobody's, which stands for the tenant itself. */
+  /** The role of the member that it is or belongs to; null: a key without a member, which acts as the tenant. */
   readonly role: string | null
 }
 
 /**
- * Whether somebody may give this role, or change or remove a member who has it: only who holds all that it allows, and
- * an owner's only another owner.
+ * Whether the actor may give this role, or change or remove a member with it: only with all scopes of the role, and an
+ * owner's only as an owner.
  */
 export const covers = ({ role, scopes }: Actor, other: Role): boolean =>
   scopesOf(other).every((scope) => grants(scopes, scope)) && (other !== "owner" || role === null || role === "owner")

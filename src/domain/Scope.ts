@@ -1,4 +1,4 @@
-/** What an endpoint may ask for, guide/authentication.md#scopes. */
+/** The scopes that endpoints require, guide/authentication.md#scopes. */
 export const endpointScopes = [
   "calls:read",
   "calls:write",
@@ -20,12 +20,12 @@ export const endpointScopes = [
 ] as const
 export type EndpointScope = (typeof endpointScopes)[number]
 
-/** What a key may hold: any of those, or `*` for all. */
+/** The scopes that a key may hold: any of those, or `*` for all. */
 export const scopes = [...endpointScopes, "*"] as const
 export type Scope = (typeof scopes)[number]
 
 export const isScope = (name: string): name is Scope => (scopes as ReadonlyArray<string>).includes(name)
 
-/** Whether a key with `held` may do, or pass on, `wanted`. */
+/** Whether a key with `held` has, and may pass on, the scope `wanted`. */
 export const grants = (held: ReadonlyArray<string>, wanted: string): boolean =>
   held.includes("*") || held.includes(wanted)

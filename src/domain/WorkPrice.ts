@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 
 /**
- * What work on a call costs beside its minutes, guide/money.md#rates: micro-USD a minute of recording or transcription
- * or in a conference, and a machine detection as a whole. 0: it is free, as everything is until the operator sets a price.
+ * The prices of work on a call besides its minutes, guide/money.md#rates: micro-USD for a minute of recording,
+ * transcription or conference, and for a whole machine detection. 0: free, as all are until the operator sets a price.
  */
 export const Prices = Schema.Struct({
   recording: Schema.Number,
   transcription: Schema.Number,
   machine_detection: Schema.Number,
-  /** Of each of its members. */
+  /** The price for each of its members. */
   conference: Schema.Number
 })
 export type Prices = typeof Prices.Type
@@ -18,7 +18,7 @@ export const kinds: ReadonlyArray<Kind> = ["recording", "transcription", "machin
 
 export const free: Prices = { recording: 0, transcription: 0, machine_detection: 0, conference: 0 }
 
-/** What the operator sets a price of besides: `lookup`, of a number, as a whole. */
+/** All that the operator sets prices of: those, and `lookup`, for one number as a whole. */
 export const PriceList = Schema.Struct({ ...Prices.fields, lookup: Schema.Number })
 export type PriceList = typeof PriceList.Type
 export type Priced = keyof PriceList

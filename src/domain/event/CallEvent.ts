@@ -5,7 +5,7 @@ import * as Secret from "../schema/Secret.ts"
 import * as Wire from "../schema/Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
-/** Stands on every event of a call. */
+/** The fields of every event of a call. */
 const ofCall = { callId: Field.callId(), legId: Field.legId(), customerReference: Field.customerReference }
 
 const gatherStatus = Field.oneOf(

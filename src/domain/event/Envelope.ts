@@ -22,7 +22,7 @@ const head = {
 }
 type Head = { readonly [Name in keyof typeof head]: (typeof head)[Name]["Type"] }
 
-/** What a webhook's body is: the event in its envelope. */
+/** The body of a webhook: the event in its envelope. */
 export const schemaOf = (type: EventType) =>
   Wire.struct({
     eventId: head.eventId,
@@ -32,7 +32,7 @@ export const schemaOf = (type: EventType) =>
     data: catalogue[type].data.pipe(Schema.annotateEncoded({ description: "What happened." }))
   })
 
-/** What a machine made, as the wire has it. */
+/** The wire form of the data that a machine made. */
 export const dataOf = ({ data, type }: { readonly type: EventType; readonly data: unknown }): unknown =>
   Wire.encoder(catalogue[type].data)(data)
 
@@ -40,13 +40,13 @@ const secrets = new Map<string, Secret.Places>(
   Object.entries(catalogue).map(([type, { data }]) => [type, Secret.encodedPlaces(data)])
 )
 
-/** The data of an event, as the wire has it, for others than its tenant: without digits. */
+/** The data of an event in its wire form, masked for readers other than its tenant. */
 export const masked = <Data>(type: string, data: Data): Data =>
   secrets.get(type)?.(data, (value, kind) =>
     typeof value === "string" ? (Secret.shown(kind, value) ?? value) : value
   ) ?? data
 
-/** The bytes of a webhook's body, as JSON text. */
+/** The body of a webhook as JSON text. */
 export const render = (event: PublicEvent, { eventId, occurredAt, sequence }: Head): string =>
   JSON.stringify({
     event_id: eventId,
@@ -56,7 +56,7 @@ export const render = (event: PublicEvent, { eventId, occurredAt, sequence }: He
     data: dataOf(event)
   })
 
-/** A body as it may come, put together of the examples of its fields. */
+/** An example of a body, composed of the examples of its fields. */
 export const example = (type: EventType) => ({
   event_id: exampleId,
   event_type: type,

@@ -21,13 +21,13 @@ export type EventType = keyof typeof rows
 
 export const catalogue: Readonly<Record<EventType, Row>> = rows
 
-/** Any event as it is emitted: what becomes a row of the journal. */
+/** Any event as it is emitted; it becomes a row of the journal. */
 export type PublicEvent = EmittedOf<typeof rows>
 
-/** What the machine of a call emits: of the call itself, and of what it records and streams. */
+/** The events that the machine of a call emits: of the call itself, and of its recordings and streams. */
 export type EmittedByCall = EmittedOf<typeof CallEvent.rows & typeof RecordingEvent.rows & typeof StreamEvent.rows>
 
-/** What the machine of a conference emits: of the conference itself, and of what it records. */
+/** The events that the machine of a conference emits: of the conference itself, and of its recordings. */
 export type EmittedByConference = EmittedOf<typeof ConferenceEvent.rows & typeof RecordingEvent.rows>
 
 export const isEventType = (name: string): name is EventType => Object.hasOwn(rows, name)

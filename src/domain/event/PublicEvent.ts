@@ -1,15 +1,15 @@
 import { Schema } from "effect"
 
 /**
- * What a tenant can be told of: one row for each event, in one file for each family (`CallEvent.ts` and its neighbours).
+ * The events that a tenant can get: one row for each, in one file for each family (`CallEvent.ts` and its neighbours).
  *
- * The row is the only place that knows an event. From it come the type that a machine emits, the names that a
- * subscription may list, the envelope, the published document, and the check of every event that a test sees.
+ * The row is the only definition of an event. It determines the type that a machine emits, the names that a
+ * subscription may list, the envelope, the published document, and the check of every event in tests.
  */
 export interface Row {
-  /** When it is sent, as the published document says it: one sentence. */
+  /** When it is sent, for the published document: one sentence. */
   readonly when: string
-  /** `data` of the envelope, and how the wire has it. Each field has a description and an example (`Field.ts`). */
+  /** The `data` of the envelope, and its wire form. Each field has a description and an example (`Field.ts`). */
   readonly data: Schema.Codec<unknown, unknown> & {
     readonly from: { readonly fields: Readonly<Record<string, Schema.Constraint>> }
   }
@@ -25,7 +25,7 @@ export type EmittedOf<Rows> = {
     : never
 }[keyof Rows]
 
-/** The `data` that the examples of a row's fields make up, on the wire. */
+/** The `data` on the wire that the examples of a row's fields compose. */
 export const exampleOf = ({ data }: Row): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(data.from.fields).map(([name, field]) => [name, Schema.resolveAnnotations(field)?.examples?.[0]])

@@ -1,36 +1,36 @@
 import * as FairShare from "./FairShare.ts"
 
 /**
- * A line before a few places that many holders (tenants, addresses) share. Mutable.
+ * A queue for a few places that many holders (tenants, addresses) share. Mutable.
  *
  * The next place goes to the holder that has the fewest, among equals to the one that has used the least, and then to
- * the one whose turn is longest ago. The items of one holder come in their order. So a holder alone takes every place,
- * two that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
+ * the one whose turn is longest ago. The items of one holder keep their order. So a holder alone takes every place, two
+ * that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
  *
- * With `each` a holder has at most so many places. With `sparesPlaces` it has at most half of the places that the others leave, so one that comes new finds one
- * free: for work that may be long, of which there are many places.
+ * `each` limits the places of one holder. `sparesPlaces` leaves a holder at most half of the places that the others leave,
+ * so that a new holder finds one free: for long work with many places.
  *
- * The line has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
- * while something of it waits or has a place, or it rests; one that comes new counts as having used what the last in turn has used,
- * so nobody saves up turns by staying away.
+ * The queue has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
+ * while it has an item that waits or has a place, or while it rests. A new holder counts as having used as much as the
+ * last one in turn, so that staying away saves up no turns.
  */
 export interface FairQueue<Item> {
-  /** False: there is no room for it. */
+  /** False: there is no room for the item. */
   readonly add: (holder: string, item: Item) => boolean
   /**
-   * Gives a free place to the item whose turn it is; null where no place is free for any that waits. `each`: places that
-   * one holder has at most just now.
+   * Gives a free place to the item whose turn it is; null: no place is free for any waiting item. `each`: the most
+   * places of one holder for this call.
    */
   readonly next: (each?: number) => Item | null
-  /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
+  /** Ends an item that had a place. `cost`: what it used, in a unit that is the same for all. */
   readonly end: (holder: string, cost: number) => void
-  /** Nothing more of this holder begins until it has woken up as often as it was laid to rest; the others go on. */
+  /** Begins nothing more of this holder until it is woken as often as it was put to rest; the others continue. */
   readonly rest: (holder: string) => void
   readonly wake: (holder: string) => void
-  /** Takes an item out of the line; one that is not in it changes nothing. */
+  /** Removes a waiting item; one that does not wait changes nothing. */
   readonly leave: (holder: string, item: Item) => void
   readonly waiting: () => number
-  /** Of one holder. */
+  /** The number of waiting items of one holder. */
   readonly waitingOf: (holder: string) => number
   readonly running: () => number
 }
@@ -41,16 +41,16 @@ interface Holder<Item> {
   places: number
   rests: number
   used: number
-  /** Ordinal of its last turn. */
+  /** The ordinal of its last turn. */
   turn: number
 }
 
 export interface Options {
-  /** Items that have a place at once. */
+  /** The number of items that can have a place at once. */
   readonly places: number
-  /** Items that may wait. */
+  /** The number of items that may wait. */
   readonly room: number
-  /** Places that one holder has at most. */
+  /** The most places of one holder. */
   readonly each?: number
   readonly sparesPlaces?: boolean
 }
@@ -62,7 +62,7 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
   let waiting = 0
   let running = 0
   let turns = 0
-  /** What the holder of the last turn had used. */
+  /** How much the holder of the last turn had used. */
   let level = 0
 
   const known = (name: string): Holder<Item> => {

@@ -1,16 +1,16 @@
 /**
- * Room that many share and nobody may take alone: each holds at most half of what the others leave. Whoever floods us
- * fills half of the room, the next one half of the rest; so an address that has nothing yet still finds some. Mutable.
+ * Room that many holders share and none may take alone: each holds at most half of what the others leave. One that
+ * floods it fills half of the room, the next one half of the rest; so a new holder still finds some. Mutable.
  *
  * Where one alone should have nearly everything, each may hold `times` as much as is left free: with 9, nine tenths of
- * what the others leave. One that comes late then finds less at first, and more as the first one gives back.
+ * what the others leave. A late holder then finds less at first, and more as the first one gives back.
  */
 export interface FairShare {
-  /** Whether this holder may have `more` (1), where `used` of `capacity` is in use, by holders and by us. */
+  /** Whether this holder may have `more` (1), when `used` of `capacity` is in use, by holders and the service. */
   readonly allows: (holder: string, used: number, capacity: number, more?: number) => boolean
   readonly take: (holder: string, more?: number) => void
   readonly giveBack: (holder: string, less?: number) => void
-  /** Those who hold something. */
+  /** The number of holders that hold something. */
   readonly holders: () => number
 }
 

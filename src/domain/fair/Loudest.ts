@@ -1,14 +1,14 @@
 /**
- * Who uses most of something, among more than can be remembered. Mutable.
+ * The holders that use most of something, among more than can be remembered. Mutable.
  *
- * It looks at the minute that passes and the one before. At most `capacity` holders are remembered: one more takes the
- * place of the quietest and begins with what that one had, so a loud one is never forgotten (space saving; Metwally,
- * Agrawal and El Abbadi, 2005).
+ * It covers the present minute and the one before. At most `capacity` holders are remembered: a further one replaces
+ * the quietest and begins with its count, so a loud one is never forgotten (space saving; Metwally, Agrawal and El
+ * Abbadi, 2005).
  */
 export interface Loudest {
-  /** Times in milliseconds of a clock that nobody sets. */
+  /** Times are in milliseconds of the monotonic clock. */
   readonly add: (holder: string, cost: number, now: number) => void
-  /** At most `count`, the loudest first. */
+  /** At most `count` holders, the loudest first. */
   readonly top: (count: number, now: number) => ReadonlyArray<Use>
   readonly size: () => number
 }

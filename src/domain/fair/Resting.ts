@@ -1,24 +1,24 @@
 /**
- * What can be given up when room is needed, by holder: the next to go is of the holder that has most of it, and there
- * what has rested longest. Among holders with as many the one goes first whose number changed longest ago. Every step
- * takes the same time, however many holders there are. Mutable.
+ * Idle items that can be given up when room is needed, by holder: the next one is of the holder with the most, and
+ * there the one that has rested longest. Among holders with equally many it is the one whose number changed longest
+ * ago. Every step takes constant time, however many holders there are. Mutable.
  */
 export interface Resting<Item> {
-  /** Begins to rest; one that rests already goes on. */
+  /** Adds an item; one that rests already is unchanged. */
   readonly add: (holder: string, item: Item) => void
-  /** Rests no more; one that does not changes nothing. */
+  /** Removes an item; one that does not rest changes nothing. */
   readonly remove: (holder: string, item: Item) => void
-  /** The next to go, of this holder or of all; null: nothing rests. It stays until it is removed. */
+  /** The next item to give up, of this holder or of all; null: there is none. It stays until it is removed. */
   readonly next: (holder?: string) => Item | null
-  /** Those that rest, of this holder or of all. */
+  /** The number of items, of this holder or of all. */
   readonly count: (holder?: string) => number
 }
 
 export const make = <Item>(): Resting<Item> => {
   const held = new Map<string, Set<Item>>()
-  /** Holders by how many they have; the index is that number. */
+  /** Holders by the number of their items, which is the index. */
   const ranks: Array<Set<string>> = [new Set()]
-  /** The last rank with somebody in it, or 0. */
+  /** The highest rank that has a holder, or 0. */
   let top = 0
   let all = 0
 

@@ -1,23 +1,21 @@
 /**
- * A line in which holders (tenants) take turns: each gets one of its items served, then the next holder. The items of
- * one holder come in their order. So a thousand items of one delay another's first by one turn. Mutable; it has no bound
- * of its own: whoever adds bounds what waits.
+ * A queue in which holders (tenants) take turns: each gets one of its items served, then the next holder. The items of
+ * one holder keep their order. So a thousand items of one delay another's first by one turn. Mutable; it has no bound,
+ * so its users must bound the number of items.
  */
 export interface Turns<Item> {
   readonly add: (holder: string, item: Item) => void
-  /**
-   * Takes up to `limit` items in turns. A holder whose first item `admits` refuses is passed over, and keeps its place.
-   */
+  /** Takes up to `limit` items in turns. A holder whose first item `admits` refuses is skipped, and keeps its place. */
   readonly take: (limit: number, admits: (holder: string, item: Item) => boolean) => ReadonlyArray<Item>
   readonly size: () => number
 }
 
 export const make = <Item>(): Turns<Item> => {
-  /** In the order of their turns. */
+  /** The lines of items in the order of their turns. */
   const lines = new Map<string, Array<Item>>()
   let size = 0
 
-  /** One turn for everybody who is admitted. */
+  /** One turn for every admitted holder. */
   const round = (taken: Array<Item>, limit: number, admits: (holder: string, item: Item) => boolean): void => {
     for (const [holder, line] of Array.from(lines)) {
       const [item] = line

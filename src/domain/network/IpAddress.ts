@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * The one spelling of an IPv4 or IPv6 literal: of IPv6 that of RFC 5952, of an IPv4 address within IPv6 (RFC 4291
- * section 2.5.5.2) the IPv4 one. Null: it is no address.
+ * The one spelling of an IPv4 or IPv6 literal: for IPv6 that of RFC 5952, for an IPv4-mapped IPv6 address (RFC 4291
+ * section 2.5.5.2) the IPv4 one. Null: it is not an address.
  */
 export const canonical = (address: string): string | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address
@@ -13,42 +13,42 @@ export const canonical = (address: string): string | null => {
 
 export type Family = "ipv4" | "ipv6"
 
-/** Of an address in its one spelling. */
+/** The family of an address in its one spelling. */
 export const family = (address: string): Family => (address.includes(":") ? "ipv6" : "ipv4")
 
-/** Ours, towards peers of each family; null: we do not speak it. */
+/** The service's own addresses towards peers of each family; null: it does not use that family. */
 export type Addresses = Readonly<Record<Family, string | null>>
 
-/** Only this one, of its family. */
+/** Only this address, in its family. */
 export const only = (address: string): Addresses => ({ ipv4: null, ipv6: null, [family(address)]: address })
 
-/** Whether it stands for every address of the machine. */
+/** Whether the address means every address of the machine. */
 export const isUnspecified = (address: string): boolean => address === "0.0.0.0" || address === "::"
 
-/** Families that a socket bound there sends to and hears from; a socket on `::` has IPv4 within IPv6. */
+/** Whether a socket bound there sends to and receives from the family; a socket on `::` uses IPv4-mapped addresses. */
 export const reaches = (bound: string, peer: Family): boolean => bound === "::" || family(bound) === peer
 
-/** How a socket bound there names a peer. */
+/** The spelling of a peer's address for a socket bound there. */
 export const named = (bound: string, peer: string): string =>
   family(bound) === "ipv6" && family(peer) === "ipv4" ? `::ffff:${peer}` : peer
 
-/** As a host of a URI or a Via: IPv6 in brackets, RFC 3261 section 25.1. */
+/** The host of a URI or a Via: IPv6 in brackets, RFC 3261 section 25.1. */
 export const host = (address: string): string => (family(address) === "ipv6" ? `[${address}]` : address)
 
 /**
- * Who stands behind an address, as one that is counted: an IPv4 address, or the /64 of an IPv6 address, all of which one
- * host can use. What is no address is one nobody.
+ * The subscriber of an address, for counting: an IPv4 address, or the /64 of an IPv6 address, because one host can use
+ * all of a /64. All texts that are not addresses count as one subscriber.
  */
 export const subscriber = (address: string | null): string => network(address, 64)
 
 /**
- * Who stands behind an address, as one that shares with others: an IPv4 address, or the /48 of an IPv6 address, the most
- * that one site is given (RFC 6177). Whoever has a /48 is so no 65,536 subscribers.
+ * The site of an address, for fair shares: an IPv4 address, or the /48 of an IPv6 address, the most that one site is
+ * given (RFC 6177). So the owner of a /48 is not 65,536 subscribers.
  */
 export const site = (address: string | null): string => network(address, 48)
 
 const network = (address: string | null, bits: number): string => {
-  // Without the zone of a link-local address, RFC 4007 section 11.
+  // The zone of a link-local address is removed, RFC 4007 section 11.
   const spelled = address === null ? null : canonical(address.replace(/%.*$/, ""))
   if (spelled === null) return "unknown"
   if (family(spelled) === "ipv4") return spelled

@@ -22,7 +22,7 @@ export const bitsOf = (address: string): string => {
 const addressOf = (bits: string): string =>
   ipaddr.fromByteArray((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2))).toString()
 
-/** Null: it is neither an address nor a network. Bits behind the prefix are cleared. */
+/** Null: it is neither an address nor a network. Bits after the prefix are cleared. */
 export const parse = (text: string): IpNetwork | null => {
   const [host = "", prefix, ...more] = text.trim().split("/")
   const address = IpAddress.canonical(host)
@@ -30,7 +30,7 @@ export const parse = (text: string): IpNetwork | null => {
   const family = IpAddress.family(address)
   const all = bitsOf(address)
   if (prefix === undefined) return { text: address, family, bits: all }
-  // An IPv4 address within IPv6 has 96 bits in front.
+  // An IPv4-mapped IPv6 address has 96 bits in front.
   const length = /^[0-9]{1,3}$/.test(prefix) ? Number(prefix) - (host.includes(":") && family === "ipv4" ? 96 : 0) : -1
   if (length < 0 || length > all.length) return null
   const bits = all.slice(0, length)
@@ -39,13 +39,13 @@ export const parse = (text: string): IpNetwork | null => {
   return { text: `${first}/${length}`, family, bits }
 }
 
-/** Whether the second is within the first, or the same. */
+/** Whether the inner network is within the outer one, or the same. */
 export const contains = (outer: IpNetwork, inner: IpNetwork): boolean =>
   outer.family === inner.family && inner.bits.startsWith(outer.bits)
 
-/** Networks that are asked about single addresses: a question takes one look for each length of prefix. */
+/** Networks to look addresses up in: each lookup takes one step for each prefix length. */
 export interface IpNetworks {
-  /** The smallest network that has the address, in its one spelling; null: none has it. */
+  /** The smallest network that contains the address, in its one spelling; null: none does. */
   readonly find: (address: string) => string | null
 }
 

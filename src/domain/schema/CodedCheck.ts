@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Code } from "../ErrorCatalogue.ts"
 
-/** Checks of fields whose failure is answered with a code of its own. Every other fault of a field is `invalid_request`. */
+/** Checks of fields whose failure has an error code of its own. Every other fault of a field is `invalid_request`. */
 export const codeKey = "trunkline/code"
 
 declare module "effect/Schema" {
@@ -13,11 +13,11 @@ declare module "effect/Schema" {
   }
 }
 
-/** A check whose failure is answered with `code`: `event_types_required`, `invalid_target_url` and their like. */
+/** A check whose failure is answered with `code`: `event_types_required`, `invalid_target_url` and the like. */
 export const coded = <A>(code: Code, check: (value: A) => string | undefined) =>
   Schema.makeFilter<A>(check, { [codeKey]: code })
 
-/** Two valid fields that disagree, or what cannot be had: 422 `unprocessable`. */
+/** Checks whether valid fields disagree, or ask for something that is not available: 422 `unprocessable`. */
 export const disagreement = <A>(check: (value: A) => string | undefined) => coded("unprocessable", check)
 
 /** A field whose absence is answered with `code`. */

@@ -5,7 +5,7 @@ import * as Wire from "./Wire.ts"
 
 /** Fields of events and of answers, each with its description and an example for the published document. */
 
-/** What an id of this type looks like. */
+/** An example of an id of this type. */
 export const opaque = <P extends Id.Prefix>(type: P): Id.Of<P> =>
   Id.schema(type).make(`svc_${type}_${"0123456789abcdef".repeat(2)}`)
 
@@ -32,7 +32,7 @@ export const numberIdOrNull = idOrNull("did", "The number; null when there is no
 const conferenceOrNull = (description: string) =>
   Schema.NullOr(Id.spelled("conf")).annotate({ description, examples: [null] })
 export const conferenceIdOrNull = conferenceOrNull("The conference that was recorded; null for a call.")
-/** Of a bridge. */
+/** The conference of a bridge. */
 export const conferenceBridgedOrNull = conferenceOrNull(
   "The conference that it has come into; null: it was bridged to a leg."
 )
@@ -41,11 +41,11 @@ const Moment = Schema.String.annotate({ format: "date-time" }).check(
   Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)
 )
 
-/** ISO 8601, UTC, milliseconds. */
+/** A time in ISO 8601, UTC, with milliseconds. */
 export const moment = (description: string, example = "2026-01-01T00:00:00.000Z") =>
   Moment.annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })
 
-/** As `moment`, of epoch milliseconds. */
+/** Epoch milliseconds inside, `moment` on the wire. */
 export const time = (description: string, example?: string) =>
   moment(description, example).pipe(
     Schema.decodeTo(
@@ -54,7 +54,7 @@ export const time = (description: string, example?: string) =>
     )
   )
 
-/** As `momentOrNull`, of epoch milliseconds. */
+/** Epoch milliseconds inside, `momentOrNull` on the wire. */
 export const timeOrNull = (description: string, example?: string | null) =>
   momentOrNull(description, example).pipe(
     Schema.decodeTo(
@@ -91,7 +91,7 @@ export const customerReference = textOrNull("What the call was placed with; null
 /** A UUID of one kind. */
 export const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
   Id.spelledUuid(schema).annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
-/** Null stands for what the description says. */
+/** The description explains the null. */
 export const uuidOrNull = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
   Schema.NullOr(Id.spelledUuid(schema)).annotate({ format: "uuid", description, examples: [null] })
 
@@ -103,7 +103,7 @@ const momentOrNull = (description: string, example: string | null = null) =>
 export const centsOrNull = (description: string, example: number | null = null) =>
   Schema.NullOr(Schema.Int).annotate({ description: `${description} US cents.`, examples: [example] })
 
-/** A sum that may be owed. */
+/** An amount that may be negative, because it may be owed. */
 export const signedCents = (description: string, example = 500) =>
   Schema.Int.annotate({ description: `${description} US cents.`, examples: [example] })
 

@@ -1,20 +1,20 @@
 /**
- * Text that others wrote, as a person may see it: on a terminal, in a line of a log, in a mail.
+ * Makes text from outside safe to show: on a terminal, in a log line, in a mail.
  *
- * Nothing of it acts on what shows it: no line break, escape sequence, direction mark or character that does not show,
- * so nobody can forge a line, hide one, or drive a terminal.
+ * No character in it acts on the display: no line break, escape sequence, direction mark or invisible character. So it
+ * cannot forge or hide a line, or control a terminal.
  */
 
-/** Controls, what formats without showing (direction marks, joiners, tags), line separators, half surrogate pairs. */
+/** Controls, invisible format characters (direction marks, joiners, tags), line separators, half surrogate pairs. */
 const acting = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** Each character that acts becomes its escape in JSON, so that a text in JSON stays the text that it is. */
+/** Replaces each such character by its JSON escape, so that a text in JSON keeps its meaning. */
 export const neutral = (text: string): string =>
   text.replace(acting, (character) =>
     Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join("")
   )
 
-/** Of text that we laid out in lines: each line for itself. */
+/** The same for text that this service laid out in lines: each line separately. */
 export const lines = (text: string): string => text.split("\n").map(neutral).join("\n")
 
 const escaped = (unit: number): string =>

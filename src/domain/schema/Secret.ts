@@ -1,11 +1,11 @@
 import { type Schema, SchemaAST } from "effect"
 
 /**
- * Fields whose values nobody but their tenant may read: digits (card numbers, PINs), tokens, texts (which say such), and
- * URLs that carry a secret.
+ * Fields whose values only their tenant may read: digits (card numbers, PINs), tokens, texts (which may contain such),
+ * and URLs that carry a secret.
  *
- * A schema says so once, with `digits`, `token`, `text` or `url`. From that follows where such a value stands in whatever
- * the schema describes: what the journal keeps is sealed there, and what the operator is shown is masked.
+ * A schema marks a field once, with `digits`, `token`, `text` or `url`. That determines the places of such values in
+ * everything the schema describes: the journal keeps them sealed there, and the operator sees them masked.
  */
 export type Kind = "digits" | "token" | "text" | "url"
 
@@ -19,23 +19,23 @@ const as =
 /** Digits of a keypad. */
 export const digits = as("digits")
 
-/** What opens a door at the tenant: a bearer token, or what may hold one. */
+/** A credential of the tenant: a bearer token, or a text that may hold one. */
 export const token = as("token")
 
-/** What is said to somebody: a code that is read out, a name, a balance. */
+/** Words to a person, such as a code that is read out, a name or a balance. */
 export const text = as("text")
 
-/** A URL whose user name, password, query and fragment may be secrets. Its path is none. */
+/** A URL whose user name, password, query and fragment may be secrets. Its path is not. */
 export const url = as("url")
 
-/** What a mask shows in place of something. */
+/** The mask in place of a secret. */
 const mask = "•••"
 
-/** A value as others may see it; null: there is nothing secret about it. */
+/** The masked value; null: it holds no secret. */
 export const shown = (kind: Kind, value: string): string | null =>
   kind === "url" ? shownUrl(value) : value === "" ? null : mask
 
-/** A URL without what may be a secret in it; null: there is nothing. */
+/** A URL without its possible secrets; null: there are none. */
 const shownUrl = (value: string): string | null => {
   if (!/[?#@]/.test(value)) return null
   if (!URL.canParse(value)) return mask
@@ -45,22 +45,22 @@ const shownUrl = (value: string): string | null => {
     : `${protocol}//${host}${pathname}${search === "" && hash === "" ? "" : `?${mask}`}`
 }
 
-/** The URL of a tenant for an audit line or a log. */
+/** A tenant's URL for an audit line or a log. */
 export const maskUrl = (value: string): string => shownUrl(value) ?? value
 
-/** What stands in place of a secret field. */
+/** Makes the replacement of a secret field. */
 export type By = (value: unknown, kind: Kind) => unknown
 
 /**
- * Gives a value with what `by` says in place of each secret field, at whatever depth; where that changes nothing, the
- * same value. Apart from these fields it keeps its type.
+ * Replaces each secret field of a value with the result of `by`, at any depth; returns the same object when nothing
+ * changes. Apart from these fields the value keeps its type.
  */
 export type Places = <A>(value: A, by: By) => A
 
-/** Where secrets stand in values of this schema's type, as they are once decoded. */
+/** The places of secrets in decoded values of this schema. */
 export const places = (schema: Schema.Top): Places => placesOf(SchemaAST.toType(schema.ast))
 
-/** Where secrets stand in values as the schema encodes them. */
+/** The places of secrets in values as the schema encodes them. */
 export const encodedPlaces = (schema: Schema.Top): Places => placesOf(SchemaAST.toEncoded(schema.ast))
 
 const placesOf = (ast: SchemaAST.AST): Places => {
@@ -119,7 +119,7 @@ const withinItems = ({ elements, rest }: SchemaAST.Arrays): Within | null => {
   }
 }
 
-/** A member is known by its fields that are literals; one without such fields is any value. */
+/** A union member is recognized by its literal fields; one without any matches every value. */
 const withinUnion = ({ types }: SchemaAST.Union): Within | null => {
   const members = types.flatMap((type) => {
     const inner = within(type)

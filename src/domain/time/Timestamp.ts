@@ -5,7 +5,7 @@ export const format = (epochMs: number): string => new Date(epochMs).toISOString
 
 export const formatOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : format(epochMs))
 
-/** RFC 3339 section 5.6: `t` and `z` may be small. */
+/** RFC 3339 section 5.6: `t` and `z` may be in lower case. */
 const instant = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i
 
 /** Any RFC 3339 instant, with `Z` or an offset, its fraction cut to milliseconds; `null` for anything else. */
@@ -13,11 +13,11 @@ export const parse = (text: string): number | null => {
   const [, date, time, sign, hours = "0", minutes = "0"] = instant.exec(text) ?? []
   if (date === undefined || time === undefined) return null
   const local = Date.parse(`${date}T${time}Z`)
-  // The platform reads 30 February as 2 March, and 24:00 as the next day.
+  // `Date.parse` reads 30 February as 2 March, and 24:00 as the next day.
   if (Number.isNaN(local) || !format(local).startsWith(date)) return null
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
   const epochMs = sign === undefined ? local : local - (sign === "-" ? -offsetMs : offsetMs)
-  // An offset can lead out of the years of four digits, which is all that the wire form has.
+  // An offset can lead out of the four-digit years, which are all that the wire form has.
   return epochMs >= earliest && epochMs <= latest ? epochMs : null
 }
 

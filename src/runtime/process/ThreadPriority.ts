@@ -24,7 +24,7 @@ export const raise = ({ platform, setPriority }: System): string => {
   }
 }
 
-/** Behind the threads that answer peers and clients, and still before what merely uses up what is left. */
+/** After the threads that answer peers and clients, but before processes that only use spare time. */
 const behindOthers = 5
 
 /** Lowers the priority of the calling thread where each thread has one of its own; never throws. */
@@ -33,6 +33,6 @@ export const lower = ({ platform, setPriority }: System): void => {
   try {
     setPriority(0, behindOthers)
   } catch {
-    // It then works as the process does.
+    // It then runs with the priority of the process.
   }
 }
