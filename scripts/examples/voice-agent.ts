@@ -1,9 +1,9 @@
 /**
  * A voice agent in a page: it answers calls, listens, talks back, and stops when it is interrupted.
  *
- * It is the HTTPS server of a webhook and the WSS server of the media stream (guide/streams.md), and needs nothing but `ws`.
- * It understands nothing: what it hears it measures, and what it says is a tone. Put your recognizer where `heard` is called,
- * and your synthesizer where `speech` is.
+ * It is the HTTPS server of a webhook and the WSS server of the media stream (guide/streams.md), and needs only `ws`.
+ * It understands nothing: it only measures the caller's sound, and its speech is a tone. Put your recognizer where
+ * `heard` is called, and your synthesizer where `speech` is.
  */
 import { readFileSync } from "node:fs"
 import { createServer } from "node:https"
@@ -12,7 +12,7 @@ import { type WebSocket, WebSocketServer } from "ws"
 interface Options {
   readonly api: string
   readonly key: string
-  /** Where the service reaches this server. */
+  /** The URL at which the service reaches this server. */
   readonly streamUrl: () => string
   readonly tls: { readonly key: string; readonly cert: string }
   readonly log: (line: string) => void
@@ -32,7 +32,7 @@ const speech = Buffer.from(Array.from({ length: 16_000 }, (_, i) => (i % 16 < 8 
 const loud = 400
 const send = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message))
 
-/** Greets, answers each phrase (speech of 200 ms, then 600 ms of silence), and is quiet when somebody speaks. */
+/** Greets, answers each phrase (speech of 200 ms, then 600 ms of silence), and is silent while the caller speaks. */
 const converse = (socket: WebSocket, log: (line: string) => void): void => {
   let [spokenMs, silentMs, isTalking] = [0, 0, false]
   const say = (what: string): void => {
@@ -64,7 +64,7 @@ const converse = (socket: WebSocket, log: (line: string) => void): void => {
   })
 }
 
-/** Listens at `port`; connects each call, in whichever direction, with a stream to itself. */
+/** Listens at `port`; connects each call, in either direction, with a stream to itself. */
 export const listen = (port: number, { api, key, log, streamUrl, tls }: Options) => {
   const act = async (callId: string, verb: string): Promise<void> => {
     const { status } = await fetch(`${api}/v1/calls/${callId}/actions/${verb}`, {
@@ -93,7 +93,7 @@ export const listen = (port: number, { api, key, log, streamUrl, tls }: Options)
   return server.listen(port, "127.0.0.1")
 }
 
-// As a program: it subscribes to its webhooks and says what it does. How it is started stands in guide/streams.md.
+// As a program, it subscribes to its webhooks and logs its actions. guide/streams.md shows how it is started.
 if (import.meta.main) {
   const { API: api = "http://127.0.0.1:8080", KEY: key = "" } = process.env
   const tls = { key: readFileSync("key.pem", "utf8"), cert: readFileSync("cert.pem", "utf8") }

@@ -9,9 +9,9 @@ describe("The one spelling of an e-mail address", () => {
     ["ada@bu\u0308cher.example", "ada@xn--bcher-kva.example"],
     ["ada@XN--BCHER-KVA.example", "ada@xn--bcher-kva.example"],
     ["ada@\uff45xample.com", "ada@example.com"],
-    // What letters of DNS cannot say stays; digits are no address of a host.
+    // A domain that has no ASCII form stays as it is; digits are not read as a host's address.
     ["ada@1.2", "ada@1.2"],
-    // The local part is its server's business.
+    // Only the mail server can interpret the local part.
     ["jane.doe+x@gmail.com", "jane.doe+x@gmail.com"]
   ])("of %s is %s", (address, canonical) => {
     expect(EmailAddress.canonical(address)).toBe(canonical)

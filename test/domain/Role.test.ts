@@ -4,7 +4,7 @@ import * as Role from "../../src/domain/Role.ts"
 import { endpointScopes, grants, scopes } from "../../src/domain/Scope.ts"
 
 const role = Schema.Literals(Role.roles)
-/** Keys of all kinds: of nobody's or a member's, with whatever scopes. */
+/** Keys of all kinds: a member's or without a member, with any scopes. */
 const actor = Schema.Struct({ scopes: Schema.Array(Schema.Literals(scopes)), role: Schema.NullOr(role) })
 
 describe("roles", () => {

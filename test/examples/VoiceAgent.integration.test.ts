@@ -13,12 +13,12 @@ import * as TestCertificate from "../support/TestCertificate.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const own = "+12025550150"
-/** Speaks for three seconds, beeps, and is silent. */
+/** A phone that speaks for three seconds, beeps, and is silent. */
 const voicemail = "+12025550104"
-/** Says what it hears. */
+/** A phone that returns all sound. */
 const echo = "+12025550100"
 
-/** A service of its own, a tenant with a number, and the sample agent behind its webhooks. */
+/** A separate service, a tenant with a number, and the sample agent with its webhooks. */
 const setup = async () => {
   const folder = await OwnService.makeFolder()
   const authority = TestCertificate.makeAuthority()
@@ -100,7 +100,7 @@ describe("The sample voice agent", () => {
       try {
         const call = await placed(world)
         await world.until("has said an answer")
-        // The greeting is cut by what the voicemail says, and its mark comes back as cleared.
+        // The voicemail's speech cuts the greeting off, and its mark comes back as cleared.
         expect(world.lines().slice(0, 6)).toEqual([
           "streaming_start 200",
           "says hello",
@@ -120,7 +120,7 @@ describe("The sample voice agent", () => {
         await world.simulateInbound()
         await world.until("answer 200")
         await world.until("says hello", 2)
-        // An echo: the agent hears itself, and stops.
+        // The phone is an echo: the agent hears itself, and stops.
         await world.until("did not finish hello", 2)
       } finally {
         await world.stop()
@@ -129,7 +129,7 @@ describe("The sample voice agent", () => {
   )
 })
 
-/** A call to the voicemail; the number may still be on its way. */
+/** A call to the voicemail; the order of the number may still be unfinished. */
 const placed = async (world: Awaited<ReturnType<typeof setup>>): Promise<string> => {
   for (let i = 0; ; i++) {
     try {

@@ -16,7 +16,7 @@ export interface Leg {
   readonly quality: object | null
 }
 
-/** A call as it is read. */
+/** A call as the API returns it. */
 export interface View {
   readonly id: string
   readonly direction: string
@@ -32,11 +32,11 @@ export interface View {
 /** A call of a row. */
 export interface Call extends Subject.Subject<View> {
   readonly legId: () => Promise<string>
-  /** Hangs up where nobody did, and waits for `call.ended`; what was told until then. */
+  /** Hangs up if the call still lives, and waits for `call.ended`; returns the event types up to then. */
   readonly over: () => Promise<ReadonlyArray<string>>
 }
 
-/** Of one carrier's rows, for the check at their end. */
+/** The calls of one carrier's rows, for the check at their end. */
 export const made = new WeakMap<World, Map<string, Call>>()
 
 export const of = (world: World, id: string): Call => {
@@ -49,7 +49,7 @@ export const of = (world: World, id: string): Call => {
   const action = (verb: string) => `${path}/actions/${verb}`
   const subject = Subject.make<View>(world, { id, path, self: path, action, stateOf })
   let counted = 0
-  /** Writes down what has come since. */
+  /** Notes the events since the last time. */
   const count = () => {
     const all = subject.told()
     for (; counted < all.length; counted++) {
@@ -76,7 +76,7 @@ export const of = (world: World, id: string): Call => {
   return call
 }
 
-/** An inbound call that waits for us has a state of its own to the verbs. */
+/** An inbound call that waits for an answer has a state of its own for verbs. */
 const stateOf = ({ direction, status }: View): string =>
   direction === "inbound" && (status === "initiated" || status === "ringing") ? "offered" : status
 
@@ -88,7 +88,7 @@ export const placed = async (world: World, body: object): Promise<Call> => {
   return of(world, (answer.json as View).id)
 }
 
-/** A placement that is refused, as `403 country_blocked`. */
+/** The refusal of a placement, as `403 country_blocked`. */
 export const refusedPlacement = async (world: World, tenant: World["tenant"], body: object): Promise<string> => {
   const answer = await tenant.ask("POST", "/v1/calls", { from: tenant.number, to: world.ends.number, ...body })
   const code = String(TestServer.codeOf(answer))

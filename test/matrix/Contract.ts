@@ -1,6 +1,6 @@
-/** What the API promises of calls, as tables: what the rows have to show, on each carrier. */
+/** The promises of the API about calls, as tables: the facts that the rows must show, on each carrier. */
 
-/** A state of a call as verbs see it; `offered` is an inbound call that nobody has answered. */
+/** A state of a call for verbs; `offered` is an inbound call that is not answered. */
 export type State = "initiated" | "ringing" | "offered" | "answered" | "bridged" | "ended" | "failed"
 export const states: ReadonlyArray<State> = [
   "initiated",
@@ -16,15 +16,15 @@ const talking: ReadonlyArray<State> = ["answered", "bridged"]
 const live: ReadonlyArray<State> = ["initiated", "ringing", "offered", "answered", "bridged"]
 
 interface Verb {
-  /** When it is valid. */
+  /** The states in which it is valid. */
   readonly in: ReadonlyArray<State>
-  /** A body with which it is. */
+  /** A valid body. */
   readonly body: Readonly<Record<string, unknown>>
-  /** Its fields; of those with a few values, each value. */
+  /** Its fields, with each value of those that have a few. */
   readonly fields: Readonly<Record<string, ReadonlyArray<string | boolean>>>
-  /** What holds for a field that is left out, in the body's own names. */
+  /** The default of each optional field, in the body's own names. */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** Of fields with a range: values at its edges, and values beyond them. */
+  /** For fields with a range: values at its edges, and values beyond them. */
   readonly ranges?: Readonly<
     Record<string, { readonly good: ReadonlyArray<unknown>; readonly bad: ReadonlyArray<unknown> }>
   >
@@ -283,7 +283,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   transcription_stop: none
 }
 
-/** guide/calls.md#placing-a-call: fields, and the values of those with a few. */
+/** guide/calls.md#placing-a-call: fields, with each value of those that have a few. */
 export const placement: Pick<Verb, "fields" | "ranges"> & { readonly ranges: NonNullable<Verb["ranges"]> } = {
   fields: {
     from: [],
@@ -320,7 +320,7 @@ const ofCall = ["call_id", "leg_id", "customer_reference"]
 const ofStream = [...ofCall, "stream_id", "stream_url", "stream_track", "stream_codec"]
 const ofRecording = ["call_id", "recording_id", "channels", "format", "customer_reference"]
 
-/** guide/webhooks.md#events: those of calls, recordings and streams, each with its data; of fields with a few values, each value. */
+/** guide/webhooks.md#events of calls, recordings and streams: the data of each, and the values of fields with a few. */
 export const events: Readonly<
   Record<
     string,
@@ -428,7 +428,7 @@ export const events: Readonly<
   }
 }
 
-/** guide/errors.md#codes: what a request about a call, or a recording, may be answered with. */
+/** guide/errors.md#codes that may answer a request about a call or a recording. */
 export const errors: ReadonlyArray<string> = [
   "authentication_required",
   "invalid_credentials",
@@ -465,7 +465,7 @@ export const errors: ReadonlyArray<string> = [
   "service_unavailable"
 ]
 
-/** Every fact that the rows have to show, as `Seen.ts` writes them. */
+/** Every fact that the rows must show, in the form of `Seen.ts`. */
 export const facts = (): ReadonlyArray<string> => {
   const fieldsOf = (of: string, fields: Verb["fields"]) =>
     Object.entries(fields).flatMap(([name, values]) => [
@@ -484,6 +484,6 @@ export const facts = (): ReadonlyArray<string> => {
   return [...ofVerbs, ...fieldsOf("place", placement.fields), ...ofEvents, ...errors.map((code) => `error ${code}`)]
 }
 
-/** What a verb answers in a state in which it is not valid. */
+/** The answer of a verb in a state in which it is not valid. */
 export const refusal = (state: State): string =>
   state === "ended" || state === "failed" ? "call_already_ended" : "call_not_in_required_state"

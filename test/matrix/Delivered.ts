@@ -1,4 +1,4 @@
-/** Every webhook that was delivered, by call: signed, in order, and as the published document says. */
+/** Every delivered webhook, by call: signed, in order, and matching the published document. */
 import { Result, Schema, SchemaRepresentation } from "effect"
 import { eventTypes } from "../../src/domain/event/EventCatalogue.ts"
 import * as Document from "../../src/edge/http/document/Document.ts"
@@ -21,7 +21,7 @@ const document = JSON.parse(Document.render()) as {
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
-/** What is wrong with a body for whoever generates code from the document, by the name of its event; null: nothing. */
+/** The fault of a body by the published schema of its event, as a code generator would find it; null: none. */
 const faultOf: ReadonlyMap<string, (body: unknown) => string | null> = new Map(
   eventTypes.map((type) => {
     const name = document.webhooks[type]?.post.requestBody.content["application/json"].schema.$ref.split("/").at(-1)
@@ -42,14 +42,14 @@ const faultOf: ReadonlyMap<string, (body: unknown) => string | null> = new Map(
 )
 
 export interface Delivered {
-  /** Of one call or conference, in order of arrival. */
+  /** The events of one call or conference, in order of arrival. */
   readonly of: (id: string) => Tape.Tape<Event>
   readonly all: Tape.Tape<Event>
-  /** What was not as it must be, a line each. */
+  /** The violations, one line each. */
   readonly faults: ReadonlyArray<string>
 }
 
-/** The call or the conference whose event it is, and which numbers it; null: another one's. */
+/** The call or the conference that owns and numbers the event; null: another entity does. */
 const ownerOf = ({ data, event_type }: Event): string | null => {
   const isOfRoom = event_type.startsWith("conference.") || event_type.startsWith("recording.")
   const id = (isOfRoom ? data["conference_id"] : null) ?? data["call_id"]
@@ -75,7 +75,7 @@ export const to = (receiver: Receiver): Delivered => {
     const owner = ownerOf(event)
     if (owner !== null) {
       const tape = of(owner)
-      // Nothing fails here, so nothing is tried again and overtaken.
+      // Deliveries do not fail here, so no retry is overtaken.
       if (event.sequence !== tape.all.length + 1)
         faults.push(`${event.event_type} of ${owner} came as ${tape.all.length + 1}, and is ${event.sequence}`)
       tape.push(event)

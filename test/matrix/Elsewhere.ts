@@ -1,15 +1,15 @@
 /**
- * Facts of the contract that another test shows: what a carrier cannot do by itself, what takes longer than a row
- * may, and what only a fault of the service or of its surroundings brings about.
+ * Facts of the contract that another test shows, because a carrier cannot show them by itself, they take longer than a
+ * row may, or only a fault of the service or of its surroundings causes them.
  */
 export interface Elsewhere {
   readonly facts: ReadonlyArray<string>
-  /** Absent: on both carriers. */
+  /** Absent: both carriers. */
   readonly only?: "simulator" | "sip"
   /** The test: its file under `test/`, and a part of its title, or its row in the table of such tests. */
   readonly file: string
   readonly title: string
-  /** What stands in that test, and shows the facts. */
+  /** A text in that test, which shows the facts. */
   readonly shows: string
 }
 
@@ -18,7 +18,7 @@ const bridging = "telephony/call/machine/leg/Bridging.test.ts"
 const referral = "telephony/call/machine/leg/Referral.test.ts"
 
 export const all: ReadonlyArray<Elsewhere> = [
-  // A simulated phone rings 200 ms after it was dialled, and the number of a tenant at once.
+  // A simulated phone rings 200 ms after it was dialled, and a tenant's number rings at once.
   {
     facts: [
       "answer initiated call_not_in_required_state",
@@ -41,7 +41,7 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "hangup before the answer cancels",
     shows: "ended cancelled api"
   },
-  // What SIP alone can say.
+  // Only SIP can report these.
   {
     facts: ["call.ended.end_reason=no_answer"],
     only: "simulator",
@@ -63,7 +63,7 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "the end of a leg tells how it sounded and why the far end ended it",
     shows: "toMatchObject({ sipReason: peerReason, quality })"
   },
-  // SIP places nothing without a trunk, whose route was checked before.
+  // Over SIP nothing is placed without a trunk, whose route was checked before.
   {
     facts: ["call.ended.end_reason=no_route"],
     only: "sip",
@@ -78,7 +78,7 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: 'cause: "no_route"',
     shows: "failed no_route carrier"
   },
-  // A person of this suite's phones over SIP would have to speak.
+  // A phone over SIP would have to speak like a person, and those of this suite cannot.
   {
     facts: ["call.amd_complete.result=human"],
     only: "sip",
@@ -93,14 +93,14 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate",
     shows: 'adapter: "simulator"'
   },
-  // It takes a minute until a reservation ends.
+  // A reservation takes a minute to end.
   {
     facts: ["call.ended.end_reason=balance_exhausted"],
     file: "telephony/call/machine/Reservation.test.ts",
     title: "without an answer, or refused, it asks again until its reserved end, and is over then",
     shows: "ended balance_exhausted system"
   },
-  // What happens between a request and its outcome, and what nobody answers. Each event there is checked against its row.
+  // Events between a request and its outcome, and unanswered requests. Each event there is checked against its row.
   {
     facts: [
       "call.bridge_failed",
@@ -143,7 +143,7 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "has failed where the carrier cannot carry it out",
     shows: "carrier_error null"
   },
-  // A disk that is full, an encoder that dies, a carrier without media, a process that died.
+  // These need a full disk, an encoder that dies, a carrier without media, or a process that died.
   {
     facts: [
       "recording.failed",
@@ -199,5 +199,5 @@ export const all: ReadonlyArray<Elsewhere> = [
   }
 ]
 
-/** Codes of the catalogue that nothing of a call raises: a dial answers first. */
+/** Codes of the catalogue that no request about a call raises, because a dial is answered first. */
 export const unraised: ReadonlyArray<string> = ["error upstream_error"]

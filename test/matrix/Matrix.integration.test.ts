@@ -1,6 +1,6 @@
 /**
- * What the API promises of calls, row by row, on a running service: what is asked over HTTP, and what its signed webhooks
- * say. Every row runs behind the simulated carrier and behind SIP; all of them side by side, on one service.
+ * The promises of the API about calls, row by row, on a running service: its HTTP answers and its signed webhooks.
+ * Every row runs with the simulated carrier and with SIP; all of them concurrently, on one service.
  */
 import * as Elsewhere from "./Elsewhere.ts"
 import type { Row } from "./Row.ts"
@@ -22,7 +22,7 @@ import * as StreamRows from "./row/StreamRows.ts"
 import * as Contract from "./Contract.ts"
 import * as Suite from "./Suite.ts"
 
-/** Those that take the longest come first. */
+/** The longest rows come first. */
 const rows: ReadonlyArray<Row> = [
   ...DetectionRows.rows,
   ...FieldRows.rows,

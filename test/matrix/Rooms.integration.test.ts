@@ -1,6 +1,6 @@
 /**
- * What the API promises of conferences, row by row, on a running service: what is asked over HTTP, and what its signed
- * webhooks say. Every row runs behind the simulated carrier and behind SIP; all of them side by side, on one service.
+ * The promises of the API about conferences, row by row, on a running service: its HTTP answers and its signed
+ * webhooks. Every row runs with the simulated carrier and with SIP; all of them concurrently, on one service.
  */
 import * as Contract from "./room/Contract.ts"
 import * as FieldRows from "./room/row/FieldRows.ts"

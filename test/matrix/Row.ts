@@ -5,16 +5,14 @@ import type { CarrierName, World } from "./World.ts"
 
 /** One row of the contract, shown on a running service. */
 export interface Row {
-  /** What it shows, in present tense. */
+  /** The fact that it shows, in present tense. */
   readonly name: string
-  /** Absent: on both. Why stands in the name. */
+  /** Absent: both carriers. The name gives the reason. */
   readonly only?: CarrierName
   readonly run: (world: World) => Promise<void>
 }
 
-/**
- * A row in a world in which it knows its rooms and calls; each of them is brought to its end, and its events are in order.
- */
+/** Runs a row in a world that knows its rooms and calls; each of them is ended, and its events are in order. */
 export const run = async (row: Row, world: World): Promise<void> => {
   const own: World = { ...world }
   await row.run(own)

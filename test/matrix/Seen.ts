@@ -1,20 +1,20 @@
 /**
- * What was seen of the contract on one carrier, written down while the rows run: verbs by the state in which they
- * were used and what they answered, the fields that were accepted, and every event with its data. Each fact is a text,
- * as `Contract.ts` has it.
+ * The facts of the contract that were seen on one carrier while the rows run: verbs with the state in which they were
+ * used and their answer, accepted fields, and every event with its data. Each fact is a text in the form of
+ * `Contract.ts`.
  */
 export interface Seen {
   readonly facts: ReadonlySet<string>
-  /** A verb that was used in a state: `play answered 200`, `play ended call_already_ended`. */
+  /** Notes a verb in a state: `play answered 200`, `play ended call_already_ended`. */
   readonly verb: (verb: string, state: string, outcome: string) => void
-  /** A body that was accepted: `transfer.timeout_secs`, and `start_recording.format=wav` of what is one of a few. */
+  /** Notes an accepted body: `transfer.timeout_secs`, and `start_recording.format=wav` where a field has few values. */
   readonly body: (of: string, body: object) => void
   readonly error: (code: string) => void
-  /** `call.ended`, `call.ended.end_reason=timeout`, and each field that was not null. */
+  /** Notes `call.ended`, `call.ended.end_reason=timeout`, and each field that was not null. */
   readonly event: (type: string, data: Readonly<Record<string, unknown>>) => void
 }
 
-/** A value that is one of a few: no number that is counted, no text that is free. */
+/** Whether a value is one of a few: neither a number nor free text. */
 const isWord = (value: unknown): boolean => typeof value === "boolean" || /^[A-Za-z][A-Za-z0-9_-]*$/.test(String(value))
 
 export const make = (): Seen => {

@@ -1,4 +1,4 @@
-/** What the service reaches on behalf of a call: sounds, media streams, an engine that speaks and one that writes. */
+/** The servers that the service reaches for a call: sounds, media streams, and engines for speech and recognition. */
 import { once } from "node:events"
 import { createServer as createPlain, type IncomingMessage } from "node:http"
 import { createServer } from "node:https"
@@ -13,7 +13,7 @@ import * as Tape from "./Tape.ts"
 
 type Message = Readonly<Record<string, unknown>> & { readonly event: string }
 
-/** A media stream, seen by its server. */
+/** A media stream on its server. */
 export interface StreamServer {
   readonly heard: Tape.Tape<Message>
   readonly url: string
@@ -24,13 +24,13 @@ export interface StreamServer {
 }
 
 export interface Servers {
-  /** `https` of a tone of so long; other paths are `/missing.wav` (404) and `/garbage.wav`. */
+  /** An `https` URL of a tone of this length; other paths are `/missing.wav` (404) and `/garbage.wav`. */
   readonly soundUrl: (path: string) => string
-  /** `wss` of a server that is this row's. */
+  /** A `wss` URL of a server for this row. */
   readonly streamUrl: (key: string) => string
   readonly stream: (key: string) => Promise<StreamServer>
   readonly speechUrl: string
-  /** The texts that were to be spoken. */
+  /** The texts that the speech engine got. */
   readonly spoken: Tape.Tape<string>
   readonly voskUrl: string
   readonly close: () => void
@@ -38,7 +38,7 @@ export interface Servers {
 
 const toneHz = 500
 
-/** Loopback servers; those over TLS have the certificate. */
+/** Starts servers on loopback; those over TLS use the certificate. */
 export const start = async (certificate: TestCertificate): Promise<Servers> => {
   const streams = Tape.make<{ readonly key: string; readonly server: StreamServer }>(({ key }) => key)
   const spoken = Tape.make<string>((said) => said)

@@ -1,9 +1,9 @@
-/** Far ends behind the simulated carrier: each is a call of another tenant, to or from whose number a leg is joined. */
+/** Far ends of the simulated carrier: each is a call of another tenant, whose number calls or is called by the leg. */
 import type { Delivered } from "./Delivered.ts"
 import { type Far, type FarEnds, keyHeader } from "./Far.ts"
 import type { Tenant } from "./World.ts"
 
-/** `sounds`: where a tone of `<ms>.wav` is served. */
+/** `sounds`: the URL under which a tone `<ms>.wav` is served. */
 export const make = ({ ask, number }: Tenant, delivered: Delivered, sounds: string): FarEnds => {
   const farOf = (id: string): Far => {
     const act = async (verb: string, body?: object): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Far ends behind one SIP trunk on loopback: user agents that do what a row, or their number, tells them. */
+/** Far ends at one SIP trunk on loopback: user agents that a row, or their number, controls. */
 import { createSocket, type Socket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
@@ -25,13 +25,13 @@ const host = "127.0.0.1"
 const eventPayload = 101
 const frameMs = 20
 
-/** What phones with a number of their own do; any other waits for the row. */
+/** The behaviour of phones with a number of their own; any other waits for the row. */
 interface Script {
   readonly rings?: boolean
-  /** The final answer; absent: it never comes. */
+  /** The status of the final answer; absent: none comes. */
   readonly status?: number
   readonly reason?: string
-  /** What a REFER is answered with; absent: 202, and then a report of 200. */
+  /** The answer to a REFER; absent: 202, and then a report of 200. */
   readonly refer?: "refuses" | "is silent"
 }
 
@@ -48,7 +48,7 @@ export const scripts: Readonly<Record<string, Script>> = {
   "+12025550130": { status: 480 }
 }
 
-/** Where a far end's sound comes and goes, RFC 3550. */
+/** The RTP socket of a far end, RFC 3550. */
 const openRtp = async () => {
   const socket = createSocket("udp4").bind(0, host)
   await once(socket, "listening")
@@ -78,7 +78,7 @@ const openRtp = async () => {
     socket.send(bytes, remote, host)
   }
   const silence = G711.encode("PCMU", new Int16Array(160))
-  /** Frames one after the other, on time. */
+  /** Sends frames one after the other, on time. */
   const play = (frames: ReadonlyArray<() => void>): Promise<void> =>
     new Promise((done) => {
       const from = performance.now()
@@ -108,7 +108,7 @@ const openRtp = async () => {
     digits,
     connect: (port: number) => {
       remote ??= port
-      // So that it is known where we are.
+      // The first packet shows the service our address.
       send(0, silence, true, timestamp)
       timestamp += 160
     },
@@ -150,19 +150,19 @@ interface Line {
 
 export interface SipPeer extends FarEnds {
   readonly port: number
-  /** Where the service takes SIP. */
+  /** Sets the SIP port of the service. */
   readonly serve: (port: number) => void
-  /** INVITEs that came, by the key in their header. */
+  /** The INVITEs that came, by the key in their header. */
   readonly invites: Tape.Tape<SipRequest>
   /** Final answers to the calls of far ends. */
   readonly finals: Tape.Tape<SipResponse>
-  /** REFERs that came. */
+  /** The REFERs that came. */
   readonly referrals: Tape.Tape<SipRequest>
   readonly close: () => void
 }
 
 const number = "+12025561000"
-/** The same, but it does not ring. */
+/** A number like that, which does not ring. */
 export const silentNumber = "+12025561001"
 
 export const start = async (): Promise<SipPeer> => {
@@ -287,7 +287,7 @@ export const start = async (): Promise<SipPeer> => {
     switch (request.method) {
       case "INVITE":
         if (line === undefined) return void ring(request, callId)
-        // The same again, or a new offer within the call.
+        // A repeated INVITE, or a new offer within the call.
         if (line.last !== null && MessageKey.cseq(request)?.sequence === MessageKey.cseq(line.invite)?.sequence)
           return say(line.last)
         return say(Responses.make(request, 200, { toTag: "far", contact, body: body(line.rtp) }))

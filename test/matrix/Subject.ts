@@ -3,36 +3,36 @@ import type { Event } from "../crash/support/Receiver.ts"
 import * as TestServer from "../edge/http/TestServer.ts"
 import type { World } from "./World.ts"
 
-/** What a row is about, a call or a room: what it is asked, and what its webhooks told. */
+/** The call or room that a row is about, with its actions and its webhooks. */
 export interface Subject<View> {
   readonly id: string
   readonly path: string
   readonly find: () => Promise<View>
-  /** An action that is accepted. */
+  /** Sends an action that is accepted. */
   readonly act: (verb: string, body?: object) => Promise<View>
-  /** One that is refused, as `409 conflict`. */
+  /** Sends an action that is refused; returns the refusal, as `409 conflict`. */
   readonly refused: (verb: string, body?: object) => Promise<string>
   /** The data of the `nth` webhook of this type that fits. */
   readonly event: (type: string, nth?: number, fits?: (data: Event["data"]) => boolean) => Promise<Event["data"]>
-  /** What was told so far. */
+  /** The webhooks so far. */
   readonly told: () => ReadonlyArray<Event>
   readonly types: () => ReadonlyArray<string>
-  /** Asks until it is so: of what no event tells. */
+  /** Reads it until the condition holds, for changes without an event. */
   readonly until: (what: string, reached: (view: View) => boolean) => Promise<View>
 }
 
 export const codeOf = (answer: TestServer.Answer): string => `${answer.status} ${String(TestServer.codeOf(answer))}`
 
-/** One by its paths. What it is asked and refuses is written down, for the check at the end of the rows. */
+/** A subject by its paths. Its actions and refusals are noted, for the check at the end of the rows. */
 export const make = <View>(
   { running, seen, tenant }: World,
   of: {
     readonly id: string
     readonly path: string
-    /** Of reading it. */
+    /** The path for reading it. */
     readonly self: string
     readonly action: (verb: string) => string
-    /** The state that the matrix counts a verb in. */
+    /** The state under which the matrix notes a verb. */
     readonly stateOf: (view: View) => string
   }
 ): Subject<View> => {

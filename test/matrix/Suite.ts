@@ -1,19 +1,19 @@
-/** Rows on a running service: every row behind the simulated carrier and behind SIP, all of them side by side. */
+/** Runs rows on a running service: every row with the simulated carrier and with SIP, all of them concurrently. */
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Row from "./Row.ts"
 import * as World from "./World.ts"
 
-/** Waiting is most of what a row does. */
+/** Many rows run at once, because a row mostly waits. */
 const sideBySide = 16
 const carriers = ["simulator", "sip"] as const
 const titleOf = (carrier: World.CarrierName, { name }: Row.Row) => `${carrier}: ${name}`
 
 interface Contract {
-  /** Those that take the longest come first. */
+  /** The longest rows come first. */
   readonly rows: ReadonlyArray<Row.Row>
-  /** What the rows have to show on a carrier. */
+  /** The facts that the rows must show on a carrier. */
   readonly facts: (carrier: World.CarrierName) => ReadonlyArray<string>
 }
 

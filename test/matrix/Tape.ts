@@ -1,10 +1,10 @@
-/** What happened, in order, and those who wait for something of it. */
+/** Values in order of arrival, and waits for further ones. */
 export interface Tape<A> {
   readonly all: ReadonlyArray<A>
   readonly push: (value: A) => void
-  /** The first that fits, now or later; rejects after 30 seconds with what came instead. */
+  /** The first value that fits, now or later; rejects after 30 seconds with the values that came instead. */
   readonly next: (what: string, fits: (value: A) => boolean) => Promise<A>
-  /** What `look` finds in all of it, now or later. */
+  /** The result of `look` at all values, now or later. */
   readonly until: <B>(what: string, look: (all: ReadonlyArray<A>) => B | undefined) => Promise<B>
 }
 

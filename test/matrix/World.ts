@@ -1,4 +1,4 @@
-/** The running service with both carriers, and what a row does with it: calls of a tenant, and their far ends. */
+/** The running service with both carriers, and the tools of a row: calls of a tenant, and their far ends. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -31,11 +31,11 @@ export interface Tenant {
   ) => Promise<TestServer.Answer>
 }
 
-/** The operator's prices: of a minute of recording, of transcription and in a room, and of a detection. */
+/** The operator's prices: for a minute of recording, of transcription and in a room, and for a detection. */
 export const cents = { recording: 2, transcription: 3, machine_detection: 5, conference: 4 } as const
 
 export interface Running {
-  /** A request with whatever key, or none. */
+  /** Sends a request with any key, or none. */
   readonly ask: (key: string | null, method: string, path: string) => Promise<TestServer.Answer>
   readonly operate: (operation: string, body: object) => Promise<unknown>
   readonly servers: Servers.Servers
@@ -43,12 +43,12 @@ export interface Running {
   readonly tenant: (carrier: CarrierName) => Promise<Tenant>
   readonly worlds: Readonly<Record<CarrierName, World>>
   readonly peer: SipFarEnds.SipPeer
-  /** What was not as it must be: deliveries, and what the service logged as its own fault. */
+  /** The violations: in deliveries, and faults that the service logged. */
   readonly faults: () => ReadonlyArray<string>
   readonly stop: () => Promise<void>
 }
 
-/** What a row has of one carrier. */
+/** The view of a row on one carrier. */
 export interface World {
   readonly carrier: CarrierName
   readonly running: () => Running
@@ -57,7 +57,7 @@ export interface World {
   readonly ends: FarEnds
 }
 
-/** A call, and who is at its other end. */
+/** A call and its far end. */
 export interface Connected {
   readonly call: Call.Call
   readonly far: Far
@@ -89,7 +89,7 @@ export const start = async (databaseUrl: string): Promise<Running> => {
       SIGNUP_CREDIT_CENTS: "1000000",
       TTS_URL: servers.speechUrl,
       STT_VOSK_URL: servers.voskUrl,
-      // Below what systems hand out by themselves.
+      // These are below the ports that systems assign by themselves.
       RTP_PORT_MIN: "20000",
       RTP_PORT_MAX: "29999"
     }
@@ -105,7 +105,7 @@ export const start = async (databaseUrl: string): Promise<Running> => {
   const tenant = async (carrier: CarrierName): Promise<Tenant> => {
     const name = `matrix-${++tenants}`
     let key: string | null = null
-    // On a machine that is busy a request may wait for its turn in vain, and has had no effect then.
+    // On a busy machine a request may time out while it waits for its turn; then it had no effect.
     const ask: Tenant["ask"] = async (method, path, body, headers = {}) => {
       for (let tries = 1; ; tries++) {
         const answer = await TestServer.send(ports.http, method, path, {
@@ -201,11 +201,11 @@ export const start = async (databaseUrl: string): Promise<Running> => {
   return running
 }
 
-/** A call to this number; what the far end does is its own business. */
+/** Places a call to this number, without control of the far end. */
 export const dial = async (world: World, to: string, body: object = {}): Promise<Call.Call> =>
   Call.placed(world, { from: world.tenant.number, to, customer_reference: "a row", ...body })
 
-/** A call to a far end that was offered it and waits. */
+/** Places a call to a far end that waits with it. */
 export const place = async (world: World, body: object = {}): Promise<Connected> => {
   const key = randomUUID()
   const headers = [{ name: keyHeader, value: key }]
@@ -214,7 +214,7 @@ export const place = async (world: World, body: object = {}): Promise<Connected>
   return { call, far }
 }
 
-/** One that was answered. */
+/** Places a call that its far end answers. */
 export const answered = async (world: World, body: object = {}): Promise<Connected> => {
   const connected = await place(world, body)
   await connected.far.answer()
@@ -222,7 +222,7 @@ export const answered = async (world: World, body: object = {}): Promise<Connect
   return connected
 }
 
-/** A call of a far end, which waits for us. */
+/** A call from a far end, which waits for an answer. */
 export const offered = async (world: World): Promise<Connected> => {
   const key = randomUUID()
   const from = world.ends.call(world.tenant.number, key)
@@ -239,7 +239,7 @@ export const offered = async (world: World): Promise<Connected> => {
   return { call: Call.of(world, String(started.data["call_id"])), far: await from }
 }
 
-/** One that we answered. */
+/** A call from a far end that is answered. */
 export const talking = async (world: World, body: object = {}): Promise<Connected> => {
   const connected = await offered(world)
   await connected.call.act("answer", body)
@@ -247,7 +247,7 @@ export const talking = async (world: World, body: object = {}): Promise<Connecte
   return connected
 }
 
-/** Two calls, each with its far end, which are bridged. */
+/** Two bridged calls, each with its far end. */
 export const bridged = async (world: World): Promise<readonly [Connected, Connected]> => {
   const [one, other] = await Promise.all([answered(world), answered(world)])
   await one.call.act("bridge", { leg_id: await other.call.legId() })

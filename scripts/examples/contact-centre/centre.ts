@@ -1,12 +1,12 @@
 /**
- * A contact centre in a page, as an ordinary HTTP handler: whoever calls is put into a room with an agent, and a
+ * A contact centre in a page, as an ordinary HTTP handler: each caller is put into a room with an agent, and a
  * supervisor listens and whispers to the agent. `centre.test.ts` beside it is its test.
  */
 interface Options {
-  /** Of the API. */
+  /** The URL of the API. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** The number that customers call, from which we call the others. */
+  /** The number that customers call, and from which we call the others. */
   readonly number: string
   readonly agent: string
   readonly supervisor: string
@@ -19,7 +19,7 @@ interface Participant {
   readonly role: "host" | "participant"
 }
 
-/** What a call that we place is for: it stands in `customer_reference` on each of its events. */
+/** The purpose of a call that we place, which is the `customer_reference` on each of its events. */
 type Purpose =
   | { readonly type: "agent"; readonly customer: string }
   | { readonly type: "supervisor"; readonly room: string }
@@ -29,11 +29,11 @@ export const centre = ({ agent, apiKey, baseUrl, number, supervisor }: Options) 
   const ask = async (method: string, path: string, key: string, body?: object): Promise<any> => {
     const response = await fetch(`${baseUrl}/v1/${path}`, {
       method,
-      // The same event may come twice; what it asks for is done once.
+      // The same event may come twice, but its requests take effect once.
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "idempotency-key": key },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
-    // Somebody may have hung up meanwhile.
+    // A party may have hung up meanwhile.
     if (!response.ok && response.status !== 409) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }
@@ -52,14 +52,14 @@ export const centre = ({ agent, apiKey, baseUrl, number, supervisor }: Options) 
       await place(agent, { type: "agent", customer: data.call_id }, `${key} agent`)
     }
 
-    // The agent's call is the room: when the agent leaves, all go.
+    // The agent's call hosts the room: when the agent leaves, all calls end.
     if (type === "call.answered" && purpose?.type === "agent") {
       const room = await ask("POST", "conferences/", key, { name: purpose.customer, host_call_id: data.call_id })
       await ask("POST", `conferences/${room.id}/actions/join/`, `${key} join`, { call_id: purpose.customer })
       await place(supervisor, { type: "supervisor", room: room.id }, `${key} supervisor`)
     }
 
-    // Muted until it is known who may hear it.
+    // The supervisor is muted until the room knows which legs may hear it.
     if (type === "call.answered" && purpose?.type === "supervisor")
       await ask("POST", `conferences/${purpose.room}/actions/join/`, key, { call_id: data.call_id, mute: true })
 

@@ -1,14 +1,14 @@
 /**
  * A phone menu in a page, as an ordinary HTTP handler: it answers and records, offers a choice, connects to sales, and
- * takes leave of whoever says nothing. `ivr.test.ts` beside it is its test.
+ * says goodbye to a silent caller. `ivr.test.ts` beside it is its test.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 interface Options {
-  /** Of the API. */
+  /** The URL of the API. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** Signs the events. */
+  /** The secret that signs the events. */
   readonly secret: () => string
   /** The number of the sales team. */
   readonly sales: string

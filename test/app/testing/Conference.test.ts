@@ -192,7 +192,7 @@ describe("Conferences in a test", { timeout: 60_000 }, () => {
     })
     for (const call of calls.slice(1)) await trunkline.post(`/v1/conferences/${id}/actions/join/`, { call_id: call })
     for (const call of calls) await joined(call)
-    // Each pays a cent for a started minute, and has its first one.
+    // Each call pays a cent for a started minute, and its first minute is paid.
     await trunkline.setBalance(5)
     const left: Array<WebhookEvent> = []
     for (const _ of calls)

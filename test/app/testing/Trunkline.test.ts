@@ -10,7 +10,7 @@ import { ApiFailure, spoken, Trunkline, type WebhookEvent } from "../../../src/a
 const body = (event: WebhookEvent) => event.data["call_id"] as string
 const voice = "female"
 
-/** What services of this process have in the temporary directory; other test files have theirs. */
+/** The folders of this process's services in the temporary directory; other test files have their own. */
 const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`trunkline-testing-${process.pid}-`))
 
 describe("A service in the process of a test", { timeout: 60_000 }, () => {
@@ -197,7 +197,7 @@ describe("Services of one process", { timeout: 60_000 }, () => {
     const trunkline = await Trunkline.start()
     try {
       const lateMs: Array<number> = []
-      // Digits are told to nobody, so that nothing but their commits is under way.
+      // No webhook gets digits, so that only their commits are under way.
       await trunkline.webhooks((event) => lateMs.push(trunkline.now.getTime() - Date.parse(event.occurred_at)), {
         events: ["call.gather_complete"]
       })

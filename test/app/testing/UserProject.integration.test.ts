@@ -11,7 +11,7 @@ describe("A project of its own", () => {
   it("tests its phone menu with the kit, which it has as a linked dependency", { timeout: 180_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), "trunkline-user-"))
     try {
-      // What `npm install` makes of "trunkline": "file:…", and of vitest.
+      // The same files that `npm install` makes for "trunkline": "file:…" and for vitest.
       await mkdir(join(folder, "node_modules"))
       await symlink(root, join(folder, "node_modules/trunkline"))
       await symlink(join(root, "node_modules/vitest"), join(folder, "node_modules/vitest"))

@@ -157,7 +157,7 @@ describe("A line before shared places", () => {
         }
         for (const item of fill(queue)) {
           const placesOf = (name: string) => begun.filter((other) => other.holder === name).length
-          // Its own first one, and of a holder that had as few places as any that waits.
+          // It is its holder's first item, and no holder of a waiting item has fewer places.
           expect(line.find((other) => other.holder === item.holder)).toBe(item)
           for (const other of line) expect(placesOf(item.holder)).toBeLessThanOrEqual(placesOf(other.holder))
           line.splice(line.indexOf(item), 1)

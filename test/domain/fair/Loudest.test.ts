@@ -35,7 +35,7 @@ describe("Who uses most", () => {
       }
       const [first] = loudest.top(1, 0)
       expect(first?.holder).toBe("loud")
-      // What it is told to have used is never less than it has.
+      // The reported use is never less than the true one.
       expect(first?.cost).toBeGreaterThanOrEqual(4 * uses.length)
     },
     { arbitrary: { runs: 200 } }

@@ -4,7 +4,7 @@ import * as Printable from "../../../src/domain/schema/Printable.ts"
 import { scrub } from "../../../src/app/boot/Log.ts"
 import { fields, table } from "../../../src/edge/operator/command/TextTable.ts"
 
-/** What moves a terminal, begins a line, turns the direction of text, or does not show. */
+/** Characters that control a terminal, begin a line, turn the direction of text, or are invisible. */
 const hostile = [
   "\u001b[2J\u001b]0;owned\u0007",
   "\u009b31m",

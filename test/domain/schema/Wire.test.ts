@@ -61,7 +61,7 @@ describe("Values on the wire", () => {
         Schema.Struct({ id: Schema.String, phone_number: Schema.String, why: Schema.NullOr(Schema.String) })
       )
     })
-    // As `jsonb` gives an object back: shorter names first.
+    // Fields in the order in which `jsonb` returns them: shorter names first.
     const row = { manyParts: [{ id: "a", why: null, secret: "sealed", phone_number: "b" }] }
     expect(JSON.stringify(Wire.encoder(Stored)(row))).toBe('{"many_parts":[{"id":"a","phone_number":"b","why":null}]}')
   })

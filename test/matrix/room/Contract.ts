@@ -1,4 +1,4 @@
-/** What the API promises of conferences, as tables: what the rows have to show, on each carrier. */
+/** The promises of the API about conferences, as tables: the facts that the rows must show, on each carrier. */
 
 export type State = "init" | "in_progress" | "completed"
 export const states: ReadonlyArray<State> = ["init", "in_progress", "completed"]
@@ -6,9 +6,9 @@ export const states: ReadonlyArray<State> = ["init", "in_progress", "completed"]
 type Ranges = Readonly<Record<string, { readonly good: ReadonlyArray<unknown>; readonly bad: ReadonlyArray<unknown> }>>
 
 interface Verb {
-  /** A body that is taken, of a participant who is there. */
+  /** A body that is accepted for a present participant. */
   readonly body: Readonly<Record<string, unknown>>
-  /** Its fields; of those with a few values, each value. */
+  /** Its fields, with each value of those that have a few. */
   readonly fields: Readonly<Record<string, ReadonlyArray<string | boolean>>>
   readonly defaults: Readonly<Record<string, unknown>>
   readonly ranges: Ranges
@@ -126,7 +126,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   }
 }
 
-/** What is created, dialled, and changed of a participant. */
+/** The bodies for creating, for dialling, and for changing a participant. */
 export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> = {
   create: {
     fields: {
@@ -174,7 +174,7 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
 
 const ofMember = ["conference_id", "member_id", "call_id"]
 
-/** guide/webhooks.md#events: those of conferences, each with its data; of fields with a few values, each value. */
+/** guide/webhooks.md#events of conferences, each with its data, and each value of fields with a few. */
 export const events: Readonly<
   Record<
     string,
@@ -224,7 +224,7 @@ export const errors: ReadonlyArray<string> = [
   "prefix_blocked"
 ]
 
-/** What a verb answers in a state, where all that it asks for is there. */
+/** The answer of a verb in a state, when all that it needs is there. */
 export const outcome = (verb: string, state: State): string =>
   state === "completed"
     ? "conference_already_ended"
@@ -234,10 +234,10 @@ export const outcome = (verb: string, state: State): string =>
         ? "201"
         : "200"
 
-/** Every verb, and what is done to participants by paths of their own. */
+/** Every verb, and the actions on participants that have paths of their own. */
 export const acts: ReadonlyArray<string> = [...Object.keys(verbs), "dial", "update_member", "remove_member"]
 
-/** Every fact that the rows have to show, as `Seen.ts` writes them. */
+/** Every fact that the rows must show, in the form of `Seen.ts`. */
 export const facts = (): ReadonlyArray<string> => {
   const fieldsOf = (of: string, fields: Verb["fields"]) =>
     Object.entries(fields).flatMap(([name, values]) => [

@@ -18,7 +18,7 @@ export interface Participant {
   readonly is_speaking: boolean
 }
 
-/** A conference as it is read. */
+/** A conference as the API returns it. */
 export interface View {
   readonly id: string
   readonly tenant_id: string
@@ -51,22 +51,22 @@ export interface Upstream {
 /** A room of a row. */
 export interface Room extends Subject.Subject<View> {
   readonly name: string
-  /** Dials somebody in. */
+  /** Dials a number into the room. */
   readonly dial: (to: string, body?: object) => Promise<Participant>
   readonly undialled: (body?: object) => Promise<string>
-  /** Of the local list. */
+  /** The participants of the local list. */
   readonly list: (query?: string) => Promise<ReadonlyArray<Participant>>
   readonly upstream: (query?: string) => Promise<ReadonlyArray<Upstream>>
-  /** PATCH, or DELETE without a body; what it answers. */
+  /** Sends a PATCH, or a DELETE without a body; returns the answer. */
   readonly change: (member: string, body: object | null) => Promise<TestServer.Answer>
   /** This call's newest participant, once it is in the room. */
   readonly joined: (callId: string, nth?: number) => Promise<Participant>
   readonly left: (callId: string, nth?: number) => Promise<Event["data"]>
-  /** Ends it where nobody did, and waits for `conference.ended`; what was told until then. */
+  /** Ends the room if it still lives, and waits for `conference.ended`; returns the event types up to then. */
   readonly over: () => Promise<ReadonlyArray<string>>
 }
 
-/** Of one carrier's rows, for the check at their end. */
+/** The rooms of one carrier's rows, for the check at their end. */
 export const made = new WeakMap<World, Map<string, Room>>()
 
 let names = 0
@@ -144,7 +144,7 @@ export const of = (world: World, { id, name }: Pick<View, "id" | "name">): Room 
   return room
 }
 
-/** Asks for a room; `name` is fresh unless the body says one. */
+/** Requests a room; `name` is new unless the body has one. */
 export const creation = async (world: World, hostCallId: string, body: object = {}): Promise<TestServer.Answer> => {
   const asked = { name: freshName(), host_call_id: hostCallId, ...body }
   const answer = await world.tenant.ask("POST", "/v1/conferences/", asked)
@@ -161,7 +161,7 @@ export const create = async (world: World, hostCallId: string, body: object = {}
   return of(world, view)
 }
 
-/** Each that came in has left once, the numbers are without a gap, and the end is told last but for recordings. */
+/** Each member has left once, the numbers have no gap, and only recordings are reported after the end. */
 export const settled = async (room: Room): Promise<void> => {
   await room.over()
   const told = room.told()

@@ -1,4 +1,4 @@
-/** Rooms as rows need them. */
+/** A room with its host. */
 import * as World from "../World.ts"
 import * as Room from "./Room.ts"
 
@@ -21,7 +21,7 @@ export interface Guest extends World.Connected {
   readonly legId: string
 }
 
-/** A call that was answered and came in. */
+/** An answered call that has joined. */
 export const guest = async (world: World.World, room: Room.Room, body: object = {}): Promise<Guest> => {
   const connected = await World.answered(world)
   await room.act("join", { call_id: connected.call.id, ...body })
@@ -29,7 +29,7 @@ export const guest = async (world: World.World, room: Room.Room, body: object = 
   return { ...connected, member, legId: await connected.call.legId() }
 }
 
-/** A room with its host and so many others. */
+/** A room with its host and this number of others. */
 export const peopled = async (world: World.World, others: number, body: object = {}) => {
   const { host, room } = await hosted(world, body)
   const guests = await Promise.all(Array.from({ length: others }, () => guest(world, room)))

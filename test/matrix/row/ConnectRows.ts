@@ -82,7 +82,7 @@ export const rows: ReadonlyArray<Row> = [
       const other = await world.ends.offered(key)
       await other.answer()
       await call.event("call.bridged")
-      // The leg that was dialled goes: the call has ended.
+      // The end of the dialled leg ends the call.
       await other.hangUp()
       expect(await call.event("call.ended")).toMatchObject({ end_reason: "normal_clearing" })
     }
@@ -149,7 +149,7 @@ export const rows: ReadonlyArray<Row> = [
         const refer = await referrals.next("its REFER", (each) => SipMessage.header(each, "X-Case") === call.id)
         expect(SipMessage.header(refer, "Refer-To")).toContain("sip:+12025550116@example.com")
       }
-      // The phone stays, so that the service hangs up.
+      // The phone stays on the call, so that the service hangs up.
       expect(await call.event("call.ended")).toMatchObject({ end_reason: "normal_clearing", end_initiator: "api" })
     }
   },

@@ -77,7 +77,7 @@ export const rows: ReadonlyArray<Row> = [
       const call = await World.dial(world, "+12025550107")
       expect(await call.event("call.ended")).toMatchObject({
         status: "failed",
-        // The simulated one has no route.
+        // The simulated carrier has no route.
         end_reason: world.carrier === "sip" ? "not_found" : "no_route",
         end_initiator: "carrier"
       })
@@ -201,7 +201,7 @@ export const rows: ReadonlyArray<Row> = [
       await stream.heard.next("both tracks", ({ event, media }) => event === "media" && trackOf(media) === "outbound")
       await stream.heard.next("both tracks", ({ event, media }) => event === "media" && trackOf(media) === "inbound")
       expect(await call.event("stream.started")).toMatchObject({ stream_track: "both_tracks", stream_codec: "PCMU" })
-      // The recording begins with the answer: half a second of sound from then on.
+      // The recording begins with the answer, so half a second of sound must follow that.
       await call.event("call.answered")
       const heard = stream.heard.all.length
       await stream.heard.until("half a second", (messages) => messages.length > heard + 50 || undefined)

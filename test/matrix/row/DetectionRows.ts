@@ -4,7 +4,7 @@ import * as World from "../World.ts"
 
 const result = async (world: World.World, path: string) => (await world.tenant.ask("GET", `${path}/amd`)).json
 
-/** Who answered, guide/detection.md; how well that is told is scored elsewhere. */
+/** Machine detection, guide/detection.md; its accuracy is scored elsewhere. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "machine detection is pending, and unknown when the call ends before the answer; nothing is told",

@@ -9,8 +9,8 @@ const fault = ({ json }: TestServer.Answer) =>
   (json as { readonly error?: { readonly code: string; readonly param?: string } }).error ?? { code: "none" }
 
 /**
- * The fields of every verb: what is in their range is taken, and what is not is refused with the field's name. A body is
- * checked before the state, so a call that has ended says which of the two it was; and before any carrier, so one is enough.
+ * The fields of every verb: values in their range are accepted, and others are refused with the field's name. A body is
+ * checked before the state, so an ended call answers which of the two it was; and before any carrier, so one is enough.
  */
 export const rows: ReadonlyArray<Row> = [
   ...Object.entries(Contract.verbs).map(([verb, { body, ranges = {} }]): Row => ({
@@ -44,7 +44,7 @@ export const rows: ReadonlyArray<Row> = [
     name: "the fields of a placed call have their ranges, and no other field is taken",
     only: "simulator",
     run: async (world) => {
-      // A route that is not there is looked for behind the body.
+      // A missing route is looked up after the check of the body.
       const body = { from: world.tenant.number, to: world.ends.number, route_id: `svc_route_${"0".repeat(32)}` }
       const ask = (given: object) => world.tenant.ask("POST", "/v1/calls", given)
       for (const [field, { bad, good }] of Object.entries(Contract.placement.ranges)) {

@@ -4,10 +4,10 @@ import * as World from "../World.ts"
 
 const short = { initial_timeout_millis: 300, inter_digit_timeout_millis: 300 }
 const voice = "openai.alloy"
-/** Forty seconds of speech: longer than anybody waits for an event here. */
+/** Forty seconds of speech: longer than any wait for an event here. */
 const long = "y".repeat(2000)
 
-/** Digits that are collected: guide/calls.md#gather, guide/calls.md#gathers-with-a-prompt. */
+/** Digit collection: guide/calls.md#gather, guide/calls.md#gathers-with-a-prompt. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "gather is valid at the terminating digit, and each digit is told before",

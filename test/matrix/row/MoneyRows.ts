@@ -8,7 +8,7 @@ interface Entry {
   readonly reference_id: string | null
 }
 
-/** What work on a call costs beside its minutes, by the prices that `World.start` set: guide/money.md#rates. */
+/** The prices of work on a call besides its minutes, which `World.start` sets: guide/money.md#rates. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "recording, transcription and detection are charged by the operator's prices, beside the minutes of the call",

@@ -10,7 +10,7 @@ interface Entry {
   readonly reference_id: string | null
 }
 
-/** A workspace of its own, whose number is configured so. */
+/** A new workspace whose number has this configuration. */
 const configured = async (world: World.World, body: object): Promise<World.World> => {
   const tenant = await world.running().tenant(world.carrier)
   const { json } = await tenant.ask("GET", `/v1/numbers?phone_number=${encodeURIComponent(tenant.number)}`)
@@ -19,7 +19,7 @@ const configured = async (world: World.World, body: object): Promise<World.World
   return { ...world, tenant }
 }
 
-/** What calls do as their number is configured: guide/numbers.md#configuring. */
+/** The configuration of a number decides about its calls: guide/numbers.md#configuring. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "a call to a number that records is recorded from its answer on, and the minutes of the recording are charged",

@@ -5,7 +5,7 @@ import type { Call } from "../Call.ts"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 
-/** What two requests that come at the same time are answered, in no order. */
+/** The answers to two concurrent requests, in any order. */
 const atOnce = async (
   world: World.World,
   call: Call,
@@ -23,7 +23,7 @@ const count = (types: ReadonlyArray<string>, type: string): number => types.filt
 
 const voice = "openai.alloy"
 
-/** Of verbs of which one at a time goes on, two at once: the second is refused, whichever that is. */
+/** Verbs of which only one at a time may run: of two concurrent ones, one is refused. */
 const oneAtATime = (world: World.World, call: Call) => {
   const { servers } = world.running()
   const stream = { stream_url: servers.streamUrl(call.id) }
@@ -36,7 +36,7 @@ const oneAtATime = (world: World.World, call: Call) => {
   ] as const
 }
 
-/** Requests, carriers and far ends that act at the same time: each thing happens once, and is told once. */
+/** Concurrent actions of requests, carriers and far ends: each thing happens once, and is reported once. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "answer and reject at once: one of them wins, and the other is refused",
@@ -148,7 +148,7 @@ export const rows: ReadonlyArray<Row> = [
         atOnce(world, one.call, ["bridge", { leg_id: second }]),
         atOnce(world, two.call, ["bridge", { leg_id: first }])
       ])
-      // The second may find the first under way.
+      // The second request may find the first unfinished.
       expect(answers.flat()).toContain("200")
       await Promise.all([one.call.event("call.bridged"), two.call.event("call.bridged")])
       await one.far.press("8")

@@ -4,7 +4,7 @@ import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 import type { Call } from "../Call.ts"
 
-/** Something that is heard, so that there is something to store: a tone of so long, to its end. */
+/** Plays a tone of this length to its end, so that there is sound to store. */
 const sound = async (world: World.World, call: Call, ms: number): Promise<void> => {
   const ended = call.types().filter((type) => type === "call.playback_ended").length
   await call.act("play", { url: world.running().servers.soundUrl(`tone/${ms}.wav`) })
@@ -16,7 +16,7 @@ const of = async (world: World.World, call: Call): Promise<ReadonlyArray<Readonl
   return (listed.json as { readonly results: ReadonlyArray<Readonly<Record<string, unknown>>> }).results
 }
 
-/** Its file, from the link of its event. */
+/** The recording's file, from the link of its event. */
 const file = async (url: unknown): Promise<Buffer> => Buffer.from(await (await fetch(String(url))).arrayBuffer())
 
 /** Recordings of a call, guide/recordings.md. */

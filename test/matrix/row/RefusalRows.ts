@@ -9,7 +9,7 @@ interface Rule {
   readonly id: string
 }
 
-/** A tenant of the row's own, whose account the operator may change. */
+/** A tenant for this row, whose account the operator may change. */
 const own = async (world: World.World) => {
   const tenant = await world.running().tenant(world.carrier)
   const { operate } = world.running()
@@ -25,7 +25,7 @@ const own = async (world: World.World) => {
   }
 }
 
-/** What refuses a leg that is dialled, in its order: guide/calls.md#order-of-checks. */
+/** Refusals of a dialled leg, in the order of guide/calls.md#order-of-checks. */
 const dialled: ReadonlyArray<Row> = [
   {
     name: "a placed call is refused for a route that is not there, or is disabled",
@@ -122,7 +122,7 @@ const dialled: ReadonlyArray<Row> = [
   }
 ]
 
-/** What every request may be refused for, guide/errors.md#every-request. */
+/** Refusals that any request may get, guide/errors.md#every-request. */
 const every: ReadonlyArray<Row> = [
   {
     name: "a request without a key, with one that nobody has, and with one that lacks the scope, is refused",

@@ -3,7 +3,7 @@ import * as SipMessage from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 
-/** How calls are read, and what the far end is told of them. */
+/** Reads of calls, and the details that the far end gets. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "custom headers of an answer stand on the 200",

@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 
-/** What is played and said to a leg, and digits: guide/calls.md#play, guide/calls.md#speak, guide/calls.md#send_dtmf. */
+/** Playback, speech and digits on a leg: guide/calls.md#play, guide/calls.md#speak, guide/calls.md#send_dtmf. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "play is told as completed when it was heard as often as loop says",

@@ -7,7 +7,7 @@ const transcription = async (world: World.World, path: string) => {
   return { status, json: json as Readonly<Record<string, unknown>> }
 }
 
-/** What is recognized, guide/transcription.md: the engine is a server that hears bursts of a tone as words. */
+/** Transcription, guide/transcription.md: the engine is a server that recognizes bursts of a tone as words. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "a transcription tells each phrase with its words, is read meanwhile and afterwards, and is stopped",
@@ -43,7 +43,7 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { call, far } = await World.answered(world)
       await call.act("transcription_start", { engine: "accurate", transcription_tracks: "both" })
-      // What plays to it meanwhile says that time has passed, and is heard by the other track.
+      // The sound that is played meanwhile shows that time has passed, and is on the other track.
       await Promise.all([far.say(20_000), call.act("play", { url: world.running().servers.soundUrl("tone/500.wav") })])
       await call.event("call.playback_ended")
       await far.hangUp()

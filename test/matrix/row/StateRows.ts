@@ -28,10 +28,10 @@ const calls: Readonly<Record<Contract.State, (world: World.World) => Promise<Cal
   }
 }
 
-/** The verbs that are not valid, state by state, guide/calls.md#actions: each refused, and nothing else happens. */
+/** The verbs that are not valid, state by state, guide/calls.md#actions: each is refused without any effect. */
 export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
   name: `every verb that is not valid while a call is ${state} answers ${Contract.refusal(state)}`,
-  // A simulated phone rings after 200 ms, and a tenant's number at once.
+  // A simulated phone rings after 200 ms, and a tenant's number rings at once.
   ...(state === "initiated" ? { only: "sip" as const } : {}),
   run: async (world) => {
     const call = await calls[state](world)
@@ -42,7 +42,7 @@ export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
     for (const [verb, row] of Object.entries(Contract.verbs))
       if (!row.in.includes(state)) {
         expect([verb, await call.refused(verb, row.body)]).toEqual([verb, `409 ${Contract.refusal(state)}`])
-        // What is wrong with the call is said before what no engine can do.
+        // The call's own refusal comes before that of an engine.
         if ("voice" in row.body)
           expect([verb, await call.refused(verb, { ...row.body, voice: "nobody.there" })]).toEqual([
             verb,
@@ -50,7 +50,7 @@ export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
           ])
       }
     expect((await call.find()).status).toBe(status)
-    // The verb that is valid in every state that is not terminal. Behind what it tells nothing else is under way.
+    // Hanging up is valid in every state that is not terminal. After its events nothing else is under way.
     if (state === "initiated" || state === "offered" || state === "bridged") await call.act("hangup")
     expect((await call.over()).slice(before.length)).toEqual(isOver ? [] : ["call.ended"])
   }

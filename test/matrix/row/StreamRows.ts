@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import type { Row } from "../Row.ts"
 import * as World from "../World.ts"
 
-/** 20 ms of PCMU that is a loud tone of 4 kHz. */
+/** A loud tone of 4 kHz in PCMU, of this length. */
 const loud = (ms: number) => Buffer.alloc(8 * ms, Buffer.from([0x00, 0x80])).toString("base64")
 
 const streams = async (world: World.World, path: string) =>

@@ -8,7 +8,7 @@ import type { Effects } from "../../../src/telephony/call/machine/Draft.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 
-/** The actors of calls over rows in memory, in the one partition that is held: none is loaded, and none leaves. */
+/** Actors of calls over rows in memory, in the only partition: none is loaded, and none leaves. */
 export const make = Effect.fnUntraced(function* <Answer>(
   behavior: Omit<Behavior<CallId, CallState, CallInput, Effects, null, Answer>, "machine" | "lastWill">
 ) {

@@ -24,7 +24,7 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   adapter: "test",
   incarnation: "first life",
   microUsdPerMinute: 10_000,
-  // To the limit: nothing is renewed.
+  // Reserved to the limit, so that nothing is renewed.
   reservedMinutes: 60,
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
@@ -96,7 +96,7 @@ export const send = (scene: Scene, input: CallInput, now: number): Scene => {
     : { ...scene, outcomes: [...scene.outcomes, outcome.type === "rejected" ? outcome.error.code : "unchanged"] }
 }
 
-/** The next event of a leg (mostly the call's own), which happened at `at`. */
+/** The next event of a leg (by default the call's own), which happened at `at`. */
 export const event = (
   scene: Pick<Scene, "state">,
   report: LegReport,
@@ -114,11 +114,11 @@ export const transferLeg = ({ state }: Pick<Scene, "state">): Leg => {
   return leg
 }
 
-/** The leg of the last transfer tells something. */
+/** Sends an event of the leg of the last transfer. */
 export const other = (scene: Scene, report: LegReport, now: number): Scene =>
   send(scene, { type: "carrier", event: event(scene, report, now, transferLeg(scene)) }, now)
 
-/** A transfer that was admitted, with one minute of its leg. */
+/** An admitted transfer, with one minute reserved for its leg. */
 export const transfer = (scene: Scene, body: object, now: number, name = "b"): Scene =>
   send(
     scene,
@@ -147,20 +147,20 @@ export const media = (scene: Scene, event: MediaEvent, now: number): Scene =>
 export const dtmf = (scene: Scene, digit: string, now: number): Scene =>
   media(scene, { type: "dtmf", digit, at: now }, now)
 
-/** The last media command that was sent; fails without one. */
+/** The last media command; fails without one. */
 export const lastMedia = (scene: Scene): MediaCommand => {
   const command = commands(scene).findLast(({ type }) => type === "media")
   if (command?.type !== "media") throw new Error("no media command was sent")
   return command.media
 }
 
-/** The identity of the work that the last media command began. */
+/** The id of the work that the last media command began. */
 export const lastWork = (scene: Scene): Id.WorkId => {
   const command = lastMedia(scene)
   return "id" in command ? command.id : Ids.work("")
 }
 
-/** What the carrier of the leg says of it: it has it, it has not, another life of it has it, or it cannot be asked. */
+/** A recovery whose snapshot has the leg, lacks it, has it in another incarnation, or is missing. */
 export const recovered = (
   scene: Pick<Scene, "state">,
   presence: "alive" | "gone" | "elsewhere" | "unknown",
@@ -182,7 +182,7 @@ export const recovered = (
   }
 }
 
-/** A verb as the API takes it: the body in wire names, defaults left out. */
+/** A verb as the API receives it: the body in wire names, defaults left out. */
 export const act = (scene: Scene, verb: Verbs.Built, body: object, now: number): Scene =>
   send(scene, { type: "action", action: Verbs.decodeAction(verb, body) }, now)
 
@@ -192,7 +192,7 @@ export const wait = (scene: Scene): Scene => {
   return next === null ? scene : send(scene, next.input, next.at)
 }
 
-/** What the effects debit, in cents. */
+/** The sum of the debits, in cents. */
 export const charged = ({ charges }: Pick<Effects, "charges">): number =>
   charges.reduce((sum, { cents }) => sum + cents, 0)
 

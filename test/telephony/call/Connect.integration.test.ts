@@ -6,8 +6,8 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as Features from "../../support/Features.ts"
 
 /**
- * Calls that are connected with others, through HTTP and with simulated phones, guide/calls.md#transfer and below: what
- * a client asks, reads, and is told in the bodies of its webhooks.
+ * Calls that are connected with others, through HTTP and with simulated phones, guide/calls.md#transfer and below: the
+ * requests of a client, its reads, and the bodies of its webhooks.
  */
 const phones = {
   echo: "+12025550100",
@@ -33,7 +33,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         const a = yield* Service.tenant(yield* Running)
         const id = yield* a.answered(phones.echo)
         expect((yield* a.act(id, "transfer", { to: phones.hangsUp })).status).toBe(200)
-        // Each leg is told of the bridge by itself.
+        // The bridge is reported for each leg separately.
         const call = yield* a.until(id, ({ legs }) => legs.every(({ status }) => status === "bridged"))
         expect(call.legs).toMatchObject([
           { role: "primary", status: "bridged", bridged_leg_id: call.legs[1]?.id, to: phones.echo },
@@ -46,7 +46,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
           ["ended", null],
           ["ended", null]
         ])
-        // A started minute of each leg.
+        // One started minute of each leg.
         expect(over.cost_cents).toBe(2)
         const events = yield* a.events(id)
         expect(events.map(({ type }) => type)).toEqual([
@@ -168,7 +168,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
 
         yield* a.act(id, "transfer", { to: phones.neverAnswers })
         expect(yield* refused({ to: phones.echo })).toEqual([409, "conflict"])
-        // Its leg fills the limit of two; its end gives the place back.
+        // Its leg reaches the limit of two; its end frees the place.
         expect((yield* a.placing(phones.echo)).status).toBe(403)
         yield* a.act(id, "hangup")
         expect((yield* a.placing(phones.echo)).status).toBe(201)
@@ -254,7 +254,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
   })
 
   describe.concurrent("play for the other leg", () => {
-    // Nothing is fetched in these tests, so each sound ends as one that could not be.
+    // Nothing is fetched in these tests, so every sound ends as not fetched.
     const sound = (target_legs: string) => ({ url: "https://media.example.com/a.wav", target_legs })
     const ends = (told: ReadonlyArray<Service.Told>) =>
       told.flatMap(({ data, type }) => (type === "call.playback_ended" ? [[data["status"], data["leg_id"]]] : []))
@@ -301,7 +301,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         const id = yield* a.answered(phones.echo)
         yield* a.act(id, "refer", { sip_address: `sip:${phones.echo}@example.com` })
         expect((yield* a.event(id, "call.refer_completed")).data).toMatchObject({ sip_status: 200 })
-        // This phone stays, so the service hangs up.
+        // This phone stays on the call, so the service hangs up.
         const over = yield* a.until(id, ({ status }) => status === "ended")
         expect([over.end_reason, over.end_initiator]).toEqual(["normal_clearing", "api"])
       })
@@ -342,7 +342,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
                 ...(ending === "asks" ? [] : [a.act(two, "hangup")])
               ]
               const [bridging] = yield* together([a.act(one, "bridge", { leg_id }), ...hangUps])
-              // Either the bridge ended the other call, or it is still there.
+              // Either the bridge ended the other call, or that call still exists.
               yield* Effect.sleep("100 millis")
               yield* together([a.act(one, "hangup"), a.act(two, "hangup")])
               yield* together([one, two].map((id) => a.until(id, ({ status }) => status === "ended")))

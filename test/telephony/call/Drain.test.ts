@@ -15,7 +15,7 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** A carrier whose legs ring for ever, and end when they are told to. */
+/** A carrier whose legs ring for ever, and end when they are hung up. */
 const carrier = Effect.gen(function* () {
   const sink = yield* CarrierSink
   const event = Sample.numbered()
@@ -44,7 +44,7 @@ const placing = Effect.gen(function* () {
   return { calls, place }
 })
 
-/** Nobody reads or writes `table` until the gate opens. */
+/** Locks `table` against reads and writes until the gate opens. */
 const hold = Effect.fnUntraced(function* (table: string, gate: Deferred.Deferred<void>) {
   const sql = yield* SqlClient.SqlClient
   const held = yield* Deferred.make<void>()

@@ -8,9 +8,9 @@ import * as Ids from "../../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 /**
- * A carrier and a network between it and the call, as a model: events happen at their times, and each is told until it
+ * A carrier and a network between it and the call, as a model: events happen at their times, and each is sent until it
  * is acknowledged, in the order of its leg; copies and acknowledgements are lost, doubled and late. The call's timers
- * wait while the carrier has something to tell. Whatever the network does, the call becomes what it would have become.
+ * wait while the carrier has unsent events. Whatever the network does, the call has the same outcome.
  */
 const t0 = 1_000_000
 
@@ -21,7 +21,7 @@ const Happening = Schema.Struct({
   /** How long the network holds the event back, and whether the first acknowledgements are lost. */
   lateMs: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200_000 })),
   lostAcks: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 })),
-  /** Of which event before it an old copy comes with it. */
+  /** The index of an earlier event of which an old copy comes with this one. */
   copyOf: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 })
 type Happening = typeof Happening.Type
@@ -36,7 +36,7 @@ const gather = {
   initial_timeout_millis: 5_000
 }
 
-/** Answered or still ringing, with a short limit, a sound that plays, and a gather. */
+/** A call that is answered or still rings, with a short limit, a playing sound and a gather. */
 const begun = (answered: boolean, limitSecs = 40): Sample.Scene => {
   const placed = Sample.start(
     Sample.place({
@@ -73,7 +73,7 @@ const reportOf = (scene: Sample.Scene, { digit, kind }: Happening, at: number): 
   }
 }
 
-/** What happens to a leg (mostly the call's own), numbered; nothing after its end. */
+/** The numbered events of a leg (by default the call's own), none after its end. */
 const told = (
   scene: Sample.Scene,
   happenings: ReadonlyArray<Happening>,
@@ -95,7 +95,7 @@ const told = (
   return events
 }
 
-/** Timers fire at their time, those that were held at `now`. */
+/** Fires timers at their time, or at `now` if they were delayed. */
 const timers = (scene: Sample.Scene, until: number, now: number): Sample.Scene => {
   const next = CallMachine.nextDeadline(scene.state)
   return next === null || next.at >= until
@@ -116,7 +116,7 @@ const late = (scene: Sample.Scene, events: ReadonlyArray<CarrierEvent>, happenin
   let now = scene.state.at
   for (const [index, event] of events.entries()) {
     const { copyOf, lateMs, lostAcks } = happenings[index] ?? { copyOf: 0, lateMs: 0, lostAcks: 0 }
-    // All before it is acknowledged: until it happens nothing holds the timers.
+    // All earlier events are acknowledged, so nothing delays the timers until this one happens.
     if (event.at > now) call = timers(call, event.at, now)
     now = Math.max(now, event.at + lateMs)
     const copy = events[copyOf]
@@ -127,7 +127,7 @@ const late = (scene: Sample.Scene, events: ReadonlyArray<CarrierEvent>, happenin
   return over(timers(call, now, now))
 }
 
-/** What tenant and ledger see, but when it was written down. */
+/** Everything that the tenant and the ledger see, except when it was written. */
 const outcome = ({ effects, state }: Sample.Scene) => ({
   call: [state.status, state.endReason, state.endInitiator, state.answeredAt, state.endedAt, state.costCents],
   charged: effects.map(Sample.charged).filter((cents) => cents !== 0),
@@ -198,7 +198,7 @@ describe("Events that come late, twice, or behind others", () => {
 /** A gather on the call's own leg, while another leg rings that may be connected to it. */
 const transferring = (limitSecs = 40) => Sample.transfer(begun(true, limitSecs), { timeout_secs: 15 }, t0 + 2_100)
 
-/** What became of each leg by itself. */
+/** The outcome of each leg by itself. */
 const ofLegs = (scene: Sample.Scene) => ({
   digits: scene.state.legs.map(({ id }) =>
     Sample.events(scene).filter(({ data, type }) => type === "call.dtmf" && data.legId === id)
@@ -216,7 +216,7 @@ describe("Events of two legs, one of which is told later", () => {
     "come to what each leg would have come to alone",
     { own: happenings, others: happenings, lateMs: Happening.fields.lateMs, isOwn: Schema.Boolean },
     ({ isOwn, lateMs, others, own }) => {
-      // No leg speaks behind the limit of the call, which would end it for the other.
+      // No event comes after the limit of the call, which would end it for the other leg.
       const scene = transferring(3_600)
       const events = [
         ...told(scene, own).map((event) => ({ event, tellsAt: event.at + (isOwn ? lateMs : 0) })),
@@ -229,7 +229,7 @@ describe("Events of two legs, one of which is told later", () => {
         scene,
         events.map(({ event }) => event).toSorted((a, b) => a.at - b.at)
       )
-      // Timers wait while an event that has happened is still to be told.
+      // Timers wait while an event that has happened is not sent yet.
       const last = events.toSorted((a, b) => a.tellsAt - b.tellsAt)
       const behind = last.reduce((call, { event, tellsAt }) => {
         const untold = last.filter((each) => each.tellsAt >= tellsAt).map((each) => each.event.at)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Trunkline, type WebhookEvent } from "../../../src/app/testing/Trunkline.ts"
 
-/** Machine detection through HTTP, with simulated phones, in webhooks as they are delivered: guide/detection.md. */
+/** Machine detection through HTTP, with simulated phones and delivered webhooks: guide/detection.md. */
 const phones = {
   echo: "+12025550100",
   neverAnswers: "+12025550102",
@@ -29,7 +29,7 @@ describe("Machine detection through HTTP", { timeout: 60_000 }, () => {
   const act = (id: string, verb: string, body: object = {}) => trunkline.post(`/v1/calls/${id}/actions/${verb}`, body)
   const result = (id: string) => trunkline.get(`/v1/calls/${id}/amd`)
   const statusOf = async (path: string, init: RequestInit = {}) => (await trunkline.fetch(path, init)).status
-  /** The next event of this type that was delivered of the call. */
+  /** The next delivered event of this type about the call. */
   const next = (id: string, type: string, where: (event: WebhookEvent) => boolean = () => true) =>
     trunkline.event(type, { where: (event) => event.data["call_id"] === id && where(event) })
   const told = (id: string) => trunkline.events.filter(({ data }) => data["call_id"] === id)

@@ -22,13 +22,13 @@ const operator = { type: "operator", name: "test" } as const
 const dialled: Array<CarrierCommand> = []
 const adapter = CarrierSample.adapter((command) => Effect.sync(() => void dialled.push(command)))
 
-/** Twenty dollars a minute outbound; inbound minutes cost ten cents for numbers that end so. */
+/** Twenty dollars a minute outbound; ten cents a minute inbound for the number that ends in 151. */
 const dear = [
   { direction: "outbound", prefix: "", microUsdPerMinute: 20_000_000 },
   { direction: "inbound", prefix: "12025550151", microUsdPerMinute: 100_000 }
 ] as const
 
-/** A tenant with so much money. */
+/** A tenant with this balance. */
 const tenantWith = Effect.fnUntraced(function* (cents: number) {
   const { caller, id } = yield* Features.newTenant()
   const accounts = yield* Accounts
@@ -81,7 +81,7 @@ const number = (caller: Tenant["caller"], phoneNumber: string) =>
 const numbered = CarrierSample.numbered()
 
 let legs = 0
-/** A phone calls a number; gives the call and its leg. */
+/** A phone calls a number; returns the call and its leg. */
 const rings = Effect.fnUntraced(function* (to: string) {
   const legId = Id.derive(`leg ${++legs}`, "leg")
   const admission = yield* (yield* CarrierSink).offer({
@@ -101,7 +101,7 @@ const rings = Effect.fnUntraced(function* (to: string) {
 const answer = (caller: Tenant["caller"], callId: CallId) =>
   Effect.flatMap(Calls, (calls) => calls.act(caller, callId, decodeAction("answer", {}), null))
 
-/** As the account knows it behind all that it has been told. */
+/** The account's figures after all messages that it was sent. */
 const usage = Effect.fnUntraced(function* (id: TenantId) {
   const accounts = yield* Accounts
   const { quota } = yield* accounts.overview(id)
@@ -131,13 +131,13 @@ describe("The money of live calls, guide/money.md#reservations", () => {
         expect([placed.length, refused.length]).toStrictEqual([2, 8])
         expect((yield* usage(two.id)).reservedCents).toBe(4_000)
 
-        // Under a daily cap of a hundred dollars, whatever the balance.
+        // A daily cap of a hundred dollars limits the calls, whatever the balance.
         const capped = yield* tenantWith(1_000_000)
         const day = yield* placeTen(capped)
         expect(day.placed.length).toBe(5)
         expect(new Set(day.refused)).toStrictEqual(new Set(["daily_spend_cap_exceeded"]))
 
-        // All talk, and hang up: nobody owes anything.
+        // All calls talk and hang up; then nothing is owed.
         const event = CarrierSample.numbered()
         for (const { id, legs } of placed) {
           const at = yield* Clock.currentTimeMillis
@@ -196,11 +196,11 @@ describe("The money of live calls, guide/money.md#reservations", () => {
         expect((yield* Effect.flip(ask("start_recording", {}))).code).toBe("conflict")
         expect(yield* usage(id)).toMatchObject({ reservedCents: 2_200 })
 
-        // It says why it is refused also when nobody could pay for it.
+        // The reason of the refusal is given even when there is no money to pay for it.
         yield* billing.adjust(id, -300, "test")
         yield* (yield* Accounts).moneyMoved(id)
         expect((yield* Effect.flip(ask("start_recording", {}))).code).toBe("conflict")
-        // Whoever can pay for nothing more can end what costs.
+        // Without money a tenant can still end paid work.
         yield* ask("pause_recording", {})
         yield* ask("resume_recording", {})
         yield* ask("stop_recording", {})
@@ -227,23 +227,23 @@ describe("The money of live calls, guide/money.md#reservations", () => {
         expect.assert(first !== undefined && second !== undefined && third !== undefined)
         yield* answer(tenant.caller, first.callId)
         expect(yield* usage(tenant.id)).toMatchObject({ reservedCents: 10, liveCalls: 1 })
-        // Asked twice, it reserves once.
+        // A repeated answer reserves only once.
         expect((yield* Effect.flip(answer(tenant.caller, first.callId))).code).toBe("call_not_in_required_state")
         expect(yield* usage(tenant.id)).toMatchObject({ reservedCents: 10, liveCalls: 1 })
 
-        // Without money the call rings on, and its request may be repeated after a top-up.
+        // Without money the call keeps ringing, and its request may be repeated after a top-up.
         yield* billing.adjust(tenant.id, -90, "test")
         yield* accounts.moneyMoved(tenant.id)
         expect((yield* Effect.flip(answer(tenant.caller, second.callId))).code).toBe("balance_insufficient")
         expect((yield* (yield* Calls).find(tenant.id, second.callId)).status).toBe("initiated")
-        // A free one needs none.
+        // A free call needs no money.
         yield* answer(tenant.caller, (yield* rings("+12025550152")).callId)
         yield* billing.adjust(tenant.id, 10, "test")
         yield* accounts.moneyMoved(tenant.id)
         yield* answer(tenant.caller, second.callId)
         expect(yield* usage(tenant.id)).toMatchObject({ reservedCents: 20, liveCalls: 3 })
 
-        // Read again, the account finds the same in the rows of the calls.
+        // An account that is read again finds the same in the rows of the calls.
         yield* accounts.moneyMoved(tenant.id)
         expect(yield* usage(tenant.id)).toMatchObject({ reservedCents: 20, liveCalls: 3 })
         yield* (yield* Calls).endAll(tenant.id, "hung_up")

@@ -17,10 +17,10 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** A batch of commits waits; heartbeats and jobs may wait for that row too. */
+/** Finds a batch of commits that waits; heartbeats and jobs may wait for that row too. */
 const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%SELECT o.partition FROM journal_owner%'`
 
-/** Nothing is written until the gate opens: a statement that began waits, and what comes after it waits for its turn. */
+/** Stops all writes until the gate opens: a statement that began waits, and later ones wait for their turn. */
 const stop = Effect.fnUntraced(function* (gate: Deferred.Deferred<void>) {
   const sql = yield* SqlClient.SqlClient
   const held = yield* Deferred.make<void>()
@@ -71,7 +71,7 @@ describe("Calls while nothing can be stored", () => {
           "service_unavailable",
           "service_unavailable"
         ])
-        // The operator is told that the call goes on; and it does.
+        // The operator is told that the call continues, and it does.
         expect((yield* Effect.flip(calls.hangUp(before.id))).code).toBe("service_unavailable")
         expect((yield* calls.endAll(id, "tenant_suspended")).refused).toContainEqual({
           callId: before.id,
@@ -79,7 +79,7 @@ describe("Calls while nothing can be stored", () => {
         })
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
-        // The database had this one already, so it was not refused: its answer waited.
+        // The database had this one already, so it was not refused: only its answer was late.
         expect(Exit.isSuccess(yield* Fiber.join(first))).toBe(true)
         yield* place("after")
         expect((yield* calls.find(id, before.id)).status).toBe("initiated")

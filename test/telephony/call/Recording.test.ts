@@ -256,9 +256,9 @@ describe("A recording of a call, guide/recordings.md", () => {
     const resumed = act(paused, "resume_recording", {}, t0 + 3_052_000)
     const cents = (scene: Sample.Scene) =>
       scene.effects.flatMap(({ charges }) => charges).find(({ type }) => type === "recording_charge")?.cents
-    // 50 seconds, and 5 more.
+    // The recording ran for 50 seconds, and 5 more.
     expect(cents(hungUp(act(resumed, "stop_recording", {}, t0 + 3_057_000), t0 + 3_100_000))).toBe(60)
-    // 50 seconds, and 15 more.
+    // The recording ran for 50 seconds, and 15 more.
     expect(cents(hungUp(resumed, t0 + 3_067_000))).toBe(120)
     // It ended in its pause.
     expect(cents(hungUp(paused, t0 + 3_067_000))).toBe(60)
@@ -283,7 +283,7 @@ describe("A recording of a call, guide/recordings.md", () => {
     expect(charged(hungUp(failed, t0 + 9000))).toBe(0)
     const next = act(failed, "start_recording", {}, t0 + 10_000, [60, 0, 10])
     expect(charged(hungUp(act(next, "stop_recording", {}, t0 + 20_000), t0 + 30_000))).toBe(60)
-    // What the call has cost stays.
+    // The cost of an ended call does not change.
     const late = told(hungUp(over, t0 + 2500), { type: "ended", id, status: "failed", reason }, t0 + 3000)
     expect(charged(late)).toBe(60)
   })

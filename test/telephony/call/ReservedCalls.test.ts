@@ -30,7 +30,7 @@ interface Rows {
   readonly calls: Map<CallId, CallState>
   balanceCents: number
   spentCents: number
-  /** The lowest that the balance was, and the most that was spent by calls. */
+  /** The lowest balance so far, and the most that calls have spent. */
   lowest: number
   mostSpent: number
   charged: Map<CallId, number>
@@ -44,10 +44,10 @@ const quota: Account.Quota = {
   concurrentCallLimit: 4
 }
 
-/** An engine: the account and the calls of one process. It ends with its scope, wherever they are. */
+/** An engine: the account and the calls of one process. It ends with its scope, at any point of its work. */
 const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, faults: boolean) {
   const clock = yield* Clock.Clock
-  // What a dead owner still has under way is not written: its epoch is over.
+  // Unfinished commits of a dead owner are not written, because its epoch is over.
   let owns = true
   yield* Effect.addFinalizer(() => Effect.sync(() => (owns = false)))
   const delay = Effect.suspend(() => Effect.sleep(random.below(20)))
@@ -99,7 +99,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
 
   const registry = yield* CallActors.make({
     commit: Effect.fnUntraced(function* (step) {
-      // Now and then nothing can be stored for minutes.
+      // Sometimes nothing can be stored for minutes.
       yield* random.chance(0.03) ? Effect.sleep(random.below(4 * minuteMs)) : delay
       if (!owns) return yield* Effect.never
       if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted"))
@@ -144,7 +144,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     yield* actor.ask(input, null)
   })
 
-  /** What the carrier tells of a leg of a call, now: of its own, or of the last that was dialled for it. */
+  /** The carrier reports an event of a leg now: of the call's own, or of the last that was dialled for it. */
   const happens = (id: CallId, report: Parameters<typeof Sample.event>[1], isOwn = true) =>
     Effect.suspend(() => {
       const actor = registry.live.get(id)
@@ -222,7 +222,7 @@ describe("Calls that reserve, and their account", () => {
         let scope = yield* Scope.make()
         let process = yield* Scope.provide(engine(rows, random, faults), scope)
         const background = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkIn(Effect.exit(effect), scope)
-        // A read of the account is not interrupted: it takes its time.
+        // A read of the account is not interrupted, so the kill waits for it.
         const kill = Effect.gen(function* () {
           const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
           yield* TestClock.adjust(1_000)
@@ -261,7 +261,7 @@ describe("Calls that reserve, and their account", () => {
             )
           yield* TestClock.adjust(random.below(random.chance(0.3) ? 40_000 : 500))
         }
-        // An engine without faults, for all that is left to end.
+        // An engine without faults, in which everything that is left ends.
         yield* kill
         scope = yield* Scope.make()
         process = yield* Scope.provide(engine(rows, Random.make(seed), false), scope)

@@ -14,7 +14,7 @@ import * as Ids from "../../support/Ids.ts"
 import * as ModelCarrier from "../../support/ModelCarrier.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** An engine over the database of the test, and everything that it holds in memory. */
+/** An engine over the database of the test, with its own memory. */
 const engine = (label: string) =>
   Calls.layer({ maxCallSecs: 3600 }).pipe(
     Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
@@ -24,12 +24,12 @@ const engine = (label: string) =>
 
 let starts = 0
 
-/** A carrier that outlives engines, and the line between them. */
+/** A carrier that outlives engines, and the connection between them. */
 const world = Effect.gen(function* () {
   const line = yield* ModelCarrier.makeLine
   const model = yield* ModelCarrier.make(line.sink)
 
-  /** Starts an engine; `kill` leaves of it what a dead process leaves. */
+  /** Starts an engine; `kill` leaves only what a dead process leaves. */
   const start = Effect.fnUntraced(function* (options: { readonly withCarrier: boolean } = { withCarrier: true }) {
     const scope = yield* Scope.make()
     const services = yield* Layer.buildWithScope(engine(`start ${++starts}`), scope)
@@ -100,11 +100,11 @@ const inputs = Effect.fnUntraced(function* (callId: CallId) {
   return rows.map(({ type }) => type)
 })
 
-/** What the carrier did for a call; the database holds those of other tests, too. */
+/** The commands that the carrier carried out for a call, because the database also holds those of other tests. */
 const applied = (model: Effect.Success<typeof world>["model"], callId: CallId) =>
   model.applied.filter((command) => command.callId === callId).map(({ type }) => type)
 
-/** A call's time goes on across a restart by what the database said, and that answer takes a while. */
+/** A call's time continues across a restart by the database's answer, which takes a while. */
 const nearer = (at: number, one: number, other: number) => (Math.abs(at - one) < Math.abs(at - other) ? one : other)
 
 const answered = { type: "answered", resume: null } as const
@@ -170,7 +170,7 @@ describe("A call whose carrier outlives the engine", () => {
           yield* sql`SELECT body::jsonb -> 'data' ->> 'digits' AS digits FROM event
             WHERE entity_id = ${callId} AND type = 'call.gather_complete'`
         ).toStrictEqual([{ digits: "5799" }])
-        // One key for the call, which is written once.
+        // The call has one key, which is written once.
         expect((yield* sql`SELECT id FROM call_key WHERE id = ${callId}`).length).toBe(1)
         yield* second.kill
       }).pipe(Effect.scoped)
@@ -190,7 +190,7 @@ describe("A call whose carrier outlives the engine", () => {
         const second = yield* start()
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
         expect([call.status, call.end_reason]).toStrictEqual(["ended", "carrier_error"])
-        // The gather has cut what played.
+        // The gather has cut off the playing sound.
         expect(applied(model, callId)).toStrictEqual(["dial", "media", "hangup"])
         expect(
           yield* sql`SELECT body::jsonb -> 'data' ->> 'digits' AS digits FROM event
@@ -224,7 +224,7 @@ describe("A call whose carrier outlives the engine", () => {
         const sql = yield* SqlClient.SqlClient
         const first = yield* start()
         const { callId, caller, legId } = yield* answeredCall(first, model)
-        // The last sign of life: a started minute is billed.
+        // The last sign of life, up to which a started minute is billed.
         yield* Effect.sleep("20 millis")
         yield* first.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
         yield* first.kill
@@ -304,7 +304,7 @@ describe("A call whose carrier outlives the engine", () => {
           type: "dial"
         } as const
         const of = { tenantId: caller.tenantId, routeId: Ids.route("r"), from: "+12025550150", to: "+12025550100" }
-        // Of an owner that is not there any more.
+        // The command of an owner that no longer exists.
         yield* model.adapter.interpret({ authority: { partition: 9, epoch: 1 }, command: { ...dial, ...of } })
         yield* only.connect
         const released = () =>

@@ -10,7 +10,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import * as WorkPrice from "../../../src/domain/WorkPrice.ts"
 import * as Sample from "./CallSample.ts"
 
-/** A call and the room of a conference, guide/calls.md#conferences, as the call's machine sees it. */
+/** A call and the room of a conference, guide/calls.md#conferences, in the call's machine. */
 const t0 = 1_000_000
 const conferenceId = Id.derive("room", "conf")
 const [memberId, second] = [Id.derive("seat", "member"), Id.derive("second seat", "member")]
@@ -43,7 +43,7 @@ const words = (scene: Sample.Scene) => (scene.effects.at(-1)?.commands ?? []).ma
 const ended = ({ state }: Sample.Scene) => `${state.status} ${state.endReason} ${state.endInitiator}`
 const bridges = (scene: Sample.Scene) => Sample.types(scene).filter((type) => type === "call.bridged").length
 
-/** What the call has told its conferences, by replaying its journal. */
+/** The messages of the call to its conferences, from a replay of its journal. */
 const tells = ({ log }: Sample.Scene): ReadonlyArray<string> => {
   let state: Sample.Scene["state"] | null = null
   const told: Array<ToConference> = []
@@ -127,7 +127,7 @@ describe("A call that is told to come into a room", () => {
       [null, null],
       [null, t0 + 2000]
     ])
-    // Late, behind the end of that leg.
+    // A late event, after the end of that leg.
     const late = Sample.carrier(
       Sample.carrier(scene, { type: "unbridged", peerLegId: peer.id, peerEnded: true }, t0 + 2050),
       joined(),

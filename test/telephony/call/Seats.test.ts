@@ -14,7 +14,7 @@ import * as CarrierSample from "../../support/CarrierSample.ts"
 import * as Features from "../../support/Features.ts"
 import * as Sample from "./CallSample.ts"
 
-/** What a conference asks of calls, and hears of them: through the door, over rows, with a carrier that only listens. */
+/** Messages between conferences and calls: through `Calls`, over rows, with a carrier that only records commands. */
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
   Layer.provideMerge(Features.layer),
@@ -46,7 +46,7 @@ const enter = (memberId: Id.MemberId): ToCall => ({
 })
 const over = (memberId: Id.MemberId): ToCall => ({ type: "over", conferenceId, memberId, by: "api" })
 
-/** All that calls have said of a member, once they have said so much. */
+/** All messages of calls about a member, once there are `count`. */
 const said = Effect.fnUntraced(function* (memberId: Id.MemberId, count: number) {
   const all = () => heard.filter((told) => told.memberId === memberId)
   for (let waited = 0; all().length < count && waited < 500; waited++) yield* Effect.sleep("10 millis")
@@ -63,7 +63,7 @@ const tenantWith = Effect.fnUntraced(function* (cents: number) {
 })
 type Tenant = Effect.Success<ReturnType<typeof tenantWith>>
 
-/** As the account knows it behind all that it has been told. */
+/** The account's figures after all messages that it was sent. */
 const tally = Effect.fnUntraced(function* (id: TenantId) {
   const accounts = yield* Accounts
   const { quota } = yield* accounts.overview(id)
@@ -78,7 +78,7 @@ const tell = Effect.fnUntraced(function* (callId: CallId, legId: LegId, report: 
 
 const request = Sample.request("+12025550199", { callerIdForwarding: true })
 
-/** A call that talks. */
+/** An answered call. */
 const talking = Effect.fnUntraced(function* ({ caller }: Tenant) {
   const { body } = yield* (yield* Calls).place(caller, request, null)
   const { id, legs } = JSON.parse(body ?? "") as {
@@ -166,7 +166,7 @@ describe("A conference and calls", () => {
           yield* calls.tellRoom(gone, over(late))
           expect([yield* said(seated, 1), yield* said(late, 1)]).toEqual([["refused gone"], ["left"]])
         }
-        // It had that seat.
+        // The call had that seat before.
         yield* calls.tellRoom(callId, enter(stayed))
         expect(yield* said(stayed, 3)).toEqual(["entered", "left", "left"])
       })
@@ -207,7 +207,7 @@ describe("A conference and calls", () => {
         expect((yield* Effect.flip(calls.candidate(tenant.id, callId))).code).toBe("conflict")
         yield* tell(callId, legId, { type: "room_joined", conferenceId, memberId: first })
         yield* tell(callId, legId, { type: "room_left", conferenceId, memberId: first })
-        // That minute is to be paid: no other is covered.
+        // That minute is reserved, and the balance covers no other.
         expect((yield* tally(tenant.id)).reservedCents).toBe(reservedCents + 100)
         expect((yield* Effect.flip(calls.candidate(tenant.id, callId))).code).toBe("balance_insufficient")
         yield* calls.tellRoom(callId, enter(second))

@@ -12,7 +12,7 @@ import * as Sample from "./CallSample.ts"
 const t0 = 1_000_000
 const url = "wss://agent.example/socket?token=1"
 
-/** A call that talks. */
+/** An answered call. */
 const talking = () => Sample.carrier(Sample.start(Sample.place()), { type: "answered", resume: null }, t0 + 1000)
 const streaming = (body: object = {}) =>
   Sample.act(talking(), "streaming_start", { stream_url: url, ...body }, t0 + 2000)

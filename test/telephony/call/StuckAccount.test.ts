@@ -20,7 +20,7 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
 
 const operator = { type: "operator", name: "test" } as const
 
-/** The rows of tenants cannot be written until the gate opens: a change of status waits, and with it the account. */
+/** Locks the rows of tenants until the gate opens: a change of status waits, and with it the account. */
 const stick = Effect.fnUntraced(function* (tenantId: TenantId, gate: Deferred.Deferred<void>) {
   const sql = yield* SqlClient.SqlClient
   const accounts = yield* Accounts
@@ -52,7 +52,7 @@ const order = (phoneNumber: string) => ({
 
 describe("A call and its account", () => {
   layer(world, { excludeTestServices: true })((it) => {
-    // The end of a call waited, inside its commit, for the account to handle it: a BYE got its 200 only then.
+    // The end of a call once waited, inside its commit, for the account to handle it: a BYE got its 200 only then.
     it.effect("an account that is stuck delays no BYE; when it goes on, it hears of the end", () =>
       Effect.gen(function* () {
         const sink = yield* CarrierSink
@@ -74,7 +74,7 @@ describe("A call and its account", () => {
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         yield* Fiber.join(change)
-        // The account takes its messages in order: what is asked now is answered behind the end.
+        // The account takes its messages in order, so this request is answered after the end.
         yield* accounts.setQuota(id, { concurrentCallLimit: 8 }, operator)
         expect((yield* accounts.overview(id)).tally.liveCalls).toBe(0)
       })

@@ -1,4 +1,4 @@
-/** A call whose stored state is damaged, and what its far end hears of it over SIP. */
+/** A call whose stored state is damaged, and the SIP messages that its far end gets. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as CallMachine from "../../../src/telephony/call/machine/CallMachine.ts"
@@ -21,7 +21,7 @@ const rowOf = (state: unknown, version = stateVersion) => ({
   state: JSON.parse(JSON.stringify(state))
 })
 
-/** The state of a call over SIP whose process dies after so much, with the resume of its real dialog. */
+/** The state of a call over SIP whose process dies at this point, with the resume of its real dialog. */
 const killed = Effect.fnUntraced(function* (until: "ringing" | "answered") {
   let scene = Sample.start(Sample.place(), t0)
   const rig = yield* Rig.make("first")

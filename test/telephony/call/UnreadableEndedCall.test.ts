@@ -21,7 +21,7 @@ const number = "+12025550150"
 
 describe("An ended call whose row cannot be read any more", () => {
   layer(world, { excludeTestServices: true })((it) => {
-    // It was a 500 for as long as the row stood.
+    // Such a call once answered 500 as long as the row existed.
     it.effect("is shown as far as its row and its journal tell, and refuses actions as ended", () =>
       Effect.gen(function* () {
         const calls = yield* Calls

@@ -15,7 +15,7 @@ import * as Sample from "../call/CallSample.ts"
 import * as Features from "../../support/Features.ts"
 import { FakeSwitch } from "./FakeSwitch.ts"
 
-/** Conferences and calls through their doors, over rows, with a switch that is none. */
+/** Conferences and calls through their APIs, over rows, with a fake switch. */
 const wanting = new Set<Id.TenantId>()
 const world = Layer.merge(
   FakeSwitch.layer,
@@ -49,7 +49,7 @@ const start = Effect.gen(function* () {
   const conferences = yield* Conferences
 
   const until = Effect.fnUntraced(function* (what: string, is: () => Effect.Effect<boolean, unknown>) {
-    // What is lost between the two is told again after ten seconds.
+    // A message that is lost between the two is repeated after ten seconds.
     for (let waited = 0; waited < 2_500; waited++) {
       if (yield* Effect.orDie(is())) return
       yield* Effect.sleep("10 millis")
@@ -232,7 +232,7 @@ describe("Conferences and calls", () => {
           { concurrency: 3 }
         )
         for (const room of rooms) yield* settled(room.id)
-        // What is lost is told again, by a deadline.
+        // Lost messages would be repeated by a deadline.
         const sql = yield* SqlClient.SqlClient
         const ids = rooms.map((room) => room.id)
         expect(
@@ -271,7 +271,7 @@ describe("Conferences and calls", () => {
         yield* other.joined(loud.id, 1)
         const [speaker] = (yield* conferences.find(other.id, loud.id)).participants
         const said = speaker?.id as Id.MemberId
-        // Also the first word.
+        // The first word is reported too.
         fake.speaks(loud.id, said, true)
         fake.speaks(loud.id, said, false)
         yield* until("the end is told", () =>

@@ -11,7 +11,7 @@ interface Seat {
   isHeld: boolean
 }
 
-/** A switch whose legs live until they are hung up, with rooms: what it tells comes later than what it does. */
+/** A switch whose legs live until they are hung up, with rooms: its events come later than its actions. */
 let lives = 0
 
 const make = Effect.gen(function* () {
@@ -188,14 +188,14 @@ const make = Effect.gen(function* () {
     dialled: (): ReadonlyArray<CallId> => dialled,
     speaks: (conferenceId: ConferenceId, memberId: MemberId, isSpeaking: boolean) =>
       tellRoom(conferenceId, { type: "member_speaking", memberId, isSpeaking }),
-    /** Who is in a room. */
+    /** The members of a room. */
     members: (conferenceId: ConferenceId): ReadonlyMap<MemberId, Seat> => rooms.get(conferenceId)?.members ?? new Map(),
-    /** Members that no conference has asked for, and one that vanishes unheard. */
+    /** Adds a member that no conference asked for, or removes one without an event. */
     slip: (conferenceId: ConferenceId, memberId: MemberId, seat: Seat | null): void => {
       if (seat === null) rooms.get(conferenceId)?.members.delete(memberId)
       else rooms.get(conferenceId)?.members.set(memberId, seat)
     },
-    /** Nothing is untold. */
+    /** True: every event is sent. */
     isQuiet: () => untold === 0
   } as const
 })

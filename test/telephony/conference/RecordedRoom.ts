@@ -5,7 +5,7 @@ import type { ConferenceState } from "../../../src/telephony/conference/machine/
 import * as Id from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** A room that is recorded, as the conference's machine sees it. */
+/** A recorded room in the conference's machine. */
 export const t0 = 1_000_000
 export const conferenceId = Id.derive("room", "conf")
 export const minuteMs = 60_000

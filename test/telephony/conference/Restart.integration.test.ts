@@ -14,7 +14,7 @@ import * as Features from "../../support/Features.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { FakeSwitch } from "./FakeSwitch.ts"
 
-/** Conferences of a process that dies with its switch, and what the next one makes of their rows. */
+/** Conferences of a process that dies with its switch, and their recovery from rows by the next one. */
 const process = (label: string) =>
   Layer.merge(FakeSwitch.layer, Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) })).pipe(
     Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 })),
@@ -27,7 +27,7 @@ const operator = { type: "operator", name: "test" } as const
 const request = Sample.request("+12025550199", { callerIdForwarding: true })
 let starts = 0
 
-/** Starts a process; `kill` leaves of it what a dead one leaves. */
+/** Starts a process; `kill` leaves only what a dead one leaves. */
 const start = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const services = yield* Layer.buildWithScope(process(`conferences ${++starts}`), scope)
@@ -65,7 +65,7 @@ const start = Effect.gen(function* () {
     const { body } = yield* conferences.dial(caller, room, asked, null)
     return (JSON.parse(body ?? "") as { readonly call_id: Id.CallId }).call_id
   })
-  /** A room with its host, another who is in it, and one who rings. */
+  /** A room with its host, another member in it, and a ringing one. */
   const meeting = Effect.fnUntraced(function* (caller: Caller, name: string) {
     const [host, other] = [yield* talking(caller), yield* talking(caller)]
     const room = yield* create(caller, name, host)
@@ -89,7 +89,7 @@ const until = Effect.fnUntraced(function* (is: Effect.Effect<boolean, unknown>) 
   return yield* Effect.die(new Error("it never came to be"))
 })
 
-/** Who joined and left by the events of a room, and how often it ended. */
+/** The members that joined and left by the events of a room, and how often it ended. */
 const told = Effect.fnUntraced(function* (room: Id.ConferenceId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly type: string; readonly member: string | null }>`
@@ -99,7 +99,7 @@ const told = Effect.fnUntraced(function* (room: Id.ConferenceId) {
   return { joined: of("member_joined"), left: of("member_left"), ended: of("ended") }
 })
 
-/** A room is over, in its rows too, and each who was in it has left once. */
+/** The room is over, in its rows too, and each of its members has left once. */
 const isOver = Effect.fnUntraced(function* (room: Id.ConferenceId) {
   const sql = yield* SqlClient.SqlClient
   const { ended, joined, left } = yield* told(room)
@@ -175,7 +175,7 @@ describe("Conferences of a process that is gone", () => {
             )
             yield* Effect.sleep(afterMs)
             yield* first.kill
-            // None is interrupted: a process that is gone keeps nobody waiting.
+            // No request is interrupted: a dead process keeps none waiting.
             for (const asker of askers) yield* Fiber.await(asker)
 
             const second = yield* start

@@ -13,9 +13,8 @@ import type { EmittedByConference } from "../../../src/domain/event/EventCatalog
 import * as Ids from "../../support/Ids.ts"
 
 /**
- * A conference among calls and a switch that keep the rules of their sides and no more, where everything that one tells
- * another may come late and out of order, and twice between conference and calls. It stands still until it is told to
- * take a step.
+ * A conference with calls and a switch that follow only the rules of their sides. Every message between them may come
+ * late and out of order, and twice between conference and calls. The world stops between the steps that a test makes.
  */
 interface FakeCall {
   readonly id: Id.CallId
@@ -26,10 +25,10 @@ interface FakeCall {
   readonly known: Set<Id.MemberId>
 }
 
-/** What is under way. */
+/** A message on its way. */
 interface Mail {
   readonly to: "call" | "conference" | "switch"
-  /** Mail of one line comes in its order. */
+  /** Messages of one line keep their order. */
   readonly line: string | null
   readonly deliver: () => void
 }
@@ -141,7 +140,7 @@ export const make = (options: {
     })
   }
 
-  /** The call has heard that its leg is no longer in the room. */
+  /** The call learns that its leg is no longer in the room. */
   const leaves = (call: FakeCall, memberId: Id.MemberId): void => {
     if (call.room?.memberId !== memberId) return
     call.room = null
@@ -282,7 +281,7 @@ export const make = (options: {
     ...options
   })
 
-  /** The next mail that may come: the first of its line, or any that has none. */
+  /** The messages that may arrive next: the first of each line, and all that have none. */
   const deliverable = () =>
     mail.filter((each) => each.line === null || mail.find(({ line }) => line === each.line) === each)
 
@@ -311,7 +310,7 @@ export const make = (options: {
     hangUp,
     current,
     seat: (memberId: Id.MemberId) => current().members.find(({ id }) => id === memberId),
-    /** What the switch has. */
+    /** The members that the switch has. */
     inSwitch: (): ReadonlyArray<Id.MemberId> => [...(room?.members.keys() ?? [])],
     room: () => room,
     underway: () => mail.length,
@@ -334,7 +333,7 @@ export const make = (options: {
       call.known.delete(memberId)
       enter(call, memberId)
     },
-    /** Some mail comes. `twice`: and once more later, where that can be. */
+    /** Delivers one message. `twice`: once more later, if possible. */
     deliverOne: (choice: number, twice: boolean): void => {
       const all = deliverable()
       const each = all[choice % Math.max(1, all.length)]
@@ -342,14 +341,14 @@ export const make = (options: {
       if (twice && each.line === null) mail.push({ ...each })
       deliver(each)
     },
-    /** The engine dies and comes back: what was told and not committed is lost, events of the switch are told again. */
+    /** The engine dies and recovers: uncommitted messages are lost, events of the switch are sent again. */
     crash: (): void => {
       mail = mail.filter(
         ({ line, to }) => to !== "call" && (to !== "conference" || line !== null) && line !== "commands"
       )
       take({ type: "recovered", snapshot: snapshot(), lostAt: now })
     },
-    /** The switch dies with all that it has. */
+    /** The switch dies with all its state. */
     switchDies: (): void => {
       mail = mail.filter(({ line }) => line === null)
       incarnation++
@@ -363,7 +362,7 @@ export const make = (options: {
       if (next !== null && next.at <= now) take(next.input)
     },
     fire,
-    /** Everything that is under way comes through, and what is told again while somebody waits. */
+    /** Delivers all messages on their way, and those that are repeated while an answer is awaited. */
     settle: (): void => {
       for (let count = 0; count < 2_000; count++) {
         const [each] = deliverable()
@@ -372,7 +371,7 @@ export const make = (options: {
           continue
         }
         if (!current().members.some(({ told }) => told !== null)) return
-        // Calls that ring have nothing to say.
+        // Ringing calls have nothing to report.
         const next = ConferenceMachine.nextDeadline(current())
         if (next?.input.type !== "deadline" || next.input.deadline !== "told") return
         if (current().members.every(({ phase, told }) => told === null || phase === "ringing")) return

@@ -40,7 +40,7 @@ interface View {
 
 let names = 0
 
-/** A tenant, and what it asks of conferences. */
+/** A tenant, with its requests to conferences. */
 const tenant = Effect.gen(function* () {
   const service = yield* Running
   const { conferences } = service
@@ -94,7 +94,7 @@ const tenant = Effect.gen(function* () {
     }
     return yield* Effect.die(new Error(`stays ${JSON.stringify(yield* conferences.find(a.id, id))}`))
   })
-  /** The conference, and all calls of the tenant, need nothing any more. */
+  /** Waits until the conference and all calls of the tenant are settled. */
   const settled = Effect.gen(function* () {
     for (let waited = 0; waited < 500; waited++) {
       const rows = yield* sql<{ readonly id: string }>`
@@ -157,7 +157,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
         expect(call.legs.map(({ conference_id }) => conference_id)).toEqual([null, null])
         yield* a.ask(gone, "hangup", {})
         yield* a.until(id, a.joined(1))
-        // And back again, as another member.
+        // The call comes back as another member.
         yield* a.act(id, "join", { call_id: moved })
         yield* a.until(id, a.joined(2))
         yield* a.reach(
@@ -272,7 +272,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
           yield* a.paid
           yield* a.act(id, "record_start", { format: "wav" })
           yield* billing.setPrice("recording", 0)
-          // Here is no recorder.
+          // This service has no recorder.
           const sql = yield* SqlClient.SqlClient
           const failed = Effect.map(
             sql`SELECT 1 FROM event WHERE entity_id = ${id} AND type = 'recording.failed'`,

@@ -14,7 +14,7 @@ import * as World from "./RecorderWorld.ts"
 
 const { leg, start, tenantId } = World
 
-/** A phone that says a tone of 440 Hz. */
+/** A phone that plays a tone of 440 Hz. */
 const tone = (ms = 60_000) =>
   ({
     type: "plays",
@@ -216,7 +216,7 @@ describe("The recorder, guide/recordings.md", () => {
   })
 
   const real = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-  /** Virtual time, in which the disk keeps up. */
+  /** Advances virtual time at a pace that the disk can follow. */
   const seconds = (count: number) =>
     Effect.forEach(Array.from({ length: count }), () => Effect.andThen(TestClock.adjust(1000), real), { discard: true })
 
@@ -269,7 +269,7 @@ describe("The recorder, guide/recordings.md", () => {
         yield* (yield* MediaPlane).close(leg)
         yield* TestClock.adjust("8 minutes")
         yield* real
-        // Once five minutes of repetitions are over, another begins each minute.
+        // After five minutes of repetitions, another begins each minute.
         expect(world.told.length).toBeGreaterThan(45)
         expect(yield* recorder.unstored).toBe(1)
         expect(readdirSync(path)).toHaveLength(2)

@@ -20,18 +20,18 @@ export const callId = Ids.call("svc_call_1")
 export const tenantId = Ids.tenant("tenant")
 export const leg = Ids.leg("leg")
 
-/** A recorder over real sound on the test clock, with a spool on the disk, whose calls and store are in memory. */
+/** A recorder over real sound on the test clock, with a spool on the disk; its calls and store are in memory. */
 export const make = () => {
   const storage = MemoryStorage.make()
   const told: Array<MediaEvent> = []
-  /** What conferences were told. */
+  /** The events that conferences got. */
   const toldRooms: Array<readonly [string, MediaEvent]> = []
   const world = {
     answer: "committed" as Told,
     isStored: true,
-    /** So many questions whether it is stored die. */
+    /** How many further queries of `isStored` die. */
     unasked: 0,
-    /** The disk takes no more after so many writes. */
+    /** How many further writes the disk accepts. */
     writesLeft: Number.POSITIVE_INFINITY
   }
   const sink = Layer.succeed(CarrierSink, {
@@ -90,13 +90,13 @@ export const make = () => {
     layerOver,
     layer: Layer.unwrap(Effect.map(directory, layerOver)),
     directory,
-    /** The samples of each channel of the WAVE file under a key that ends so. */
+    /** The file under a key with this ending. */
     fileOf: (end: string): Uint8Array => {
       const found = [...storage.files].find(([key]) => key.endsWith(end))
       if (found === undefined) throw new Error(`there is no ${end} among ${[...storage.files.keys()].join()}`)
       return found[1]
     },
-    /** Real time passes until it holds. */
+    /** Waits in real time until it holds. */
     until: (holds: () => boolean, what: string) =>
       Effect.promise(async () => {
         for (let i = 0; i < 1000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 5))

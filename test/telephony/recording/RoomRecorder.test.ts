@@ -15,7 +15,7 @@ const room = Ids.leg("room")
 const conferenceId = Ids.conference("svc_conf_1")
 const id = Ids.work("1".padStart(32, "0"))
 
-/** Two legs in a room: the host says 439 Hz, the other one 761 Hz. */
+/** Two legs in a room: the host plays 439 Hz, the other one 761 Hz. */
 const gathered = Effect.gen(function* () {
   const plane = yield* MediaPlane
   yield* plane.openRoom(room, tenantId, Ids.leg("host"))

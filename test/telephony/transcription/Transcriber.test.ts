@@ -10,7 +10,7 @@ import { Transcriber } from "../../../src/telephony/transcription/Transcriber.ts
 import { RecordingSink } from "../../carrier/RecordingSink.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** Says of each second of sound how loud it was, and at the end what is left. */
+/** Reports how loud each second of sound was, and the rest at the end. */
 const honest: Engine = {
   name: "honest",
   mostRate: 16_000,

@@ -8,7 +8,7 @@ import * as Features from "../../support/Features.ts"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.toEncoded(View)))
 
-/** A session of a call with so many phrases. */
+/** A session of a call with this number of phrases. */
 const said = Effect.fnUntraced(function* (tenantId: Id.TenantId, name: string, phrases: number) {
   const sql = yield* SqlClient.SqlClient
   const callId = Id.derive(name, "call")
@@ -24,7 +24,7 @@ const said = Effect.fnUntraced(function* (tenantId: Id.TenantId, name: string, p
   return callId
 })
 
-/** How often its tenant had a turn until a transcript was read, and its pieces. */
+/** How many turns its tenant had until a transcript was read, and the pieces. */
 const read = Effect.fnUntraced(function* (tenantId: Id.TenantId, callId: Id.CallId) {
   let turns = 0
   const counted = {

@@ -8,7 +8,7 @@ import * as Rooms from "../Rooms.ts"
 const fault = ({ json }: TestServer.Answer) =>
   (json as { readonly error?: { readonly code: string; readonly param?: string } }).error ?? { code: "none" }
 
-/** Values in range are taken, up to the state that says no; others are refused with the field's name. */
+/** Values in range are accepted, up to the state's refusal; others are refused with the field's name. */
 const check = async (
   ranges: NonNullable<(typeof Contract.verbs)[string]>["ranges"],
   ask: (field: string, value: unknown) => Promise<TestServer.Answer>,
@@ -30,7 +30,7 @@ const completed = async (world: World.World) => {
   return { host, room }
 }
 
-/** The fields of every verb. A body is checked before the state, and before any carrier, so one is enough. */
+/** The fields of every verb. A body is checked before the state and before any carrier, so one carrier is enough. */
 export const rows: ReadonlyArray<Row> = [
   ...Object.entries(Contract.verbs).map(([verb, { body, ranges }]): Row => ({
     name: `the fields of ${verb} have their ranges, and no other field is taken`,

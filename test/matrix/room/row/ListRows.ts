@@ -17,7 +17,7 @@ const pageOf = <A>({ json, status, text }: TestServer.Answer): Page<A> => {
   return json as Page<A>
 }
 
-/** What is read of rooms. */
+/** Reads of rooms. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "rooms are listed newest first, by status and by a part of their name in whatever case, % and _ as themselves",

@@ -7,7 +7,7 @@ import * as Rooms from "../Rooms.ts"
 
 const participantOf = (view: Room.View, id: string) => view.participants.find((each) => each.id === id)
 
-/** Who comes, who goes, and who is heard. */
+/** How members come, go and are heard. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "a call joins, muted or on hold where it asks for that, and is in one room at a time",
@@ -202,7 +202,7 @@ export const rows: ReadonlyArray<Row> = [
       await room.act("unmute", { leg_ids: legs, region: "Europe" })
       await room.event("conference.member_unmuted", 2)
       expect(await room.list("?muted=true")).toEqual([])
-      // What is so already is no change.
+      // A member that is already so does not change.
       await room.act("unmute", { leg_ids: legs })
       await room.act("mute", { leg_ids: [two.legId] })
       await room.event("conference.member_muted", 3)

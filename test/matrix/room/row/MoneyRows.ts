@@ -11,7 +11,7 @@ interface Entry {
   readonly reference_id: string | null
 }
 
-/** A tenant of the row's own, and what its ledger has of an entity. */
+/** A tenant for this row, and the ledger entries of an entity. */
 const own = async (world: World.World) => {
   const { operate, tenant: another } = world.running()
   const tenant = await another(world.carrier)
@@ -28,10 +28,10 @@ const own = async (world: World.World) => {
   return { world: { ...world, tenant }, charged, usage }
 }
 
-/** What is stopped before its first frame has no sound, and fails. */
+/** A recording that is stopped before its first frame has no sound, and fails. */
 const someFrames = () => new Promise((resolve) => setTimeout(resolve, 300))
 
-/** What the recording of a room costs, guide/conferences.md#what-it-costs. */
+/** The cost of a room's recordings, guide/conferences.md#what-it-costs. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "recordings of a room are charged to the room, each by its started minute, with its end, and to nobody else",

@@ -7,7 +7,7 @@ import * as Rooms from "../Rooms.ts"
 const many = <A>(count: number, make: () => Promise<A>): Promise<ReadonlyArray<A>> =>
   Promise.all(Array.from({ length: count }, make))
 
-/** What happens at once. */
+/** Concurrent requests and events. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "twenty calls that join a room of ten at once take the nine places that are left",

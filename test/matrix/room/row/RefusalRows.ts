@@ -5,7 +5,7 @@ import * as Contract from "../Contract.ts"
 import * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 
-/** A tenant of the row's own, whose account the operator may change. */
+/** A tenant for this row, whose account the operator may change. */
 const own = async (world: World.World) => {
   const tenant = await world.running().tenant(world.carrier)
   const { operate } = world.running()
@@ -25,7 +25,7 @@ interface Key {
   readonly api_key_plaintext: string
 }
 
-/** What is refused for reasons that are not the room's. */
+/** Refusals for reasons outside of the room. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "who is dialled in is refused as any placed call is, a from that is not ours with 422, and nothing rings",
@@ -70,7 +70,7 @@ export const rows: ReadonlyArray<Row> = [
       const { balance_cents } = (await of.tenant.ask("GET", "/v1/billing/balance")).json as {
         readonly balance_cents: number
       }
-      // What is left is reserved by the two calls.
+      // The two calls reserve the rest of the balance.
       await credit(-balance_cents + 3)
       expect(await room.refused("join", { call_id: two.call.id })).toBe("402 balance_insufficient")
       expect(Room.codeOf(await Room.creation(of, two.call.id))).toBe("402 balance_insufficient")

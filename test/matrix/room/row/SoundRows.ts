@@ -6,7 +6,7 @@ import * as Rooms from "../Rooms.ts"
 
 const file = async (url: unknown): Promise<Buffer> => Buffer.from(await (await fetch(String(url))).arrayBuffer())
 
-/** Something that is heard, so that there is something to store: a tone of so long, to its end. */
+/** Plays a tone of this length to its end, so that there is sound to store. */
 const sound = async (world: World.World, room: Room.Room, ms: number): Promise<void> => {
   const ended = room.types().filter((type) => type === "conference.playback_ended").length
   await room.act("play", { url: world.running().servers.soundUrl(`tone/${ms}.wav`) })
@@ -18,7 +18,7 @@ const recordingsOf = async (world: World.World, callId: string) => {
   return (listed.json as { readonly results: ReadonlyArray<Readonly<Record<string, unknown>>> }).results
 }
 
-/** What is played, said and recorded in a room. */
+/** Playback, speech and recording in a room. */
 export const rows: ReadonlyArray<Row> = [
   {
     name: "play is heard by all or by some, as often as loop says, and is told when it is over",

@@ -5,7 +5,7 @@ import * as Contract from "../Contract.ts"
 import * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 
-/** Every verb that is valid with one participant, in an order in which each finds what it needs. */
+/** Every verb that is valid with one participant, in an order in which each is possible. */
 const inTurn = (legId: string, sound: string): ReadonlyArray<readonly [verb: string, body: object]> => [
   ["update", { beep_enabled: "never" }],
   ["mute", { leg_ids: [legId] }],
@@ -79,7 +79,7 @@ export const rows: ReadonlyArray<Row> = [
       }
       for (const verb of Object.keys(Contract.verbs))
         expect([verb, await room.refused(verb, bodies[verb])]).toEqual([verb, "409 conference_already_ended"])
-      // What is wrong with the room is said before what is wrong besides.
+      // The room's own refusal comes before all other errors.
       const voice = "nobody.there"
       expect(await room.refused("speak", { payload: "hello", voice })).toBe("409 conference_already_ended")
       expect(await room.refused("join", { call_id: `svc_call_${"0".repeat(32)}` })).toBe("409 conference_already_ended")

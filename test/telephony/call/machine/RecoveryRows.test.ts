@@ -19,7 +19,7 @@ const after = (
   lostAt: number,
   now: number
 ) => Sample.send(scene, Sample.recovered(scene, presence, lostAt), now)
-/** What the last step sent. */
+/** The commands of the last step. */
 const sent = (scene: Sample.Scene) => scene.effects.at(-1)?.commands ?? []
 const word = (command: CarrierCommand) => (command.type === "media" ? command.media.type : command.type)
 

@@ -15,8 +15,8 @@ import * as SeenEvent from "../../../support/SeenEvent.ts"
 import * as Sample from "../CallSample.ts"
 
 /**
- * A family as recording will be: what it made is still being stored when its leg is gone. It hears digits, too, and ends
- * at a star; its events borrow the shape of a playback's.
+ * A family like recording: its result is still being stored when its leg is gone. It also receives digits, and ends at
+ * a star; its events borrow the shape of a playback's.
  */
 const storing = Family.make(
   "storing",

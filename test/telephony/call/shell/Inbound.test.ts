@@ -11,7 +11,7 @@ import { Numbers } from "../../../../src/numbers/number/Number.ts"
 import type { RouteId } from "../../../../src/domain/Id.ts"
 import * as Ids from "../../../support/Ids.ts"
 
-/** The route of a call whose number has this one, that came from `source` to a tenant with one trunk there. */
+/** The route of a call to a number with this route, which came from `source` to a tenant with one trunk there. */
 const routeOf = Effect.fnUntraced(function* (
   numberRouteId: RouteId | null,
   source: string | null,

@@ -16,7 +16,7 @@ const json = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json
 const answered = () =>
   CallSample.carrier(CallSample.start(CallSample.place()), { type: "answered", resume: null }, 1_001_000)
 
-/** What the journal has of a scene: its inputs, and the state after each. */
+/** The journal of a scene: its inputs, and the state after each. */
 const stored = (scene: CallSample.Scene) => {
   let before: CallState | null = null
   return scene.log.map(({ context, input }, index) => {
@@ -68,7 +68,7 @@ describe("Secrets of a call", () => {
     const row = { stateVersion, state: stored(call).at(-1)?.state ?? null }
     expect(Result.getOrThrow(Upgrade.liveState(row, open))).toStrictEqual(call.state)
     expect(Result.getOrThrow(Upgrade.state(row)).work).toMatchObject([{ digits: "•" }])
-    // A key that is lost makes the call unreadable: nobody is told digits that were not pressed.
+    // A lost key makes the call unreadable, so that no false digits are ever shown.
     expect(Result.isFailure(Upgrade.liveState(row, () => null))).toBe(true)
   })
 

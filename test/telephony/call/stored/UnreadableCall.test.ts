@@ -55,7 +55,7 @@ const pathsOf = (value: Json): ReadonlyArray<Path> =>
         ...pathsOf(inner).map((path) => [name, ...path])
       ])
 
-/** The same with another value at the path; undefined: without it. */
+/** The same value with another one at the path; undefined: without it. */
 const damaged = (value: Json, [name, ...rest]: Path, by: Json | undefined): Json => {
   if (name === undefined || typeof value !== "object" || value === null) return value
   const entries = Object.entries(value).flatMap(([each, inner]): ReadonlyArray<readonly [string, Json]> => {
@@ -145,7 +145,7 @@ describe("A stored state that is damaged in any one place", () => {
         const { effects, state: ended } = recover(UnreadableCall.rebuild(row, []))
         SeenEvent.check(effects.events)
         expect(effects.commands[0]?.type, what).toBe(whole.commands[0]?.type)
-        // The call and its leg know it both.
+        // Both the call and its leg have this time.
         if (path.includes("answeredAt")) expect(effects.charges, what).toStrictEqual(whole.charges)
         const next = CallMachine.nextDeadline(ended)
         expect.assert(next !== null)

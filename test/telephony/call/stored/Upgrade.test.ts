@@ -19,11 +19,11 @@ import version2 from "../version2.json" with { type: "json" }
 import version3 from "../version3.json" with { type: "json" }
 import version4 from "../version4.json" with { type: "json" }
 
-/** Rows that version 1 wrote: a call that plays, sends digits and gathers, and the journals of three whole calls. */
+/** Rows of version 1: a call that plays, sends digits and gathers, and the journals of three whole calls. */
 const { live, ...stories } = version1
 const liveState = () => Result.getOrThrow(Upgrade.state({ stateVersion: 1, state: live }))
 
-/** Before version 4 nobody kept the SIP status with which a leg had ended, and a gather without a prompt cut nothing off. */
+/** Versions before 4 did not store the SIP status of a leg's end, and a gather without a prompt cut nothing off. */
 const asThen = (state: CallState | null) =>
   state === null
     ? null
@@ -52,7 +52,7 @@ describe("What version 1 wrote", () => {
         pausedAt: null,
         direction: "outbound",
         microUsdPerMinute,
-        // To its limit of an hour.
+        // Reserved to its limit of an hour.
         reservedMinutes: 60,
         startedAt: answeredAt,
         endedAt: null
@@ -81,7 +81,7 @@ describe("What version 1 wrote", () => {
     expect(event.data.playbackId).toBe(live.pending.find(({ type }) => type === "play")?.playbackId)
     expect(ended(digits?.id ?? Ids.work("")).type).toBe("accepted")
     expect(gather?.type).toBe("gather")
-    // The first digit came 100 ms after its begin, and the next one may take 5 s.
+    // The first digit came 100 ms after the beginning, and the next one may take 5 s.
     expect(CallMachine.nextDeadline(liveState())?.at).toBe(1_002_200 + 5_000)
   })
 
@@ -98,7 +98,7 @@ describe("What version 1 wrote", () => {
         replayed = outcome.state
         told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
       }
-      // Later versions tell more.
+      // Later versions report more.
       expect(told).toMatchObject(events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })
       expect(asThen(replayed)).toStrictEqual(Result.getOrThrow(stored))
@@ -139,13 +139,13 @@ describe("What version 2 wrote, before there were reservations", () => {
         replayed = outcome.state
         told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
       }
-      // Later versions tell more.
+      // Later versions report more.
       expect(told).toMatchObject(events)
       expect(asThen(replayed)).toStrictEqual(Result.getOrThrow(Upgrade.state({ stateVersion: 2, state })))
     })
 })
 
-/** Rows of the journal and of calls, out of the database of a service of version 3. */
+/** Rows of the journal and of calls, from the database of a service of version 3. */
 describe("What version 3 wrote, when a call had one leg", () => {
   const read = (name: keyof typeof version3) =>
     Result.getOrThrow(Upgrade.state({ stateVersion: 3, state: version3[name].state }))
@@ -200,7 +200,7 @@ describe("What version 3 wrote, when a call had one leg", () => {
     })
 })
 
-/** As of version 3: rows of a service of version 4. */
+/** Rows of a service of version 4, like those of version 3. */
 describe("What version 4 wrote, when there were no conferences", () => {
   const read = (name: keyof typeof version4) =>
     Result.getOrThrow(Upgrade.state({ stateVersion: 4, state: version4[name].state }))

@@ -14,7 +14,7 @@ const speakBody = { payload: "Your code is 4711.", voice: "female", language: "e
 const gatherBody = { payload: "Your PIN, please.", voice: "female", invalid_payload: "Wrong.", maximum_digits: 4 }
 const audioBody = { audio_url: "https://example.com/pin.wav" }
 
-/** The events that are told of sounds and gathers, in words. */
+/** The events about sounds and gathers, in words. */
 const told = (scene: Sample.Scene) =>
   Sample.events(scene).flatMap((event) => {
     if (event.type === "call.gather_complete") return [`gather ${event.data.status} ${event.data.digits}`.trim()]

@@ -9,7 +9,7 @@ import {
 import * as Ids from "../../../support/Ids.ts"
 import * as RoomWorld from "../RoomWorld.ts"
 
-/** One step of a random walk: what happens, and to whom. */
+/** One step of a random walk: what happens, and to which member. */
 const Move = Schema.Struct({
   what: Schema.Literals([
     "deliver",
@@ -37,7 +37,7 @@ const Move = Schema.Struct({
     "pass"
   ]),
   who: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
-  /** Of what seldom happens, one in eight does. */
+  /** One in eight of the rare steps happens. */
   seldom: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 7 }))
 })
 type Move = typeof Move.Type
@@ -115,7 +115,7 @@ const walk = ({ moves, ...options }: Walk): RoomWorld.RoomWorld => {
   return world
 }
 
-/** What those who are in the room are, by everybody's word. */
+/** The members of the room by the conference, by the calls and by the switch. */
 const words = (world: RoomWorld.RoomWorld) => {
   const live = isCompleted(world.current()) ? [] : world.current().members
   return {
@@ -148,7 +148,7 @@ describe("A conference among calls and a switch, in any order (src/README.md#roo
             isMuted: world.room()?.members.get(member.id)?.isMuted,
             isHeld: world.room()?.members.get(member.id)?.isHeld
           })
-      // What waits is what rings, and nothing else.
+      // Only ringing members still wait.
       for (const { phase } of world.current().members.filter(isSeated)) expect(["joined", "ringing"]).toContain(phase)
     },
     runs
@@ -292,7 +292,7 @@ describe("Races of a conference", () => {
     const again = world.current().members.at(-1)
     expect(again?.callId).toBe(world.host.id)
     expect(again?.role).toBe("host")
-    // Late words about the old seat.
+    // A late message about the old seat.
     if (first === undefined) return expect.unreachable("there is a host")
     world.take({
       type: "told",

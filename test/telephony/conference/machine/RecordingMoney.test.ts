@@ -4,7 +4,7 @@ import type { ConferenceInput } from "../../../../src/telephony/conference/machi
 import * as RecordingMoney from "../../../../src/telephony/conference/machine/RecordingMoney.ts"
 import { act, conferenceId, created, minuteMs, type Scene, send, t0 } from "../RecordedRoom.ts"
 
-/** What recordings of a room cost, guide/money.md#what-a-call-costs, as the conference's machine sees it. */
+/** The cost of a room's recordings, guide/money.md#what-a-call-costs, in the conference's machine. */
 
 const expectRunning = ({ state }: Scene) => {
   const [recording] = state.recordings
@@ -20,7 +20,7 @@ describe("A recording of a room", () => {
     expect(stopped.charges).toEqual([])
     const again = act(stopped, "record_start", t0 + 20 * minuteMs)
     const over = act(again, "end", t0 + 20 * minuteMs + 1)
-    // One minute of each.
+    // One minute of each recording.
     expect(over.charges).toEqual([{ type: "recording_charge", cents: 4 }])
   })
 

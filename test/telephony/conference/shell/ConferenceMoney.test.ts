@@ -8,7 +8,7 @@ import type { ConferenceState } from "../../../../src/telephony/conference/machi
 import { ApiError } from "../../../../src/domain/ApiError.ts"
 import { act, created, minuteMs, t0 } from "../RecordedRoom.ts"
 
-/** What a conference and its account say to each other about recordings, with an account that answers as it is told. */
+/** The exchange between a conference and its account about recordings, with answers that the test sets. */
 const poor = ApiError.of("balance_insufficient", "poor")
 
 const world = (answer: "all" | "never" | typeof poor, microUsdPerMinute = 20_000) => {
@@ -51,7 +51,7 @@ const prepared = ({ money }: ReturnType<typeof world>, state: ConferenceState, i
   return asking === null ? Effect.succeed(null) : Effect.map(asking, (given) => given.input)
 }
 
-/** The step that an input makes, as the shell hears of it behind its commit. */
+/** The step that an input makes, as the shell gets it after its commit. */
 const stepOf = (before: ConferenceState, input: ConferenceInput, now: number) => {
   const context = { now, seed: "0".repeat(32) }
   const outcome = ConferenceMachine.step(before, input, context)
@@ -97,7 +97,7 @@ describe("The money of a room's recordings", () => {
       expect((yield* Fiber.join(asking)).code).toBe("service_unavailable")
       expect(of.said).toEqual(["reserve renewal 2 0", "abandoned"])
 
-      // Another recording of before is still to be paid for.
+      // An earlier recording is not paid for yet.
       const stopped = act(act(created(), "record_start", t0 + 1000), "record_stop", t0 + 2000).state
       const again = world("never")
       const waiting = yield* Effect.forkChild(Effect.flip(prepared(again, stopped, start, t0 + 3000)))

@@ -93,7 +93,7 @@ describe("who speaks", () => {
       expect(speaking.tenants()).toBe(1)
       speaking.follow({ ...other, status: "completed" })
       expect(speaking.tenants()).toBe(0)
-      // What is told behind the end leaves nothing either.
+      // An event after the end leaves no entry either.
       const over = room({ phase: "left" }, "completed")
       yield* speaking.heard(over, speech(over, true))
       expect([speaking.tenants(), speaking.size()]).toEqual([0, 0])

@@ -5,7 +5,7 @@ import type { LegReport } from "../../../../../src/carrier/Carrier.ts"
 import * as Id from "../../../../../src/domain/Id.ts"
 import * as Sample from "../../CallSample.ts"
 
-/** A bridge with the leg of another call, guide/calls.md#bridge, as one of the calls sees it. */
+/** A bridge with the leg of another call, guide/calls.md#bridge, in the machine of one of the calls. */
 const t0 = 1_000_000
 const answered: LegReport = { type: "answered", resume: null }
 const [legId, callId] = [Id.derive("other", "leg"), Id.derive("other", "call")]

@@ -18,13 +18,13 @@ import * as Outcome from "./Outcome.ts"
 /**
  * Three calls at one carrier that bridge, transfer, refer and hang up at random, over a network in between: each leg's
  * events come in order, but late, twice, and in any order between legs. The carrier is a model with the real
- * `Bridges`. Whatever happens, the calls come to what the carrier says, and every request has one outcome.
+ * `Bridges`. Whatever happens, the calls end in the carrier's state, and every request has one outcome.
  */
 interface Phone {
   readonly callId: Id.CallId
   phase: "alerting" | "talking" | "over"
   n: number
-  /** Told, and not heard yet. */
+  /** Events that are sent and not received yet. */
   readonly told: Array<CarrierEvent>
   readonly taken: Set<string>
 }
@@ -112,7 +112,7 @@ const makeWorld = () => {
     for (const command of commands) carry(command)
     return "accepted"
   }
-  /** Timers wait until what their call was told is heard, as its actor does. */
+  /** Timers wait until all sent events of the call are received, as its actor does. */
   const isCaughtUp = (callId: Id.CallId): boolean =>
     [...phones.values()].every((phone) => phone.callId !== callId || phone.told.length === 0)
   const timers = (until: number): void => {
@@ -166,10 +166,10 @@ interface Move {
   readonly ms: number
 }
 
-/** What was asked and accepted, of which each must have one outcome. */
+/** An accepted request, which must have exactly one outcome. */
 interface Asked extends Outcome.Asked {
   readonly callId: Id.CallId
-  /** Events of the call that were told before. */
+  /** The number of events of the call before the request. */
   readonly since: number
 }
 
@@ -277,7 +277,7 @@ const drain = (world: World): void => {
 const legOf = (world: World, legId: Id.LegId): Leg | undefined =>
   [...world.calls.values()].flatMap(({ state }) => state.legs).find(({ id }) => id === legId)
 
-/** Once nothing is on its way, the calls have what the carrier has. */
+/** Once no event is on its way, the calls agree with the carrier. */
 const agrees = (world: World): void => {
   for (const [legId, phone] of world.phones) {
     const leg = legOf(world, legId)
@@ -294,7 +294,7 @@ const agrees = (world: World): void => {
   }
 }
 
-/** Plays what the seed says, and looks at every step of the way whether all agree. */
+/** Plays a random run from the seed, and checks after every step that all agree. */
 const play = (seed: number): void => {
   const random = Random.make(seed)
   const world = makeWorld()
@@ -317,7 +317,7 @@ const play = (seed: number): void => {
   drain(world)
   agrees(world)
 
-  // All of it ends: every ring time, limit and hang-up is through.
+  // Everything ends: every ring time, limit and hang-up is over.
   world.pass(4_000_000)
   for (const callId of world.calls.keys())
     world.feed(callId, { type: "action", action: Verbs.decodeAction("hangup", {}) })

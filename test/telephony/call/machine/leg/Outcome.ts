@@ -1,13 +1,13 @@
 import type { EmittedByCall } from "../../../../../src/domain/event/EventCatalogue.ts"
 import type * as Id from "../../../../../src/domain/Id.ts"
 
-/** A request that connects legs, which was accepted; of a refer the leg is the call's own. */
+/** An accepted request that connects legs; for a refer the leg is the call's own. */
 export interface Asked {
   readonly verb: "transfer" | "bridge" | "refer"
   readonly legId: Id.LegId
 }
 
-/** Whether this event tells what became of the request. */
+/** Whether this event reports the outcome of the request. */
 export const isOf = ({ legId, verb }: Asked, event: EmittedByCall): boolean => {
   switch (event.type) {
     case "call.bridged":

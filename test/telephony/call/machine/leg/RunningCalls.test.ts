@@ -13,11 +13,11 @@ import * as RunningEngine from "./RunningEngine.ts"
 import * as RunningRows from "./RunningRows.ts"
 
 /**
- * Calls that bridge, transfer, refer, play, gather, record and hang up at random, as running actors over rows in memory,
- * on a clock of the test. Commits take their time and die before and after they are written, events are told late and
- * twice, commands are lost with their engine, engines are killed and recover, and the carrier is away. Whatever happens:
- * nothing leaves and nobody is answered before its commit, what is acknowledged is stored, every request and all work
- * has one outcome, time ends what it ends at its moment, and the calls come to what the carrier says.
+ * Calls that bridge, transfer, refer, play, gather, record and hang up at random, as running actors over rows in
+ * memory, on a clock of the test. Commits take time and fail before and after they are written, events are sent late
+ * and twice, commands are lost with their engine, engines are killed and recover, and the carrier is away. Whatever
+ * happens: no command or answer leaves before its commit, everything acknowledged is stored, every request and all work
+ * has one outcome, deadlines take effect at their moment, and the calls end in the carrier's state.
  */
 const slots = ["one", "two", "three"] as const
 
@@ -55,7 +55,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
   })
 
   const conferenceId = Id.derive("room", "conf")
-  /** Seats of a conference that calls were told of. */
+  /** Seats of a conference that were offered to calls. */
   const seats: Array<{ readonly callId: Id.CallId; readonly memberId: Id.MemberId }> = []
   const seat = (callId: Id.CallId): Id.MemberId => {
     const memberId = Id.derive(`seat ${seats.length}`, "member")
@@ -76,7 +76,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
     )
 
   let generation = 0
-  /** A call of ours, or a leg that calls us, which is offered until a call has it. */
+  /** Begins a placed call, or an inbound leg, which is offered until a call has it. */
   const begin = (slot: string) =>
     Effect.suspend((): Effect.Effect<unknown, never, Entropy> => {
       const name = `${slot} ${generation++}`
@@ -95,7 +95,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
       carrier.offer(legId, callId)
       const offering = Effect.whileLoop({
         while: () => !rows.calls.has(callId),
-        // An engine that was killed answers nobody.
+        // A killed engine never answers.
         body: () => Effect.andThen(Effect.exit(Effect.timeout(engine.offer(callId, legId), 25_000)), Effect.sleep(500)),
         step: () => undefined
       })
@@ -229,11 +229,11 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
     yield* move(step)
     if (random.chance(0.6)) yield* TestClock.adjust(random.below(40))
   }
-  // An engine without faults, for all that is left: news first, then the end.
+  // An engine without faults for the rest: first all events arrive, then the calls end.
   yield* restart(0, true)
   yield* TestClock.adjust("2 minutes")
   RunningChecks.agree(rows, carrier)
-  // Half of what is left ends by itself: by its limit.
+  // Half of the rest ends by itself, at its limit.
   for (const callId of rows.calls.keys()) if (random.chance(0.5)) yield* background(engine.ask(callId, act("hangup")))
   yield* TestClock.adjust("5 minutes")
   for (let round = 0; round < 3; round++) yield* TestClock.adjust("60 minutes")
@@ -242,7 +242,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
   yield* kill()
 })
 
-/** Whatever died and was not planted, and what the rows and the carrier saw. */
+/** Fails on any unplanned defect, and on any fault that the rows and the carrier found. */
 const run = Effect.fnUntraced(function* (seed: number) {
   const rows = RunningRows.make()
   const hasFaults = seed % 2 === 0

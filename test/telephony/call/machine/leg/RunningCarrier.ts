@@ -7,7 +7,7 @@ import type * as Random from "../../../../support/Random.ts"
 import type * as RunningRows from "./RunningRows.ts"
 
 /**
- * A carrier that outlives the engines. Its events are told until they are durable, late and more than once, each leg's
+ * A carrier that outlives the engines. Its events are sent until they are durable, late and more than once, each leg's
  * in order. It takes a command once, and none while it is away.
  */
 export interface Phone {
@@ -15,7 +15,7 @@ export interface Phone {
   readonly direction: "inbound" | "outbound"
   phase: "alerting" | "talking" | "over"
   n: number
-  /** Not durable yet; `at` in milliseconds of the test's clock. */
+  /** Events that are not durable yet; `at` in milliseconds of the test's clock. */
   told: ReadonlyArray<CarrierEvent>
   isTelling: boolean
   readonly taken: Set<string>
@@ -26,7 +26,7 @@ export interface Phone {
   readonly recording: Set<Id.WorkId>
 }
 
-/** What hears of the legs. */
+/** Receives the events of the legs. */
 export interface Listener {
   readonly hear: (callId: Id.CallId, event: CarrierEvent) => Effect.Effect<Told>
 }
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   const scope = yield* Effect.scope
   const context = yield* Effect.context()
   const phones = new Map<Id.LegId, Phone>()
-  /** Recordings of which the media know, or knew. */
+  /** Recordings that the media have, or had. */
   const begun = new Set<Id.WorkId>()
   let listener: Listener | null = null
 
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   const later = (withinMs: number, act: () => void): void =>
     fork(Effect.andThen(Effect.sleep(random.below(withinMs)), Effect.sync(act)))
 
-  /** Tells the events of a leg one after the other, each until it is durable. */
+  /** Sends the events of a leg one after the other, each until it is durable. */
   const pump = (phone: Phone): Effect.Effect<void> =>
     Effect.gen(function* () {
       for (let [event] = phone.told; event !== undefined; [event] = phone.told) {
@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
     for (const id of phone.recording) store(legId, phone, id)
   }
 
-  /** A recording is told after its leg, too. */
+  /** A recording is reported even after its leg. */
   const store = (legId: Id.LegId, phone: Phone, id: Id.WorkId): void => {
     if (!phone.recording.delete(id)) return
     later(4_000, () =>
@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
       if (phone.playing.delete(id)) media(legId, { type: "ended", id, status: "stopped", reason: null })
   }
 
-  /** Tells calls of recordings that wait for an outcome and never began: their command was lost. */
+  /** Fails recordings that await an outcome and never began, because their command was lost. */
   const tellLost = (): void => {
     for (const { state } of rows.calls.values())
       for (const { item } of state.outliving) {
@@ -281,14 +281,14 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   return {
     phones,
     facts: bridges.facts,
-    /** The member that the leg is in a room as; null: it is in none. */
+    /** The member as which the leg is in a room; null: it is in none. */
     memberOf: (legId: Id.LegId): Id.MemberId | null => {
       const room = rooms.get(legId)
       return room === undefined || room.joins !== null ? null : room.memberId
     },
-    /** A conference lets its member go. */
+    /** A conference removes its member. */
     remove: leaveRoom,
-    /** A leg that calls us. */
+    /** Begins an inbound leg. */
     offer: (legId: Id.LegId, callId: Id.CallId): void => add(legId, callId, "inbound", []),
     answer,
     end,
@@ -301,7 +301,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
       media(legId, { type: "dtmf", digit, at })
     },
     carry,
-    /** Null: it is away. */
+    /** Null: the carrier is away. */
     connect: (to: Listener | null) => void (listener = to),
     caughtUp: (legId: Id.LegId) =>
       Effect.gen(function* () {

@@ -18,10 +18,10 @@ const told = <Type extends EmittedByCall["type"]>({ events }: Call, ...types: Re
 const legOf = ({ calls }: RunningRows.Rows, legId: Id.LegId): Leg | undefined =>
   [...calls.values()].flatMap(({ state }) => state.legs).find(({ id }) => id === legId)
 
-/** Once nothing is on its way, and what sounds and waits has had its time, the calls have what the carrier has. */
+/** Once no event is on its way, and sounds and deadlines had their time, the calls agree with the carrier. */
 export const agree = (rows: RunningRows.Rows, carrier: RunningCarrier): void => {
   for (const [legId, phone] of carrier.phones) {
-    // Something has just happened there.
+    // An event of this leg is still on its way.
     if (phone.told.length > 0) continue
     const leg = legOf(rows, legId)
     expect.assert(leg !== undefined)
@@ -44,7 +44,7 @@ export const agree = (rows: RunningRows.Rows, carrier: RunningCarrier): void => 
   }
 }
 
-/** Every digit that was told of a leg is told once, in order, with its time, until the leg has ended. */
+/** Every digit of a leg is reported once, in order, with its time, until the leg has ended. */
 const digits = (call: Call, legId: Id.LegId, { pressed }: Phone): void => {
   const heard = told(call, "call.dtmf").flatMap(({ data }) =>
     data.legId === legId ? [{ digit: data.digit, at: data.receivedAt }] : []
@@ -52,15 +52,15 @@ const digits = (call: Call, legId: Id.LegId, { pressed }: Phone): void => {
   expect(heard).toEqual(pressed.slice(0, heard.length))
 }
 
-/** How long a leg may ring; one that calls us waits thirty seconds for a command, and forty for its answer. */
+/** How long a leg may ring; an inbound one waits thirty seconds for a command, and forty for its answer. */
 const ringsUntil = ({ initiatedAt, ringSecs }: Leg): number => initiatedAt + (ringSecs ?? 70) * 1000
 
 const untilOf = (leg: Leg): number =>
   leg.answeredAt === null ? ringsUntil(leg) : leg.answeredAt + leg.limit.afterSecs * 1000
 
 /**
- * No leg lasts longer than it may, but where a request or a conference comes while its deadline waits; and what time has ended has ended
- * at that time. Legs end with the call's own.
+ * No leg lasts longer than it may, unless a request or a conference comes while its deadline waits; a leg that a
+ * deadline ended has ended at that time. Legs end with the call's own.
  */
 const times = (leg: Leg, legs: ReadonlyArray<Leg>): void => {
   const { endInitiator, endReason, endedAt } = leg
@@ -72,8 +72,8 @@ const times = (leg: Leg, legs: ReadonlyArray<Leg>): void => {
 }
 
 /**
- * Of each gather one outcome is told; no later than its time, and then exactly. A request that comes while a deadline
- * waits for what the carrier has to tell finds the gather still there.
+ * Each gather has one outcome, at its deadline at the latest. A request that comes while a deadline waits for the
+ * carrier's events finds the gather still there.
  */
 const gathers = (call: Call): void => {
   const begun = call.inputs.flatMap(({ context, input }, index) =>
@@ -92,9 +92,9 @@ const gathers = (call: Call): void => {
   expect(outcomes.length).toBe(begun.length)
   begun.forEach(({ index: at, initialTimeoutMs, interDigitTimeoutMs, startedAt, timeoutMs }, index) => {
     const { completedAt = 0, status } = outcomes[index] ?? {}
-    // What is pressed too late does not count, whenever it is told.
+    // A digit that was pressed too late does not count, whenever it is reported.
     const pressed = pressedSince(at)
-    // One that was pressed before and is told late counts as well.
+    // A digit that was pressed before and is reported late counts as well.
     if (pressed.some((pressedAt) => pressedAt < startedAt)) return
     const until = pressed.reduce(
       (due, pressedAt) =>
@@ -141,11 +141,11 @@ const connects = (call: Call): void => {
   expect(told(call, "call.bridge_failed").length).toBeLessThanOrEqual(asked("bridge"))
 }
 
-/** Of each seat that the call has taken it tells so once, and once that it has left. A stay costs from in to out. */
+/** The call reports each seat that it took once, and its leaving once. A stay costs from in to out. */
 const stays = ({ inputs, said, state }: Call): void => {
   for (const memberId of new Set(said.map((told) => told.memberId))) {
     const types = said.filter((told) => told.memberId === memberId).map(({ type }) => type)
-    // One that was dialled for it may end before it is answered.
+    // A call that was dialled for a seat may end before it is answered.
     expect([["entered", "left"], ["left"]]).toContainEqual(types)
     const joined = inputs.some(
       ({ input }) => input.type === "carrier" && input.event.type === "room_joined" && input.event.memberId === memberId
@@ -157,14 +157,14 @@ const stays = ({ inputs, said, state }: Call): void => {
   expect(state.room).toBeNull()
 }
 
-/** When all is over. */
+/** The checks when all calls are over. */
 export const ended = (rows: RunningRows.Rows, carrier: RunningCarrier): void => {
   agree(rows, carrier)
   expect([...carrier.phones.values()].filter(({ phase, told }) => phase !== "over" || told.length > 0)).toEqual([])
   for (const call of rows.calls.values()) {
     const { charged, events, state } = call
     expect(CallMachine.isSettled(state)).toBe(true)
-    // What outlives the call is told behind its end.
+    // Work that outlives the call is reported after its end.
     const own = events.filter(({ type }) => !type.startsWith("recording."))
     expect(own.filter(({ type }) => type === "call.ended").length).toBe(1)
     expect(own.at(-1)?.type).toBe("call.ended")

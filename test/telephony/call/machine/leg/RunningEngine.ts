@@ -17,8 +17,8 @@ import * as RunningCarrier from "./RunningCarrier.ts"
 import * as RunningRows from "./RunningRows.ts"
 
 /**
- * The actors of calls over rows in memory. Commits take their time; `faultShare` of them die before they are written,
- * and as many afterwards. When its scope closes it is dead: nothing of it is written any more.
+ * The actors of calls over rows in memory. Commits take time; `faultShare` of them fail before they are written, and as
+ * many afterwards. When its scope closes it is dead, and writes nothing more.
  */
 export const planted = "planted"
 
@@ -26,7 +26,7 @@ type Seat = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["sea
 
 const prices = { ...WorkPrice.free, conference: 20_000 }
 
-/** Why this may not have been acknowledged yet: what was told is not in the rows; null: it is. */
+/** Why this event may not have been acknowledged yet, because it is not in the rows; null: it is. */
 const unheard = (state: CallState, event: CarrierEvent): string | null => {
   const { legId, n, type } = event
   const leg = state.legs.find(({ id }) => id === legId)
@@ -47,7 +47,7 @@ export const start = Effect.fnUntraced(function* (
 ) {
   const clock = yield* Clock.Clock
   let owns = true
-  /** Requests that wait for their answer. */
+  /** The number of requests that wait for their answer. */
   let waiting = 0
   yield* Effect.addFinalizer(() => Effect.sync(() => (owns = false)))
   const dies = () => random.chance(faultShare)
@@ -84,7 +84,7 @@ export const start = Effect.fnUntraced(function* (
         : null
   })
 
-  /** Whoever is answered is answered truly: what succeeded is stored, and what was refused is not. */
+  /** Every answer is true: a success is stored, and a refused request is not. */
   const ask = (callId: Id.CallId, input: CallInput) =>
     Effect.suspend(() => {
       const actor = registry.live.get(callId)
@@ -120,7 +120,7 @@ export const start = Effect.fnUntraced(function* (
           ...(seat === null ? {} : { seat: { ...seat, reservedMinutes: 120 } })
         })
       ),
-    /** A conference tells a call. What the call says of it stands in the rows. */
+    /** A message of a conference to a call. The call's answer is in the rows. */
     tellRoom: (callId: Id.CallId, tell: ToCall) =>
       Effect.suspend(() => {
         const actor = registry.live.get(callId)
@@ -128,7 +128,7 @@ export const start = Effect.fnUntraced(function* (
           ? Effect.void
           : Effect.asVoid(actor.tell({ type: "told", tell }))
       }),
-    /** A leg that calls us. */
+    /** Offers an inbound leg. */
     offer: (callId: Id.CallId, legId: Id.LegId) =>
       begin(callId, (terms) => ({ ...Sample.offered(), terms: { ...terms, prices }, legId }) as CallInput),
     ask,

@@ -12,7 +12,7 @@ import * as SeenEvent from "../../../../support/SeenEvent.ts"
 import * as Sample from "../../CallSample.ts"
 import type * as Outcome from "./Outcome.ts"
 
-/** What calls have stored, whichever engine stored it, and what was seen to be wrong on the way. */
+/** The stored rows of a call, from all engines, and the faults that were seen on the way. */
 export interface Call {
   state: CallState
   events: ReadonlyArray<EmittedByCall>
@@ -20,7 +20,7 @@ export interface Call {
   inputs: ReadonlyArray<{ readonly input: CallInput; readonly context: StepContext }>
   /** Requests that connect legs. */
   connects: ReadonlyArray<Outcome.Asked & { readonly since: number }>
-  /** What it has told conferences. */
+  /** The messages of the call to conferences. */
   said: ReadonlyArray<ToConference>
   /** Work that has begun, by its id. */
   begun: ReadonlyMap<string, CallState["work"][number]>
@@ -52,7 +52,7 @@ const connectOf = (input: CallInput): Outcome.Asked | null => {
   }
 }
 
-/** Writes a step, as a commit does: all of it at once. */
+/** Writes a step as a commit does: all of it at once. */
 export const write = (
   rows: Rows,
   { before, context, effects, input, state }: Step<CallState, CallInput, Effects>
@@ -83,7 +83,7 @@ export const write = (
   for (const { commandId } of effects.commands) rows.commands.add(commandId)
 }
 
-/** The state that the stored inputs come to. */
+/** The state from a replay of the stored inputs. */
 export const replayed = ({ inputs }: Call): CallState | null =>
   inputs.reduce<CallState | null>((state, { context, input }) => {
     const outcome = CallMachine.step(state, input, context)

@@ -15,7 +15,7 @@ const busy: LegReport = { type: "ended", cause: "final_response", sipStatus: 486
 const talking = (placed = Sample.start(Sample.place(), t0)) => Sample.carrier(placed, answered, t0 + 1000)
 const ringing = (body: object = {}) => Sample.transfer(talking(), body, t0 + 2000)
 
-/** What the carrier tells of a bridge of the call's two legs. */
+/** The carrier's reports of a bridge between the call's two legs. */
 const joined = (scene: Sample.Scene, now: number): Sample.Scene => {
   const [a, b] = [primary(scene.state), Sample.transferLeg(scene)]
   const peerCallId = scene.state.id

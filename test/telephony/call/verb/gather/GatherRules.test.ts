@@ -35,7 +35,7 @@ const begin = (
     0
   )
 
-/** What happens, in words: `>` the prompt that begins, `x` one that is cut, `=` the outcome. */
+/** The reactions in words: `>` the prompt that begins, `x` one that is cut off, `=` the outcome. */
 const tell = (
   first: Rules.Outcome<Rules.Gather>,
   inputs: ReadonlyArray<readonly [at: number, input: Rules.Input | string]>
@@ -215,7 +215,7 @@ describe("a gather with a prompt", () => {
         outcome = Rules.step(outcome.gather, now === dueAt ? { type: "due" } : input, now)
         check()
       }
-      // Who is silent from here on comes to the end.
+      // Without further input the gather comes to its end.
       for (let turn = 0; outcome.gather !== null && turn < 100; turn++) {
         now = Rules.dueAt(outcome.gather)
         outcome = Rules.step(outcome.gather, { type: "due" }, now)
