@@ -6,7 +6,7 @@ import type { StepContext } from "./Machine.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { Surroundings } from "./Surroundings.ts"
 
-/** Where an actor lives: a partition of the journal. While the gate is closed nothing is decided there. */
+/** The partition of the journal in which an actor lives. While the gate is closed, no message is decided there. */
 export interface Place {
   readonly partition: number
   readonly gate: Latch.Latch
@@ -19,24 +19,24 @@ export interface Actor<Id extends string, State, Input, Asked, Answer> {
   /** The newest committed state; null before the first commit. */
   readonly state: () => State | null
   readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, ApiError>
-  /** Completes when the input was handled, or will not be. */
+  /** Completes when the input has been handled, or never will be. */
   readonly tell: (input: Input) => Effect.Effect<Handled>
-  /** A tell that waits for nothing. */
+  /** Like `tell`, but returns without waiting. */
   readonly post: (input: Input) => void
-  /** Reads the state again, in its turn among the messages; completes when that is done. */
+  /** Reads the state again when its turn among the messages comes; completes when that is done. */
   readonly reread: () => Effect.Effect<void>
   /**
-   * Stops the actor if it is idle: nothing waits, nothing is under way, and no message came since the last call. True:
-   * it takes no more messages, and its id may be loaded again.
+   * Stops the actor if it is idle: no message waits or is being handled, and none came since the last call. True: the
+   * actor takes no more messages, and its id may be loaded again.
    */
   readonly retire: () => boolean
-  /** Runs until the entity is settled, retires or gives up. Whoever waits then gets an answer. */
+  /** Runs until the entity is settled, retires or gives up. Every waiting caller then gets an answer. */
   readonly run: Effect.Effect<void>
 }
 
 /**
- * What became of a tell. `done`: the tell and what follows from it are durable, or it changed nothing; `ended`: the
- * entity needs no more messages; `fault`: nothing was written, and the tell may be repeated.
+ * The outcome of a tell. `done`: the tell and its consequences are durable, or it changed nothing; `ended`: the entity
+ * needs no more messages; `fault`: nothing was written, and the tell may be repeated.
  */
 export type Handled = "done" | "ended" | "fault"
 
@@ -50,7 +50,7 @@ const unchangedInputs = Metric.withAttributes(handled, { outcome: "unchanged" })
 const rejectedInputs = Metric.withAttributes(handled, { outcome: "rejected" })
 const faults = Metric.counter("actor_faults_total", { description: "Messages that died of a defect" })
 
-/** The answer to an ask that finds no room: nothing happened, and the caller may try again. */
+/** The answer to an ask when the mailbox is full: nothing happened, and the caller may try again. */
 const busy = ApiError.of("service_unavailable", "the service is busy; try again")
 const fault = ApiError.of("internal_error", "an internal error occurred")
 /** The entity lives, but no longer in this actor: the caller may load it again. */
@@ -61,8 +61,8 @@ export const gone = ApiError.of("service_unavailable", "the service is busy; try
  *
  * The actor takes one message at a time: it decides, commits, interprets the commands and answers. After a defect it
  * answers the message that caused it with a fault, drops that message, reads the state again and tells it `Recovered`.
- * After more than five defects in ten seconds it ends the entity through `lastWill`. Beyond 64 waiting asks, or
- * `askRoom`, an ask gets 503. Tells have room for 1,024; one more ends the entity as a fault.
+ * After more than five defects in ten seconds it ends the entity through `lastWill`. At most 64 asks may wait, or
+ * `askRoom`; the next one gets 503. At most 1,024 tells may wait; one more ends the entity as a fault.
  */
 export const make = Effect.fnUntraced(function* <
   Id extends string,
@@ -75,14 +75,14 @@ export const make = Effect.fnUntraced(function* <
   readonly id: Id
   readonly place: Place
   readonly initial: State | null
-  /** `now` never runs behind this. */
+  /** The lower bound of `now`. */
   readonly since: number
   readonly time: EntityTime.EntityTime
   readonly behavior: Behavior<Id, State, Input, Effects, Asked, Answer>
   readonly surroundings: Surroundings
-  /** What an ask gets when the entity has ended. */
+  /** The answer to an ask when the entity has ended. */
   readonly ended: ApiError
-  /** Asks that may wait. */
+  /** How many asks may wait. */
   readonly askRoom?: number
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
@@ -93,15 +93,15 @@ export const make = Effect.fnUntraced(function* <
   let state = options.initial
   let now = options.since
   let overflowed = false
-  /** What an ask gets from here on; null: the actor takes messages. */
+  /** The answer to every ask from now on; null: the actor takes messages. */
   let closed: ApiError | null = null
   let current: Mail | null = null
-  /** Whoever waits for what the database may have. */
+  /** The waiting caller whose step the database may already have. */
   let underway: Mail["done"] = null
-  /** A message came since `retire` was last asked. */
+  /** A message has come since the last call of `retire`. */
   let touched = true
   let faultsAt: ReadonlyArray<number> = []
-  /** The deadline that has come, while it waits for events that may have happened before it. */
+  /** The deadline that is due, while it waits for events that may have happened before it. */
   let holding: Fiber.Fiber<void> | null = null
 
   const ask = (input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
@@ -142,7 +142,7 @@ export const make = Effect.fnUntraced(function* <
     )
   }
 
-  /** A deadline has come. */
+  /** Handles a deadline that is due. */
   const fall = (due: Input): void => {
     if (behavior.ready === null || state === null) return void put(due, null)
     let ready = due
@@ -199,7 +199,8 @@ export const make = Effect.fnUntraced(function* <
           })
         case "accepted": {
           const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-          // What is committed is carried out and answered, though the actor be stopped meanwhile.
+          // The fork is detached because a committed step is carried out and answered even when the actor is stopped
+          // meanwhile.
           return Effect.flatMap(Effect.forkDetach(carryOut(step, ask, done), { startImmediately: true }), Fiber.join)
         }
       }
@@ -225,7 +226,7 @@ export const make = Effect.fnUntraced(function* <
       crash("before_answer")
       if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(committed.success))
     }).pipe(
-      // The actor itself answers what has died, unless it was stopped.
+      // A defect is answered by the actor itself, unless the actor was stopped.
       Effect.onError((cause) =>
         Effect.sync(() => {
           if (closed !== null && done !== null) Deferred.doneUnsafe(done, Exit.failCause(cause))
@@ -243,7 +244,10 @@ export const make = Effect.fnUntraced(function* <
       onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterDefect(mail, cause))
     })
 
-  /** What cannot be read again now may be out of date: an entity whose rows are whole leaves, and the next asker reads. */
+  /**
+   * A state that cannot be read again now may be out of date. An entity without a last will therefore leaves memory,
+   * because its rows are whole, and the next ask loads it.
+   */
   const reread = (done: Mail["done"]) =>
     Effect.match(read, {
       onFailure: (unavailable) => {
@@ -255,7 +259,7 @@ export const make = Effect.fnUntraced(function* <
       }
     })
 
-  /** The same after a defect. An entity that ends by a last will has no business with a state that nobody has read. */
+  /** Does the same after a defect. It dies where the entity ends by a last will, which needs a state that was read. */
   const unread = (unavailable: ApiError) =>
     behavior.lastWill === null ? Effect.sync(() => (closed ??= gone)) : Effect.die(unavailable)
 
@@ -284,7 +288,8 @@ export const make = Effect.fnUntraced(function* <
         closed = gone
         return
       }
-      // What was written last may be newer than what is known here; where it cannot be read, that has to do.
+      // The newest written state may be newer than the one in memory. Where it cannot be read, the one in memory has to
+      // do.
       yield* Effect.exit(read)
       yield* Effect.catchCause(decide(behavior.lastWill(reason), null, null), (cause) =>
         Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
@@ -305,7 +310,7 @@ export const make = Effect.fnUntraced(function* <
     // The caller already received a 503; drop the message instead of applying it later.
     if (mail !== null && (mail.done === null || !Deferred.isDoneUnsafe(mail.done))) yield* handle(mail)
     current = null
-    // The first input did not create the entity: there is nothing to keep alive.
+    // The first input did not create the entity, so the actor has nothing to keep alive.
     if (state === null) closed ??= options.ended
     if (overflowed) {
       overflowed = false
@@ -330,8 +335,8 @@ export const make = Effect.fnUntraced(function* <
   const close = Effect.gen(function* () {
     closed ??= settled() ? options.ended : gone
     deadlines.set(mailbox, null, nothing)
-    // The service stops in the middle of this message. What may be in the database already is answered by whoever
-    // carries it out.
+    // The service stops in the middle of this message. A step that the database may already have is answered by
+    // `carryOut`, which runs on.
     if (current?.done != null && current.done !== underway) Deferred.doneUnsafe(current.done, Exit.fail(busy))
     for (const { ask, done } of yield* Mailbox.clear(mailbox))
       if (done !== null) Deferred.doneUnsafe(done, ask !== null || settled() ? Exit.succeed(null) : Exit.fail(busy))

@@ -4,26 +4,26 @@ import { ApiError } from "../../domain/ApiError.ts"
 import * as Supervised from "../process/Supervised.ts"
 
 /**
- * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503. What it
- * asked for is withdrawn: it has not happened, and it will not.
+ * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503. Its
+ * request is withdrawn: it has not happened, and it will not.
  *
- * So a message is refused only while it waits in a mailbox, or for its turn to be written. From the moment in which the
- * database may have it (`claim`), the caller waits for the answer. One fiber looks at all waits, so that a wait costs a
- * map entry and no timer.
+ * So a message is refused only while it waits in a mailbox, or for its turn to be written. As soon as the database may
+ * have it (`claim`), the caller waits for the answer. One fiber watches all waits, so a wait costs a map entry and no
+ * timer.
  */
 export interface AskTimeout {
   readonly wait: <A>(done: Deferred.Deferred<A, ApiError>) => Effect.Effect<A, ApiError>
   /**
-   * Asked before what this caller wants goes to the database. True: the caller is not refused any more. Asked again, as
-   * it is when the database is known not to have it, it says false once the caller has waited long enough. Who does not
-   * wait is refused nothing.
+   * Called before this caller's request goes to the database. True: the caller is not refused any more. It is called
+   * again when the database is known not to have the request, and is then false once the caller has waited long enough.
+   * A caller that does not wait is never refused.
    */
   readonly claim: <A>(done: Deferred.Deferred<A, ApiError>) => boolean
 }
 
 const timeoutMs = 2_000
 
-/** Whoever gets this answer has what it asked for withdrawn. */
+/** The answer to a caller whose request is withdrawn. */
 export const unavailable = ApiError.of("service_unavailable", "the service cannot store anything right now; try again")
 
 interface Wait {
@@ -34,11 +34,11 @@ interface Wait {
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   const clock = yield* Clock.Clock
   const waits = new Map<Deferred.Deferred<never, ApiError>, Wait>()
-  /** Of whoever will wait, or has stopped before the answer: a claim may come at any time. */
+  /** Callers that will wait, or have stopped waiting before the answer, because a claim may come at any time. */
   const known = new WeakMap<Deferred.Deferred<never, ApiError>, Wait>()
-  /** Open while somebody waits, and a little longer. */
+  /** Open while a caller waits, and a little longer. */
   const waited = Latch.makeUnsafe(false)
-  // A failure fits a deferred of any success type.
+  // The key is only ever failed, and a failure fits a deferred of any success type.
   const keyOf = <A>(done: Deferred.Deferred<A, ApiError>) => done as unknown as Deferred.Deferred<never, ApiError>
   const waitOf = (entry: Deferred.Deferred<never, ApiError>, now: number): Wait =>
     waits.get(entry) ?? known.get(entry) ?? { since: now, isClaimed: false }
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
           Deferred.await(done),
           Effect.sync(() => {
             waits.delete(entry)
-            // Nearly always the answer has ended the wait, and nobody asks any more.
+            // Nearly always the answer has ended the wait, and no claim follows.
             if (!Deferred.isDoneUnsafe(done)) known.set(entry, wait)
           })
         )

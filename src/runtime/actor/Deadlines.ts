@@ -6,7 +6,7 @@ import * as Supervised from "../process/Supervised.ts"
 /**
  * Wakes actors at their nearest deadline: one heap and one fiber for all of them.
  *
- * A fiber that sleeps per actor costs 1.8 KB and 18 µs each; an entry here costs a few words. Each key has one
+ * A sleeping fiber for each actor would cost 1.8 KB and 18 µs; an entry here costs a few words. Each key has one
  * deadline; setting it again replaces it.
  */
 export interface Deadlines {
@@ -67,5 +67,5 @@ export const make = Effect.gen(function* () {
   return { set } satisfies Deadlines
 })
 
-/** Timers of the platform end at 2^31 ms; a far deadline is simply looked at again. */
+/** Timers of the platform are limited to 2^31 ms, so a far deadline is looked at again after this time. */
 const longestSleepMs = 86_400_000

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../domain/ApiError.ts"
 
-/** What a pure step may know of the world: the time, and randomness to derive new ids from. */
+/** Everything that a pure step may know of the world: the time, and randomness to derive new ids from. */
 export interface StepContext {
   /** The entity's time (`EntityTime`): epoch milliseconds, never smaller than at the step before. */
   readonly now: number
@@ -9,15 +9,16 @@ export interface StepContext {
 }
 
 /**
- * What a step decides (src/README.md#machine): `accepted` is committed, `unchanged` (late or duplicate) is only
- * counted, `rejected` answers an API command. `Effects` is whatever the feature commits and sends with the new state.
+ * The decision of a step (src/README.md#machine): `accepted` is committed, `unchanged` (late or duplicate) is only
+ * counted, `rejected` answers an API command. `Effects` is everything that the feature commits and sends with the new
+ * state.
  */
 export type Outcome<State, Effects> =
   | { readonly type: "accepted"; readonly state: State; readonly effects: Effects }
   | { readonly type: "unchanged" }
   | { readonly type: "rejected"; readonly error: ApiError }
 
-/** The next moment at which the state wants to be looked at again, and the input it then gets. */
+/** The next moment at which the state has to be looked at again, and the input that it then gets. */
 export interface Deadline<Input> {
   readonly at: number
   readonly input: Input
@@ -27,7 +28,7 @@ export interface Deadline<Input> {
 export interface Machine<State, Input, Effects> {
   readonly step: (state: State | null, input: Input, context: StepContext) => Outcome<State, Effects>
   readonly nextDeadline: (state: State) => Deadline<Input> | null
-  /** Terminal, rated, nothing pending: the actor may stop. */
+  /** True when the entity has ended, is rated and has nothing pending, so that its actor may stop. */
   readonly isSettled: (state: State) => boolean
 }
 
@@ -39,10 +40,10 @@ export const accepted = <State, Effects>(state: State, effects: Effects): Outcom
 export const unchanged: Outcome<never, never> = { type: "unchanged" }
 export const rejected = (error: ApiError): Outcome<never, never> => ({ type: "rejected", error })
 
-/** Of steps whose ids nobody sees. */
+/** The seed of steps whose ids are thrown away. */
 const drySeed = "0".repeat(32)
 
-/** What the machine would decide now; the step is not taken. */
+/** Gives the outcome of a step without taking it. */
 export const dryStep = <State, Input, Effects>(
   { step }: Pick<Machine<State, Input, Effects>, "step">,
   state: State,
@@ -50,7 +51,7 @@ export const dryStep = <State, Input, Effects>(
   now: number
 ): Outcome<State, Effects> => step(state, input, { now, seed: drySeed })
 
-/** Why the machine would reject the input now; null: it would not. */
+/** Gives the reason why the machine would reject the input now; null: it would not. */
 export const refusal = <State, Input, Effects>(
   machine: Pick<Machine<State, Input, Effects>, "step">,
   state: State,

@@ -2,15 +2,15 @@ import { Deferred, Effect, Queue } from "effect"
 import type { ApiError } from "../../domain/ApiError.ts"
 
 /**
- * What waits for one actor, in the order in which it came. Asks and tells have rooms of their own: callers who wait for
- * an answer never crowd out what the carrier or a timer has to say.
+ * A message that waits for one actor. Messages are taken in the order in which they came. Asks and tells have separate
+ * limits, so that callers that wait for an answer never crowd out events of the carrier or of a timer.
  */
 export interface Mail<Input, Asked, Answer> {
-  /** Null: the state is to be read again. */
+  /** Null: the state has to be read again. */
   readonly input: Input | null
   /** Null: a tell. */
   readonly ask: { readonly asked: Asked } | null
-  /** Null: nobody waits. */
+  /** Null: no caller waits. */
   readonly done: Deferred.Deferred<Answer | null, ApiError> | null
 }
 
@@ -25,11 +25,11 @@ export const tellRoom = 1_024
 
 type Any = { readonly ask: unknown }
 
-/** A record with functions over it, because there is one for each call. */
+/** A mailbox is a record with functions over it and not an object with methods, because each call has one. */
 export const make = <M extends Any>(askRoom: number): Effect.Effect<Mailbox<M>> =>
   Effect.map(Queue.unbounded<M | null>(), (queue) => ({ queue, askRoom, asks: 0, tells: 0 }))
 
-/** False: its room is full. */
+/** False: the mailbox is full for this kind of message. */
 export const put = <M extends Any>(mailbox: Mailbox<M>, mail: M): boolean => {
   if (mail.ask === null ? mailbox.tells >= tellRoom : mailbox.asks >= mailbox.askRoom) return false
   Queue.offerUnsafe(mailbox.queue, mail)
@@ -38,10 +38,10 @@ export const put = <M extends Any>(mailbox: Mailbox<M>, mail: M): boolean => {
   return true
 }
 
-/** Wakes whoever takes, without a message. */
+/** Wakes the actor without a message. */
 export const knock = <M extends Any>(mailbox: Mailbox<M>): void => void Queue.offerUnsafe(mailbox.queue, null)
 
-/** Null: somebody knocked. Whoever takes calls `took` before anything else can run. */
+/** Takes the next message; null: a knock. The actor calls `took` before any other code can run. */
 export const take = <M extends Any>(mailbox: Mailbox<M>): Effect.Effect<M | null> => Queue.take(mailbox.queue)
 
 export const took = <M extends Any>(mailbox: Mailbox<M>, mail: M | null): void => {
@@ -50,7 +50,7 @@ export const took = <M extends Any>(mailbox: Mailbox<M>, mail: M | null): void =
   else mailbox.asks--
 }
 
-/** Everything that waits, taken out. */
+/** Takes out all messages that wait. */
 export const clear = <M extends Any>(mailbox: Mailbox<M>): Effect.Effect<ReadonlyArray<M>> =>
   Effect.map(Queue.clear(mailbox.queue), (all) => {
     mailbox.asks = 0

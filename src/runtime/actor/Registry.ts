@@ -10,28 +10,31 @@ import * as Surroundings from "./Surroundings.ts"
 /**
  * The entities of one kind that are in memory, by id: one actor each, in the partitions that this process holds.
  *
- * An actor comes by `spawn` (a new entity), by recovery, or by being loaded when somebody asks for it. It goes when it
- * is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities get 503; those of a
- * recovery do not.
+ * An actor begins by `spawn` (a new entity), by recovery, or by being loaded for an ask. It leaves when it is settled,
+ * when it was idle for a while, or with its partition. Beyond `maxLive`, new entities get 503; those of a recovery do
+ * not.
  */
 interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
   readonly behavior: Behavior<Id, State, Input, Effects, Asked, Answer>
-  /** The time of the newest input: an actor's clock never runs behind it. */
+  /** The time of the newest input; an actor's clock is never earlier. */
   readonly since: (state: State) => number
-  /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures no durations. */
+  /** The `offsetMs` with which an entity began (`EntityTime`); null: this kind measures no durations. */
   readonly offsetMs: ((state: State) => number) | null
   /**
-   * Reads an entity that is not in memory, or gives null when there is none. Null here: asking never loads this kind.
+   * Reads an entity that is not in memory; gives null when there is none. Null instead of a function: an ask never
+   * loads this kind.
    */
   readonly load: ((id: Id) => Effect.Effect<Loaded<State> | null, ApiError>) | null
-  /** What an ask gets when the entity has ended. */
+  /** The answer to an ask when the entity has ended. */
   readonly ended: ApiError
-  /** What an ask gets when there is no such entity. */
+  /** The answer to an ask when there is no such entity. */
   readonly unknown: ApiError
-  /** Asks that may wait at one actor. */
+  /** How many asks may wait at one actor. */
   readonly askRoom?: number
   readonly maxLive: number
-  /** An entity without messages for one to two times `afterMs` leaves memory if it may; null: none does. */
+  /**
+   * An entity without messages for one to two times `afterMs` leaves memory if `mayLeave` allows it; null: none leaves.
+   */
   readonly passivation: { readonly afterMs: number; readonly mayLeave: (state: State) => boolean } | null
 }
 
@@ -45,7 +48,10 @@ interface Held extends Actor.Place {
   /** How far its time is ahead of the monotonic clock, in milliseconds. */
   readonly originMs: number
   readonly scope: Scope.Closeable
-  /** Runs an actor until the partition is left. It inherits nothing of who asked for it: no transaction, no limit. */
+  /**
+   * Runs an actor until the partition is left. The actor inherits nothing from the fiber that started it: no
+   * transaction, no limit.
+   */
   readonly run: (actor: Effect.Effect<void>) => void
 }
 
@@ -58,7 +64,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   outage: Effect.Effect<boolean>
 ) {
   type Entity = Actor.Actor<Id, State, Input, Asked, Answer>
-  /** A load under way: who waits for it, and what was posted meanwhile. */
+  /** A load under way, the callers that wait for it (`done`), and the inputs that were posted meanwhile. */
   interface Loading {
     readonly done: Deferred.Deferred<Entity, ApiError>
     posts: Array<Input>
@@ -94,9 +100,9 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       forget(actor)
       return actor.state() === null ? unborn : Effect.void
     })
-    // The actor hears this before it runs: a deadline that is already due must not overtake it.
+    // The actor gets this message before it runs, because a deadline that is already due must not overtake it.
     const told = first === null ? null : yield* Effect.forkDetach(actor.tell(first), { startImmediately: true })
-    // At once: who is in memory runs, and whoever waits for it is answered when the partition is left.
+    // One synchronous step: every actor in `live` runs, and its callers are answered when the partition is left.
     return yield* Effect.suspend(() => {
       if (held.get(partition) !== place) return Effect.fail(elsewhere)
       live.set(id, actor)
@@ -117,8 +123,8 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   }
 
   /**
-   * A new entity. `unborn` runs when its actor ends without ever having had a state, as its first input was not
-   * committed.
+   * Begins a new entity. `unborn` runs when its actor ends without ever having had a state, because its first input was
+   * not committed.
    */
   const spawn = (partition: number, id: Id, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
@@ -141,7 +147,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     return actor
   })
 
-  /** The actor of an entity. If need be it is loaded: once, however many ask for it meanwhile. */
+  /** Gives the actor of an entity, and loads it if need be: once, however many callers ask for it meanwhile. */
   const get = (id: Id): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => {
       const known = live.get(id)
@@ -159,7 +165,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
         })
       )
       // Others wait for this load too, so it does not end with the request that began it. It begins at once, because
-      // closing must find it under way: then it waits for the read, and all are answered.
+      // closing must find it under way: then closing waits for the read, and all callers are answered.
       return Effect.andThen(
         Effect.forkIn(Effect.exit(reading), scope, { startImmediately: true }),
         Deferred.await(waiting.done)
@@ -170,15 +176,15 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     Effect.flatMap(get(id), (actor) =>
       Effect.catch(actor.ask(input, asked), (refused) => {
         if (refused !== Actor.gone || kind.load === null) return Effect.fail(refused)
-        // It left memory between being found and being asked.
+        // The actor left memory between being found and being asked.
         forget(actor)
         return ask(id, input, asked)
       })
     )
 
   /**
-   * Tells an entity in memory what its rows already say, and waits for nothing. A load under way may have read it or
-   * not: so the entity is told after the load, and ignores what it has heard before.
+   * Passes on to an entity in memory what its rows already contain, and waits for nothing. A load under way may or may
+   * not have read it. So the entity gets it after the load, and ignores a repetition.
    */
   const post = (id: Id, input: Input): void => {
     const waiting = loading.get(id)
@@ -198,7 +204,9 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       return live.get(id)?.reread() ?? Effect.void
     })
 
-  /** Rebuilds entities and tells each so first; completes when each has committed what follows. */
+  /**
+   * Rebuilds entities and gives each the input of `recovered` first; completes when each has committed what follows.
+   */
   const recover = (
     partition: number,
     found: ReadonlyArray<{ readonly id: Id; readonly state: State }>,
@@ -224,7 +232,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     const run = yield* Scope.provide(FiberSet.makeRuntime<never, void>(), own)
     const place: Held = { partition, originMs, gate: Latch.makeUnsafe(true), scope: own, run }
     held.set(partition, place)
-    // Before its actors stop: nobody else begins there any more.
+    // This runs before the actors of the partition stop, so that none begins there any more.
     yield* Scope.addFinalizer(
       own,
       Effect.sync(() => leave(place))
@@ -238,7 +246,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     for (const waiting of loading.values()) waiting.again = true
   }
 
-  /** The partition is lost: its actors stop where they are, without a last will; callers that wait get 503. */
+  /** Leaves a lost partition: its actors stop where they are, without a last will, and waiting callers get 503. */
   const drop = (partition: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       const place = held.get(partition)
@@ -276,9 +284,9 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     recover,
     hold,
     drop,
-    /** The claim of a partition is in doubt: nothing is decided there, asks get 503, tells wait. */
+    /** Called when the claim of a partition is in doubt: no message is decided there, asks get 503, tells wait. */
     park: (partition: number): void => setGate(partition, Latch.closeUnsafe),
-    /** The claim stood all the while: what waited goes on. */
+    /** Called when the claim turns out to have held without a gap: the waiting messages are handled. */
     resume: (partition: number): void => setGate(partition, Latch.openUnsafe)
   } as const
 })

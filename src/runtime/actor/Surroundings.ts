@@ -4,7 +4,7 @@ import { CrashPoint, type Point } from "../process/CrashPoint.ts"
 import * as Deadlines from "./Deadlines.ts"
 import { Entropy } from "../process/Entropy.ts"
 
-/** What all actors of a registry share. */
+/** Everything that all actors of a registry share. */
 export interface Surroundings {
   readonly askTimeout: AskTimeout.AskTimeout
   readonly clock: Clock.Clock

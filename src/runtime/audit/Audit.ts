@@ -4,31 +4,31 @@ import type { AuditRow } from "../store/journal/Journal.ts"
 export { AuditLog } from "./AuditLog.ts"
 export { AuditLine } from "./AuditView.ts"
 
-/** Whoever made an authenticated request: the API key, its tenant, and what it may do. */
+/** The author of an authenticated request: the API key, its tenant, and its permissions. */
 export interface Caller {
   readonly tenantId: Id.TenantId
   readonly keyId: Id.ApiKeyId
   /** The key's name, for the audit log. */
   readonly name: string
-  /** What it may do now: at most what its member's role allows. */
+  /** The key's permissions now: at most those of its member's role. */
   readonly scopes: ReadonlyArray<string>
-  /** The person whose key it is; null: a key of the tenant's own. */
+  /** The member whose key it is; null: the key belongs to the tenant. */
   readonly member: Acting | null
   readonly ip: string | null
 }
 
-/** A member by whose key something is asked. */
+/** The member whose key authenticates a request. */
 export interface Acting {
   readonly id: Id.UserId
   readonly name: string
   readonly role: string
-  /** Whether the person logged in for it, and so acts in person. */
+  /** True when the key comes from a login, so that the member acts in person. */
   readonly isLogin: boolean
 }
 
 export type Actor = AuditRow["actor"]
 
-/** A person who is logged in, or else the key. */
+/** Names the member if the key comes from a login, and otherwise the key. */
 export const keyOf = ({ keyId, member, name }: Pick<Caller, "keyId" | "member" | "name">): Actor =>
   member !== null && member.isLogin
     ? { type: "user", id: member.id, name: member.name }
@@ -36,7 +36,7 @@ export const keyOf = ({ keyId, member, name }: Pick<Caller, "keyId" | "member" |
 export const operator: Actor = { type: "operator", id: null, name: null }
 export const system: Actor = { type: "system", id: null, name: null }
 
-/** Who a line names, and where the request came from. */
+/** The actor that a line names, and the address from which the request came. */
 export interface By {
   readonly actor: Actor
   readonly ip: string | null
@@ -46,14 +46,14 @@ export const byOperator: By = { actor: operator, ip: null }
 export const bySystem: By = { actor: system, ip: null }
 
 /**
- * One line of the audit log, guide/tenants.md#audit: `action` is `<resource>.<past>`. Secrets never appear in
+ * Makes a line of the audit log, guide/tenants.md#audit: `action` is `<resource>.<past>`. Secrets never appear in
  * `changes`.
  */
 export const line = (options: {
-  /** Null: what the operator changes for all. */
+  /** Null: the operator changed it for all tenants. */
   readonly tenantId: Id.TenantId | null
   readonly at: number
-  /** Of the request that caused it; the line's id is derived from seed, action and resource. */
+  /** The seed of the request that caused the line. The line's id is derived from seed, action and resource. */
   readonly seed: string
   readonly actor: Actor
   readonly ip?: string | null

@@ -6,7 +6,7 @@ import type { AuditRow } from "../store/journal/Journal.ts"
 import * as Listing from "../store/list/Listing.ts"
 import { type AuditLineView, view } from "./AuditView.ts"
 
-/** All that are given must hold; the moments themselves are left out. */
+/** A line matches when all given filters hold. The moments of creation themselves are excluded. */
 export interface Filters {
   readonly action?: string
   readonly resourceType?: string
@@ -33,27 +33,27 @@ export interface Line {
 
 export interface Page {
   readonly results: ReadonlyArray<Line>
-  /** Where the page ends, if there may be more behind it; null: there is none. */
+  /** The end of this page, if more lines may follow it; null: there are none. */
   readonly next: string | null
 }
 
 /**
- * Reads the audit log, guide/tenants.md#audit, the newest lines first. One answer looks at `Listing.looked` lines at
- * most; a filter that finds little in them goes on behind them with the next page. The lines of one resource have an
- * index of their own.
+ * Reads the audit log, guide/tenants.md#audit, the newest lines first. One answer looks at most at `Listing.looked`
+ * lines; a filter that matches few of them continues with the next page. The lines of one resource have a separate
+ * index.
  */
 export class AuditLog extends Context.Service<
   AuditLog,
   {
-    /** The lines of a tenant, in its turn among those that read lists. */
+    /** Gives the lines of a tenant, in its turn among the tenants that read lists. */
     readonly ofTenant: (
       tenantId: TenantId,
       filters: Filters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<AuditLineView>>
     /**
-     * For the operator: the lines of a tenant, or those of none (null), which tell what was changed for all. `after`: the
-     * `next` of the page before. Null: the text is none.
+     * For the operator: gives the lines of a tenant, or (null) those of no tenant, which record changes for all tenants.
+     * `after`: the `next` of the page before. Null: `after` is not such a text.
      */
     readonly list: (
       tenantId: TenantId | null,
@@ -72,7 +72,7 @@ export class AuditLog extends Context.Service<
         actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action,
         resource_type AS "resourceType", resource_id AS "resourceId", changes, ip`
 
-      /** What an index finds, and what is looked for there. */
+      /** Splits the conditions into those that an index serves and the others. */
       const conditions = (tenantId: TenantId | null, filters: Filters) => {
         const equal = (column: string, value: string | undefined): ReadonlyArray<Fragment> =>
           value === undefined ? [] : [sql`${sql(column)} = ${value}`]

@@ -3,12 +3,12 @@ import * as FairQueue from "../../domain/fair/FairQueue.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as EventLoop from "../process/EventLoop.ts"
 
-/** The line is full, for everybody or for this holder, or its turn did not come in time; nothing was begun. */
+/** The line is full, for all holders or for this one, or its turn did not come in time. The work was not begun. */
 export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
 
 /**
- * Places for work that many holders (tenants, addresses) share fairly, `domain/fair/FairQueue.ts`: a semaphore that no
- * holder can keep from the others. What an effect uses is the time for which it held its place.
+ * A semaphore that many holders (tenants, addresses) share fairly (`domain/fair/FairQueue.ts`), so that no holder can keep
+ * the others from it. An effect is charged the time for which it held its place.
  */
 export interface FairPlaces {
   /**
@@ -22,22 +22,22 @@ export interface FairPlaces {
 
 interface Ticket {
   begin: (() => void) | null
-  /** When it got its place, on the monotonic clock. */
+  /** When it got its place, on the monotonic clock; null: it waits. */
   since: number | null
 }
 
 export interface Options extends FairQueue.Options {
-  /** How long an effect waits for its turn; absent: for ever. */
+  /** How long an effect waits for its turn; absent: without a limit. */
   readonly patienceMs?: number
   /**
-   * A holder begins nothing for so many times as long as its last effect took: for work that other things wait for too
-   * (the event loop, the processor), so that one who asks for it without end leaves time for them.
+   * The rest of a holder after an effect, as a multiple of the time that the effect took. It is for work that keeps
+   * others waiting too (the event loop, the processor): a holder that asks without end still leaves time for them.
    */
   readonly rests?: number
   /**
-   * Places of each holder while another one than the last has come within so long: for work that many at once make
-   * slower for all, though it gains by it. A holder alone takes every place. While the thread is busy, one of whose work
-   * more waits than it has places rests for as long as its last effect took.
+   * `each`: the places of a holder while another holder has come within `withinMs`. It is for work that becomes slower
+   * for all when much of it runs at once, though its holder gains by that. A holder alone takes every place. While the
+   * thread is busy, a holder with more waiting effects than places rests for as long as its last effect took.
    */
   readonly shared?: { readonly each: number; readonly withinMs: number; readonly thread?: EventLoop.EventLoop }
 }
@@ -48,7 +48,7 @@ export const make = (options: Options): FairPlaces => {
   const thread = shared?.thread ?? EventLoop.make()
   const queue = FairQueue.make<Ticket>(options)
   let last = { holder: "", at: -Infinity }
-  /** The newest that came from another holder than `last`. */
+  /** The newest arrival from another holder than that of `last`. */
   let other = last
 
   const came = (holder: string, at: number): void => {

@@ -1,16 +1,19 @@
 import * as FairQueue from "../../domain/fair/FairQueue.ts"
 
 /**
- * Lets many long bodies be read without holding up what else the thread does: one of them has its turn in each turn of
- * the event loop, the holders (tenants) by their fair shares, and reads what its connection has buffered, which the
- * stream bounds. A body that waits is not read from its socket, so the other side waits too.
+ * Reads many long bodies without holding up the rest of the thread. In each turn of the event loop one body has its
+ * turn, shared fairly among the holders (tenants), and reads what its connection has buffered; the stream bounds that.
+ * A waiting body is not read from its socket, so its sender waits too.
  */
 export interface Pace {
-  /** Has `read` called once, in the holder's turn; it answers how many bytes it took. Returns how to leave the line. */
+  /**
+   * Has `read` called once, in the holder's turn; `read` returns how many bytes it took. Returns a function that leaves
+   * the line.
+   */
   readonly ask: (holder: string, read: () => number) => () => void
 }
 
-/** Far more than requests may be under way, each of which waits once. */
+/** Each request waits at most once, and far fewer requests than this are under way. */
 const room = 65_536
 
 interface Turn {
@@ -45,7 +48,7 @@ export const make = (nextTurn: (then: () => void) => void = (then) => void setIm
   }
 }
 
-/** A `Readable` of `node:stream`, which bounds what it buffers. */
+/** The part of a `Readable` of `node:stream` that is used here. The stream bounds its buffer. */
 interface Buffering {
   readonly read: () => unknown
   readonly on: (event: "readable", listener: () => void) => unknown
@@ -54,8 +57,8 @@ interface Buffering {
 }
 
 /**
- * Reads a body in its turns only (`ask`), each of which takes what is buffered by then. Its end and its errors are told by
- * the body itself. Returns how to read no more.
+ * Reads a body in its turns only (`ask`); each turn takes what is buffered by then. The body itself reports its end and
+ * its errors. Returns a function that stops the reading.
  */
 export const follow = (
   body: Buffering,
@@ -65,7 +68,7 @@ export const follow = (
   let leave: (() => void) | null = null
   const read = (): number => {
     leave = null
-    // Also at the end, where nothing is left: `end` comes of it.
+    // The read at the end gives null, and makes the stream emit `end`.
     const chunk = body.read() as Uint8Array<ArrayBuffer> | null
     if (chunk !== null) take(chunk)
     return chunk?.length ?? 0

@@ -4,35 +4,33 @@ import * as Journal from "../store/journal/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
 import * as Slot from "./Slot.ts"
 
-/** Requests with a key that may run at once; the next one is refused with 503 `service_unavailable`. */
+/** How many requests with a key may run at once; the next one is refused with 503 `service_unavailable`. */
 export const inFlightLimit = 10_000
 
-/** How long a request waits here for the database before it is a 503 (src/README.md#one-writer). */
+/** How long a request waits here for the database before it gets 503 (src/README.md#one-writer). */
 const timeoutMs = 2_000
 
 /**
- * First responses, guide/idempotency.md. A request that runs is in memory; a response is a row of the commit that its
- * request made.
+ * The first responses, guide/idempotency.md. A running request is in memory; a response is a row in the commit of its
+ * request.
  *
- * No row and nothing in memory means that nothing happened: the request runs.
+ * A key with no row and nothing in memory has had no effect: the request runs.
  */
 export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
      * Takes the place, or gives the stored first response. A caller that gets null holds the place until `release`.
-     * Callers that come while the first one still looks for a response get what it finds.
+     * Callers that come while the first one still looks for a response get the same result.
      *
-     * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
-     * one, with `service_unavailable` at `inFlightLimit` and when the database is away.
+     * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body differs, with
+     * `service_unavailable` at `inFlightLimit` and when the database is unreachable.
      */
     readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, ApiError>
     readonly release: (slot: Slot.Slot) => void
-    /**
-     * Releases once every commit that is queued now is decided; until then a repetition finds the first one running.
-     */
+    /** Releases the place once every commit that is queued now is decided; until then a repetition gets `conflict`. */
     readonly releaseWhenSettled: (slot: Slot.Slot) => Effect.Effect<void>
-    /** Stores an error response durably, in a commit of its own; 503 when the database is away. */
+    /** Stores an error response durably, in a separate commit; 503 when the database is unreachable. */
     readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/idempotency/Idempotency") {
@@ -48,7 +46,7 @@ export class Idempotency extends Context.Service<
     })
   )
 
-  /** Over a list that the test fills, for tests without a database. */
+  /** Keeps the responses in a list that the test fills, for tests without a database. */
   static readonly layerMemory = (receipts: Array<Journal.Receipt>) =>
     Layer.succeed(
       Idempotency,
@@ -65,10 +63,10 @@ export class Idempotency extends Context.Service<
     )
 }
 
-/** A request that has the place. */
+/** A request that holds a place. */
 interface Running {
   readonly bodyHash: string
-  /** What was stored for it when it came. */
+  /** The response that was already stored when the request came. */
   readonly found: Deferred.Deferred<ReceiptLookup.Stored | null, ApiError>
 }
 
@@ -76,7 +74,7 @@ const opened = (slot: Slot.Slot, stored: ReceiptLookup.Stored): Effect.Effect<Sl
   stored.bodyHash === slot.bodyHash ? Effect.sync(() => Slot.open(slot, stored)) : Effect.fail(otherBody)
 
 const make = (rows: {
-  /** Null: there is no receipt. */
+  /** Gives the stored response; null: there is no receipt. */
   readonly find: (slot: Slot.Slot) => Effect.Effect<ReceiptLookup.Stored | null, ApiError>
   readonly store: (receipt: Journal.Receipt) => Effect.Effect<void, ApiError>
   /** Completes when every commit queued before it is written or refused. */

@@ -6,7 +6,7 @@ import * as CommitStatement from "../store/journal/CommitStatement.ts"
 import type { Receipt } from "../store/journal/Journal.ts"
 import * as Slot from "./Slot.ts"
 
-/** What a receipt says of the first response. */
+/** The first response as its receipt has it. */
 export type Stored = Pick<Receipt, "bodyHash" | "status" | "body" | "sealed">
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
 
 export const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
 
-/** Receipts that one statement looks for. */
+/** The number of receipts that one statement looks for. */
 const batchLimit = 256
 
 /** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds; an older receipt counts as forgotten. */
@@ -33,8 +33,8 @@ CROSS JOIN LATERAL (
  * Looks receipts up. Requests that come while one statement runs share the next one, so that under load each costs a
  * part of a round trip.
  *
- * A lookup gives the receipt or null. When the database has not answered for `timeoutMs`, all lookups that wait fail
- * with `service_unavailable`. `Idempotency.inFlightLimit` bounds how many wait.
+ * A lookup gives the receipt or null. When the database has not answered for `timeoutMs`, all waiting lookups fail with
+ * `service_unavailable`. `Idempotency.inFlightLimit` bounds how many wait.
  */
 export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,8 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     batch: ReadonlyArray<Waiting>,
     rest: Effect.Effect<ReadonlyArray<Waiting>>
   ) {
-    // When the database is silent, it takes the client seconds to give a statement up: nobody waits for that.
+    // The statement is forked because the client needs seconds to give it up when the database does not answer. No
+    // request waits for that.
     const looking = yield* Effect.forkDetach(Effect.orDie(look(batch)))
     const exit = yield* Effect.timeoutOption(Fiber.await(looking), timeoutMs)
     if (Option.isSome(exit)) {

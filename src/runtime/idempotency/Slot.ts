@@ -5,8 +5,8 @@ import * as Vault from "../store/vault/Vault.ts"
 /**
  * The place that an Idempotency-Key reserves for the first response, guide/idempotency.md#which-requests.
  *
- * Whoever commits the effect puts `receipt(slot, …)` into the same commit. Null slots come from requests without a key.
- * Nothing of it can be turned back into the key, the credential or the body.
+ * The commit of the request's effect includes `receipt(slot, …)`. A null slot comes from a request without a key. The
+ * key, the credential and the body cannot be recovered from a slot.
  */
 export interface Slot {
   /** API key id, or `email:` and the lower-cased address at signup. */
@@ -14,22 +14,25 @@ export interface Slot {
   /** SHA-256 of the Idempotency-Key, hex. */
   readonly key: string
   readonly method: string
-  /** Without a trailing slash, without the query. */
+  /** The path without a trailing slash and without the query. */
   readonly path: string
   /** HMAC-SHA256 of the raw body bytes under the Idempotency-Key, hex. */
   readonly bodyHash: string
-  /** 32 bytes that only a request with the same credential and Idempotency-Key can derive again; kept nowhere. */
+  /**
+   * Derives 32 bytes that only a request with the same credential and Idempotency-Key can derive again. They are kept
+   * nowhere.
+   */
   readonly sealKey: () => Uint8Array
 }
 
-/** A response as it leaves: the stored bytes and the sent bytes are the same. */
+/** A response as it is sent: the stored bytes and the sent bytes are the same. */
 export interface Rendered {
   readonly status: number
   /** JSON text; null for 204. */
   readonly body: string | null
 }
 
-/** A receipt is good for this long; readers ignore older ones, and retention deletes them. */
+/** The time for which a receipt is valid. Readers ignore older ones, and retention deletes them. */
 export const windowMs = 24 * 3_600_000
 
 export const make = (request: {
@@ -39,7 +42,7 @@ export const make = (request: {
   readonly idempotencyKey: string
   readonly method: string
   readonly path: string
-  /** Its bytes, or what `bodyHash` made of them. */
+  /** The raw bytes, or their `bodyHash`. */
   readonly body: Uint8Array | string
 }): Slot => ({
   owner: request.owner,
@@ -58,8 +61,9 @@ export const receipt = (slot: Slot | null, rendered: Rendered, at: number): Rece
   slot === null ? null : row(slot, rendered.status, rendered.body, false, at)
 
 /**
- * The receipt of a response whose body holds a secret (a new API key, a signing secret): AES-256-GCM under the slot's
- * own key. So only a request with the same credential and Idempotency-Key reads it again. `nonce`: 12 random bytes.
+ * The receipt of a response whose body holds a secret (a new API key, a signing secret). It is sealed by AES-256-GCM
+ * under the slot's own key, so only a request with the same credential and Idempotency-Key can read it. `nonce`: 12
+ * random bytes.
  */
 export const sealedReceipt = (slot: Slot | null, rendered: Rendered, at: number, nonce: Uint8Array): Receipt | null =>
   slot === null
@@ -68,7 +72,7 @@ export const sealedReceipt = (slot: Slot | null, rendered: Rendered, at: number,
       ? row(slot, rendered.status, null, false, at)
       : row(slot, rendered.status, Vault.seal(slot.sealKey(), nonce, rendered.body), true, at)
 
-/** The response that a receipt holds; dies when it was sealed for somebody else. */
+/** Gives the response in a receipt; dies when the receipt was sealed for another slot. */
 export const open = (
   slot: Slot,
   stored: { readonly status: number; readonly body: string | null; readonly sealed: boolean }

@@ -1,17 +1,17 @@
 import type { Effect } from "effect"
 import type { TenantId } from "../../domain/Id.ts"
 
-/** A row that is due: one attempt at the work that it stands for. */
+/** One attempt at the work of a row that is due. */
 export interface Due {
-  /** What it is about, in the words of its kind, such as the id of an order; for a recurring job its own name. */
+  /** The name of the work within its kind, such as the id of an order; for a recurring job its own name. */
   readonly key: string
-  /** Null: the service's own. */
+  /** Null: the work is the service's own. */
   readonly tenantId: TenantId | null
   /** 1 for the first. */
   readonly attempt: number
 }
 
-/** How often an attempt that failed is repeated: after `firstMs`, then twice as long each time, at most `maxMs`. */
+/** How often a failed attempt is repeated: after `firstMs`, then twice as long each time, at most `maxMs`. */
 export interface Retry {
   readonly attempts: number
   readonly firstMs: number
@@ -21,18 +21,21 @@ export interface Retry {
 /**
  * A kind of work that is due by a row, and how it is done.
  *
- * The handler may run again after it succeeded, when its process died before that was written. So its effect is one
- * transaction that changes nothing the second time. An attempt has failed when the handler fails or dies.
+ * The handler may run again after it succeeded, when its process died before the success was written. So its effect is
+ * one transaction that changes nothing the second time. An attempt has failed when the handler fails or dies.
  */
 export interface Job {
-  /** Stored with each row: `number_order.activation`. */
+  /** Stored with each row, such as `number_order.activation`. */
   readonly kind: string
-  /** Rows of it that run at once in this process. */
+  /** How many of its rows run at once in this process. */
   readonly concurrency: number
-  /** An attempt that takes longer is interrupted and has failed. Its lease lasts longer than that. */
+  /** An attempt that takes longer is interrupted and has failed. The lease lasts longer than this. */
   readonly timeoutMs: number
   readonly retry: Retry
-  /** One row for the whole service comes back after so long, for ever. Absent: the causes put the rows. */
+  /**
+   * The period of a recurring job, which has one row for the whole service. Absent: the causes of the work put the
+   * rows.
+   */
   readonly everyMs?: number
   readonly run: (due: Due) => Effect.Effect<unknown, unknown>
 }

@@ -4,7 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { TenantId } from "../../domain/Id.ts"
 import type { Next } from "./Attempt.ts"
 
-/** A row that was claimed. Attempt and epoch together say whose claim it is: a later claim counts another attempt. */
+/** A claimed row. Attempt and epoch together identify the claim, because a later claim counts another attempt. */
 export interface Claimed {
   readonly kind: string
   readonly key: string
@@ -18,13 +18,13 @@ export interface NewRow {
   readonly kind: string
   readonly key: string
   readonly tenantId: TenantId | null
-  /** It is due after so long; absent: now. */
+  /** The time until the row is due; absent: it is due now. */
   readonly inMs?: number
-  /** A row that is there already, and that nobody has claimed, is due then instead. */
+  /** A row that exists already and is not claimed becomes due at this time instead. */
   readonly moves?: boolean
 }
 
-/** How much there is of a kind, for the operator. */
+/** The counts of one kind, for the operator. */
 export interface Standing {
   readonly kind: string
   readonly due: number
@@ -44,13 +44,15 @@ export interface FailedRow {
 /** The nil UUID (RFC 9562 section 5.9), for rows of the service itself. */
 const nobody = "00000000-0000-0000-0000-000000000000"
 
-/** Up to so many due rows of a kind are ranked without looking for the tenants behind them. */
+/** A line with fewer due rows of a kind than this is ranked whole, without a search for further tenants. */
 const shortLine = 500
 
-/** More rows than this are not counted: the number says "many", and costs no more. */
+/** Counting stops here: the number then means "many", and costs no more. */
 const countLimit = 100_000
 
-/** Rows of `job` in one partition. All processes go by the time of the database (`now`); tests give another one. */
+/**
+ * Reads and writes rows of `job` in one partition. All processes use the database's clock (`now`); tests give another.
+ */
 export const make = Effect.fnUntraced(function* (options: {
   readonly partition: number
   readonly now?: () => Fragment
@@ -63,8 +65,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     /**
-     * Puts a row, in the transaction of its cause and into the home partition of its tenant. A row that is
-     * there already stays as it is, unless this one moves it.
+     * Puts a row in the transaction of its cause, into the home partition of its tenant. A row that exists already
+     * stays as it is, unless this one moves it.
      */
     put: (row: NewRow) => sql`
       INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
@@ -76,19 +78,19 @@ export const make = Effect.fnUntraced(function* (options: {
           : sql`NOTHING`
       }`,
 
-    /** Puts the row of a recurring job. It is due now when it is new, and never later than one period from now. */
+    /** Puts the row of a recurring job. A new row is due now, and an old one at most one period from now. */
     putRecurring: (kind: string, everyMs: number) => sql`
       INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
       VALUES (${kind}, ${kind}, ${partition}, ${nobody}, ${now()}, ${now()})
       ON CONFLICT (kind, key) DO UPDATE SET due_at = least(job.due_at, ${after(everyMs)})
       WHERE job.leased_by IS NULL`,
 
-    /** Makes due again what a process before this one had claimed; each of those attempts counts. */
+    /** Makes the rows due that an earlier process had claimed; each of those attempts counts. */
     takeBack: (epoch: number) => sql`
       UPDATE job SET due_at = ${now()}, leased_by = NULL
       WHERE partition = ${partition} AND leased_by < ${epoch} AND due_at IS NOT NULL`,
 
-    /** Milliseconds until the nearest row of each kind is due; kinds without rows are left out. */
+    /** The time until the nearest row of each kind is due, in milliseconds; kinds without rows are left out. */
     nearest: (kinds: ReadonlyArray<string>) => sql<{ readonly kind: string; readonly inMs: number }>`
       SELECT k.kind, (extract(epoch FROM nearest.due_at - ${now()}) * 1000)::float8 AS "inMs"
       FROM unnest(${kinds}::text[]) AS k(kind) CROSS JOIN LATERAL (
@@ -97,7 +99,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
     /**
      * Claims up to `limit` due rows of a kind, in turns. Tenants with fewer running rows come first (`running`: from
-     * tenant to their number), then those behind `last`, the tenant that had the turn before. Within a tenant the row
+     * tenant to their number), then those after `last`, the tenant that had the turn before. Within a tenant the row
      * that has been due longest comes first.
      *
      * A short line (`early`) is ranked whole. In a longer one the statement finds the tenants by jumping through the
@@ -159,8 +161,8 @@ export const make = Effect.fnUntraced(function* (options: {
         RETURNING ${claimed}`,
 
     /**
-     * Writes what became of a claim; nothing when it is no longer ours, because its lease ran out or the partition is
-     * lost.
+     * Writes the outcome of a claim. It writes nothing when the claim is lost, because its lease ran out or the
+     * partition is lost.
      */
     settle: (row: Claimed, next: Next) => {
       const ours = sql`kind = ${row.kind} AND key = ${row.key} AND attempt = ${row.attempt} AND leased_by = ${row.epoch}
@@ -180,7 +182,7 @@ export const make = Effect.fnUntraced(function* (options: {
       }
     },
 
-    /** Gives a claim back as if nobody had made it, because the process stops. */
+    /** Undoes a claim, including its attempt, because the process stops. */
     giveBack: (row: Claimed) => sql`
       UPDATE job SET due_at = ${now()}, leased_by = NULL, attempt = attempt - 1
       WHERE kind = ${row.kind} AND key = ${row.key} AND attempt = ${row.attempt} AND leased_by = ${row.epoch}`,
@@ -198,15 +200,15 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE partition = ${partition} AND failed_at IS NOT NULL LIMIT ${countLimit})
       ) counted GROUP BY kind`,
 
-    /** The newest failure first. */
+    /** The failed rows, the newest failure first. */
     failed: (limit: number) => sql<FailedRow>`
       SELECT kind, key, nullif(tenant_id, ${nobody}::uuid)::text AS "tenantId", attempt AS attempts, last_error AS error,
         (extract(epoch FROM failed_at) * 1000)::float8 AS "failedAt"
       FROM job WHERE partition = ${partition} AND failed_at IS NOT NULL ORDER BY failed_at DESC, kind, key LIMIT ${limit}`,
 
     /**
-     * Deletes the failed rows of a kind whose keys begin so, in the transaction of what comes instead. True: another one
-     * is still to be done.
+     * Deletes the failed rows of a kind whose keys have this beginning, in the transaction of the work that replaces
+     * them. True: a row with such a key is still to be done.
      */
     supersede: (kind: string, begin: string) =>
       Effect.map(
@@ -216,7 +218,7 @@ export const make = Effect.fnUntraced(function* (options: {
         (rows) => rows.length === 1
       ),
 
-    /** Makes a failed row due again, with all its attempts before it. */
+    /** Makes a failed row due again. Its earlier attempts do not count. */
     revive: (kind: string, key: string) =>
       Effect.map(
         sql`

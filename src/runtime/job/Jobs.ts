@@ -9,14 +9,14 @@ import * as Line from "./Line.ts"
 export type { Due, Job } from "./Job.ts"
 export type { FailedRow } from "./JobRows.ts"
 
-/** Rows of one kind; times in milliseconds. */
+/** The counts of one kind; times in milliseconds. */
 interface Standing extends JobRows.Standing {
-  /** Attempts that are made now. */
+  /** The number of attempts under way. */
   readonly running: number
 }
 
 /**
- * Work that is due by a row: sweeps, expiries, and what has to happen after a commit however the process ends.
+ * Work that is due by a row: sweeps, expiries, and work that has to follow a commit however the process ends.
  *
  * A feature declares a kind of work, and puts a row into the transaction of the cause. The runner claims due rows in
  * turns of the tenants, makes attempts at them, repeats those that fail, and keeps the row of a job that has failed for
@@ -28,25 +28,26 @@ interface Standing extends JobRows.Standing {
 export class Jobs extends Context.Service<
   Jobs,
   {
-    /** Before `run`; a kind is declared once. */
+    /** Declares a kind, once, and before `run`. */
     readonly declare: (job: Job) => void
-    /** A row, inside the caller's transaction; nothing when it is there already, unless this one moves it. */
+    /** Puts a row inside the caller's transaction. A row that exists already stays, unless this one moves it. */
     readonly put: (row: JobRows.NewRow) => Effect.Effect<void>
     /**
-     * Inside the caller's transaction: forgets the rows that have failed for good and whose keys begin so, because
-     * something comes instead. True: one of them is still to be done.
+     * Deletes, inside the caller's transaction, the rows that have failed for good and whose keys have this beginning,
+     * because other work replaces them. True: a row with such a key is still to be done.
      */
     readonly supersede: (kind: string, begin: string) => Effect.Effect<boolean>
     /**
-     * Attempts this row at once when it is due, and waits for the attempt. It never fails: the row keeps what is still
-     * to do.
+     * Makes an attempt at this row at once if it is due, and waits for it. It never fails: unfinished work stays in the
+     * row.
      */
     readonly runNow: (kind: string, key: string) => Effect.Effect<void>
     /**
-     * Looks once: attempts what is due and has a place, and waits until no attempt is under way. `run` looks by itself.
+     * Looks once: makes attempts at due rows that have a place, and waits until no attempt is under way. `run` looks by
+     * itself.
      */
     readonly look: Effect.Effect<void>
-    /** Looks when something is due, until the scope closes; then gives back what is under way. */
+    /** Looks whenever a row is due, until the scope closes; then gives back the rows of attempts under way. */
     readonly run: Effect.Effect<never>
     readonly standing: Effect.Effect<ReadonlyArray<Standing>>
     readonly failed: (limit: number) => Effect.Effect<ReadonlyArray<JobRows.FailedRow>>
@@ -54,7 +55,7 @@ export class Jobs extends Context.Service<
     readonly revive: (kind: string, key: string) => Effect.Effect<boolean>
   }
 >()("trunkline/job/Jobs") {
-  /** `now`: another clock than the database's, for tests. */
+  /** `now`: a clock other than the database's, for tests. */
   static readonly layer = (options: { readonly now?: () => Fragment } = {}) =>
     Layer.effect(
       Jobs,
@@ -75,7 +76,7 @@ export class Jobs extends Context.Service<
           },
           put: Effect.fnUntraced(function* (row) {
             yield* Effect.orDie(first.rows.put(row))
-            // Only the row knows which of them is its tenant's home.
+            // Every line expects the row, because only the row itself knows its tenant's home partition.
             yield* each(({ expect }) => expect)
           }),
           supersede: (kind, begin) => Effect.orDie(first.rows.supersede(kind, begin)),
@@ -119,7 +120,7 @@ export class Jobs extends Context.Service<
       })
     )
 
-  /** Runs what is due, as long as the layer lives. */
+  /** Runs due rows until the layer is closed. */
   static readonly runner = Layer.effectDiscard(Effect.flatMap(Jobs, (jobs) => Supervised.fork("the jobs", jobs.run)))
 }
 

@@ -7,7 +7,7 @@ import type { Job } from "./Job.ts"
 import * as JobRows from "./JobRows.ts"
 import * as Runner from "./Runner.ts"
 
-/** The jobs of one partition: its rows, their runner, and when it looks again. */
+/** The jobs of one partition: the rows, their runner, and the times at which it looks. */
 export const make = Effect.fnUntraced(function* (needs: {
   readonly partition: number
   readonly jobs: ReadonlyMap<string, Job>
@@ -16,7 +16,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   const { partition } = needs
   const journal = yield* Journal
   const rows = yield* JobRows.make(needs)
-  // Whoever puts a row may go by another clock, as the kit for tests does.
+  // `expect` reads this clock and not the caller's, because a caller may use another one, as the kit for tests does.
   const clock = yield* Clock.Clock
   const now = () => Monotonic.read(clock)
   let expectedUntil = 0
@@ -51,12 +51,15 @@ export const make = Effect.fnUntraced(function* (needs: {
     rows,
     runner,
     wake,
-    /** Somebody has put a row into a transaction that has not ended yet. */
+    /** Makes the line look often for a row that was put in a transaction that has not ended yet. */
     expect: Effect.sync(() => {
       expectedUntil = now() + Attempt.expectedMs
       wake()
     }),
-    /** Looks when something is due, until the partition is lost or the scope closes; then gives back what is under way. */
+    /**
+     * Looks whenever a row is due, until the partition is lost or the scope closes; then gives back the rows of
+     * attempts under way.
+     */
     run: patiently("jobs could not begin")(runner.prepare).pipe(
       Effect.andThen(Effect.repeat(patiently("what is due could not be looked for")(pass), { while: isHeld })),
       Effect.ensuring(runner.stop)

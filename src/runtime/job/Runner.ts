@@ -7,10 +7,10 @@ import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
 import type { Claimed, JobRows } from "./JobRows.ts"
 
-/** Characters of an error that a row keeps. */
+/** The longest error that a row keeps, in characters. */
 const errorLimit = 500
 
-/** A statement about a row that has no answer after so long is given up. */
+/** A statement about a row is given up when it has no answer after this time. */
 const answerWithin = "5 seconds"
 
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -21,34 +21,34 @@ const lostAttempts = "its process ended, or its outcome could not be written"
  * Claims due rows and makes attempts at them, in one partition.
  *
  * A claim is a lease, made in a transaction that holds the partition's epoch. So a process that lost the partition
- * claims nothing, and what it still writes about an old claim has no effect. When the process or the database goes away
+ * claims nothing, and its late writes about an old claim have no effect. When the process or the database goes away
  * before the outcome of an attempt is written, the attempt is made again after its lease.
  */
 export const make = Effect.fnUntraced(function* (needs: {
   readonly rows: JobRows
   readonly partition: number
   readonly jobs: ReadonlyMap<string, Job>
-  /** A place has become free. */
+  /** Called when a place has become free. */
   readonly onFree: () => void
 }) {
   const { jobs, partition, rows } = needs
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  /** From `kind key` to the attempt that is under way here. */
+  /** The attempts under way here, by `kind key`. */
   const running = new Map<string, { readonly row: Claimed; readonly done: Deferred.Deferred<void> }>()
-  /** From kind to the tenant that had the last turn. */
+  /** The tenant that had the last turn, by kind. */
   const lastTurn = new Map<string, TenantId>()
   const attempts = yield* FiberSet.make()
-  // One claim at a time: a claimed row is in `running` before anybody else looks there.
+  // Claims are made one at a time, so that a claimed row is in `running` before the next claim looks there.
   const claiming = yield* Semaphore.make(1)
 
   const holding = <A, E>(use: (epoch: number) => Effect.Effect<A, E>) =>
     sql.withTransaction(Effect.flatMap(journal.holdWithin(partition), use))
 
-  /** Runs without interruption after the claim, so that every registered row has its attempt. */
+  /** Begins the attempts. It is not interrupted after the claim, so that every registered row has its attempt. */
   const begin = (claimed: ReadonlyArray<Claimed>) =>
     Effect.forEach(
-      // An attempt may outlive its lease here, while it cannot be interrupted; it is not made twice.
+      // An attempt that cannot be interrupted may outlive its lease here. It is not made twice.
       claimed.filter((row) => !running.has(idOf(row))),
       (row) => {
         running.set(idOf(row), { row, done: Deferred.makeUnsafe() })
@@ -81,7 +81,10 @@ export const make = Effect.fnUntraced(function* (needs: {
     yield* begin(claimed)
   }, Effect.uninterruptible)
 
-  /** Tries until the lease is over. While the database is away, the process may stop in between (`restore`). */
+  /**
+   * Writes an outcome, and repeats that until the lease is over. Between two repetitions, which an unreachable database
+   * may cause, the process may stop (`restore`).
+   */
   const write = (row: Claimed, next: Attempt.Next, leaseMs: number, restore: Restore) => {
     const once = Effect.timeout(Effect.asVoid(rows.settle(row, next)), answerWithin)
     const again = once.pipe(Effect.delay("1 second"), Effect.retry(Schedule.forever), Effect.timeoutOption(leaseMs))
@@ -101,7 +104,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     const next = Attempt.after(job, row.attempt, error)
     if (cause !== null && next.type === "failed")
       yield* Effect.logError(`job ${idOf(row)} has failed for good after ${row.attempt} attempts`, cause)
-    // The same cause again says nothing new.
+    // A repetition of the same cause is not logged.
     else if (cause !== null && error !== row.lastError)
       yield* Effect.logWarning(`job ${idOf(row)} failed and is tried again`, cause)
     yield* write(row, next, Attempt.leaseMs(job), restore)
@@ -109,13 +112,14 @@ export const make = Effect.fnUntraced(function* (needs: {
 
   const giveBack = (row: Claimed) => Effect.ignore(Effect.timeout(rows.giveBack(row), answerWithin))
 
-  /** One attempt at a claimed row, and what becomes of it. When it is interrupted, it gives the row back. */
+  /** Makes one attempt at a claimed row and writes its outcome. When it is interrupted, it gives the row back. */
   const attempt = (row: Claimed): Effect.Effect<void> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const job = jobs.get(row.kind)
         if (job === undefined) return
-        // This would be one attempt too many: those before were lost with their processes.
+        // This would be one attempt too many. The processes of the earlier ones ended, or could not write their
+        // outcomes.
         if (row.attempt > job.retry.attempts && job.everyMs === undefined)
           return yield* settle(job, row, Cause.die(lostAttempts), restore)
         const made = Effect.suspend(() => job.run(row)).pipe(StatementLimit.unhurried, Effect.timeout(job.timeoutMs))
@@ -139,7 +143,7 @@ export const make = Effect.fnUntraced(function* (needs: {
 
   return {
     /**
-     * Begins what is due and has a place. Gives the milliseconds until the nearest row is due; null when there is none.
+     * Begins due rows that have a place. Gives the milliseconds until the nearest row is due; null when there is none.
      */
     look: Effect.gen(function* () {
       let nextMs: number | null = null
@@ -147,7 +151,7 @@ export const make = Effect.fnUntraced(function* (needs: {
         const job = jobs.get(kind)
         nextMs = Math.min(nextMs ?? Infinity, Math.max(0, inMs))
         if (job !== undefined && inMs <= 0) yield* claim(job)
-        // The clock was set back: the row is further away than it was ever put.
+        // The clock was set back, because the row is due later than it can have been put.
         if (job?.everyMs !== undefined && inMs > job.everyMs + Attempt.leaseMs(job)) yield* recur(job.kind, job.everyMs)
       }
       return nextMs
@@ -157,7 +161,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     /** Interrupts every attempt, and waits until their rows are given back. */
     stop: FiberSet.clear(attempts),
     running: (kind: string): number => runningOf(kind).length,
-    /** At the start: makes due what an earlier process left claimed, and puts the rows of recurring jobs. */
+    /** At the start, makes the rows due that an earlier process left claimed, and puts those of recurring jobs. */
     prepare: holding((epoch) =>
       Effect.andThen(
         rows.takeBack(epoch),
@@ -168,7 +172,7 @@ export const make = Effect.fnUntraced(function* (needs: {
         )
       )
     ),
-    /** Makes an attempt at this row now if it is due; waits for it, or for the one that is under way. */
+    /** Makes an attempt at this row now if it is due, and waits for it or for the one that is under way. */
     runNow: Effect.fnUntraced(function* (job: Job, key: string) {
       const of = { kind: job.kind, key, leaseMs: Attempt.leaseMs(job) }
       yield* holding((epoch) => rows.claimOne({ ...of, epoch })).pipe(

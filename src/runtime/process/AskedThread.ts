@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
 
-/** A thread, as `Worker` of `node:worker_threads` is one. */
+/** The part of `Worker` of `node:worker_threads` that is used here. */
 export interface Thread {
   readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
   readonly on: {
@@ -12,20 +12,20 @@ export interface Thread {
   readonly terminate: () => Promise<unknown>
 }
 
-/** The thread ended before it had answered: nothing is known of what was asked of it. */
+/** The thread ended before it answered. Whether it did the work is unknown. */
 export class ThreadDied extends Data.TaggedError("ThreadDied")<{ readonly cause: unknown }> {
   override get message() {
     return `the thread died: ${String(this.cause)}`
   }
 }
 
-/** To the thread. */
+/** The message to the thread. */
 interface Question<Q> {
   readonly id: number
   readonly question: Q
 }
 
-/** From the thread; `fault`: this question could not be answered, and others can. */
+/** The message from the thread. `fault`: it could not answer this question, but can answer others. */
 type Answer<A> =
   | { readonly id: number; readonly type: "answer"; readonly answer: A }
   | { readonly id: number; readonly type: "fault"; readonly fault: unknown }
@@ -33,19 +33,20 @@ type Answer<A> =
 export type Outcome<A> = Effect.Effect<A, ThreadDied>
 
 /**
- * A thread that is asked, and answers one question after the other; how many wait is bounded by who asks. It is started
- * for the first question and does not keep the process alive. What it had when it died fails with `ThreadDied`, and the
- * next question gets a new thread; whoever hears of the death may ask again at once. A fault in the answer to one
- * question is a defect of that question alone.
+ * A thread that answers one question after the other. The caller bounds how many wait.
+ *
+ * The thread starts with the first question and does not keep the process alive. When it dies, its open questions fail
+ * with `ThreadDied`, and the next question starts a new thread; a caller may repeat a failed question at once. A fault
+ * in the answer to one question is a defect of that question alone.
  */
 export interface AskedThread<Q, A> {
-  /** What is `moved` is the thread's from now on. Who is interrupted hears of no answer. */
+  /** The buffers in `moved` belong to the thread from now on. An interrupted caller gets no answer. */
   readonly ask: (question: Q, moved?: ReadonlyArray<ArrayBuffer>) => Outcome<A>
-  /** The same for several that wait for one answer. */
+  /** Calls `settle` with the outcome, for a caller that passes one answer on to several. */
   readonly post: (question: Q, settle: (outcome: Outcome<A>) => void) => void
-  /** Questions without an answer. */
+  /** The number of questions without an answer. */
   readonly size: () => number
-  /** Ends the thread, as when it had died. */
+  /** Ends the thread with the same effect as its death. */
   readonly end: Effect.Effect<void>
 }
 
@@ -99,13 +100,13 @@ export const make = <Q, A>(start: () => Thread): AskedThread<Q, A> => {
   }
 }
 
-/** The other end, as `parentPort` of `node:worker_threads` is one. */
+/** The part of `parentPort` of `node:worker_threads` that is used here. */
 export interface Port {
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
   readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
 }
 
-/** Answers what comes through the port. What `moves` names of an answer is the asker's from then on. */
+/** Answers every question from the port. The buffers that `moves` names belong to the other thread from then on. */
 export const serve = <A>(
   port: Port | null,
   answer: (question: never) => A | Promise<A>,
@@ -113,7 +114,7 @@ export const serve = <A>(
 ): void => {
   if (port === null) throw new Error("this is the program of a thread")
   const reply = (message: Answer<A>, moved: ReadonlyArray<ArrayBuffer> = []) => port.postMessage(message, moved)
-  /** One after the other, also where an answer takes more than a turn. */
+  /** The chain keeps the answers in order, because an answer may take more than one turn of the event loop. */
   let last = Promise.resolve()
   const answerTo = async ({ id, question }: Question<never>): Promise<void> => {
     try {

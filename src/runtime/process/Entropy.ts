@@ -10,7 +10,7 @@ export class Entropy extends Context.Service<
     readonly hex: (length: number) => string
   }
 >()("trunkline/actor/Entropy") {
-  /** Reproducible, for tests: SHA-256 of a label and a counter. */
+  /** Gives reproducible bytes for tests: SHA-256 of a label and a counter. */
   static readonly layerFixed = (label: string) =>
     Layer.sync(Entropy, () => {
       let counter = 0

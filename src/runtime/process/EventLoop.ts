@@ -1,13 +1,13 @@
-/** Whether this thread has much to do. Whoever shares it among tenants asks it. */
+/** Measures whether this thread has much to do, for code that shares the thread among tenants. */
 export interface EventLoop {
-  /** Whether it rested for less than half of the last window. `now` in monotonic milliseconds. */
+  /** True when the thread rested for less than half of the last window. `now` is in monotonic milliseconds. */
   readonly isBusy: (now: number) => boolean
 }
 
 export const windowMs = 20
 const busyShare = 0.5
 
-/** `busy`: the share of the time in which the thread was busy, since it was asked last. */
+/** `busy`: the share of the time since its last call in which the thread was busy. */
 export const make = (busy: () => number = utilization()): EventLoop => {
   let askedAt = -Infinity
   let isBusy = false

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * A line of the log when something begins to fail, and one when it works again, however often it was tried meanwhile: an
- * outage names its cause once, and its end once.
+ * Logs one line when something begins to fail and one when it works again, however many attempts are made meanwhile. So
+ * an outage names its cause once, and its end once.
  */
 export const make = (lines: { readonly fails: string; readonly works: string }) => {
   let isFailing = false

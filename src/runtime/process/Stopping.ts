@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 
 /**
- * Completes when the process has begun to stop: what else would be waited for without a bound (an outcome that only a
- * database which is away can tell) is given up then. In a test without one the process never stops.
+ * Completes when the process has begun to stop. Waits that have no bound of their own (for an outcome that only an
+ * unreachable database knows) are given up then. In a test without one the process never stops.
  */
 export const Stopping = Context.Reference<Effect.Effect<void>>("trunkline/actor/Stopping", {
   defaultValue: () => Effect.never

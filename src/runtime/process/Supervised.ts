@@ -15,18 +15,18 @@ const deaths = Metric.counter("service_fiber_deaths_total", {
 
 /**
  * Begins a fiber of the service, which works until the scope closes (src/README.md#supervision). `scripts/floors.ts`
- * sees to it that nothing else begins one.
+ * checks that nothing else begins one.
  *
- * When the work dies or fails, that is logged and counted, and it begins again from its start after a wait that doubles,
- * at most 5 s. So whoever keeps something for the work (a queue) keeps it outside. After more than 10 deaths in a minute
- * the process stops, with a reason. Work that completes is done.
+ * When the work dies or fails, that is logged and counted, and the work begins again from its start after a wait that
+ * doubles, up to 5 s. State that must outlive a restart (a queue) is therefore kept outside the work. After more than
+ * 10 deaths in a minute the process stops, with a reason. Work that completes is done.
  */
 export const fork = <A, E, R>(
   name: string,
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<void, never, R | Scope.Scope> => Effect.asVoid(Effect.forkScoped(keep(name, work)))
 
-/** The same in the fiber of the caller. */
+/** Like `fork`, but in the fiber of the caller. */
 export const keep = <A, E, R>(name: string, work: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
   Effect.gen(function* () {
     const fatal = yield* Fatal

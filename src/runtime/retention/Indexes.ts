@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Sees that an index is there and whole. It is built beside the traffic, for as long as a big table needs: neither a
- * start nor a commit waits for it. What an interrupted build left behind is dropped and built again.
+ * Makes sure that an index exists and is valid. It is built concurrently with the traffic, for as long as a big table
+ * needs, so neither a start nor a commit waits for it. The rest of an interrupted build is dropped and built again.
  */
 export const ensure = Effect.fn("Indexes.ensure")(function* (
   sql: SqlClient.SqlClient,
@@ -12,7 +12,7 @@ export const ensure = Effect.fn("Indexes.ensure")(function* (
   const [found] = yield* sql<{ readonly valid: boolean }>`
     SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${index.name})`
   if (found?.valid === true) return
-  // Those of a new database are there at once, which is no news.
+  // The indexes of a new database are built at once, which is not worth a line at level info.
   const [table] = index.on.split(" ", 1)
   const [filled] = yield* sql.unsafe(`SELECT FROM ${table} LIMIT 1`)
   const tell = filled === undefined ? Effect.logDebug : Effect.logInfo

@@ -1,24 +1,28 @@
 /**
- * What is kept for a while, and how the rest is found: one row for each table, in the order in which they are pruned. A
- * new table joins by a row.
+ * A table whose rows are kept for a limited time, and how the older ones are found. The tables are pruned in the order of
+ * `table`; a new table joins by a row there.
  *
- * A row's statement looks at rows from the old end on, in the order of an index, and deletes those that are too old and
- * that nothing needs any more. Parameters: `$1` the moment before which rows are too old, in epoch milliseconds; `$2` the
- * position behind which it looks (`from` at first); `$3` at how many rows it looks. It answers one row (`Pruned`).
+ * The statement `prune` reads rows from the oldest on, in the order of an index, and deletes those that are too old and
+ * that no other row needs. Parameters: `$1` the moment before which rows are too old, in epoch milliseconds; `$2` the
+ * position after which it reads (`from` at first); `$3` how many rows it reads. It returns one row (`Pruned`).
  *
- * It names the rows to delete by an array, because a plan with a join, made while the table was small, would go on
- * reading the whole table. Each condition stands in the DELETE too: a row that was changed meanwhile is judged again.
+ * It names the rows to delete by an array, because a plan with a join that was made while the table was small would
+ * still read the whole table. Each condition is in the DELETE too, so that a row that was changed meanwhile is judged
+ * again.
  */
 export interface Retained {
   readonly name: string
-  /** Which period of `Periods` counts. */
+  /** The period of `Periods` for which rows are kept. */
   readonly period: keyof Periods
   /** The first position. */
   readonly from: string
   readonly prune: string
-  /** When the oldest row that pruning may ever take began, in epoch milliseconds: one row, or none. Null: not measured. */
+  /**
+   * SQL that gives the time of the oldest row that pruning may ever delete, in epoch milliseconds, in one row or none.
+   * Null: the age is not measured.
+   */
   readonly oldest: string | null
-  /** The index that makes a batch cheap; null: there is one that serves other reads too. */
+  /** The index that makes a batch cheap; null: an index that also serves other reads does. */
   readonly index: { readonly name: string; readonly on: string } | null
 }
 
@@ -26,11 +30,11 @@ export interface Retained {
 export interface Periods {
   /** Receipts of idempotent requests; they answer for 24 hours. */
   readonly receipt: number
-  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good, letters, login keys. */
+  /** Finished deliveries, events, journals of settled calls, jobs that failed for good, letters, login keys. */
   readonly event: number
   /** Calls, conferences, recordings, transcripts and audit lines. */
   readonly call: number
-  /** The key of a call, after the call is settled and its last delivery is finished. */
+  /** The key of a call, counted from when the call is settled and its last delivery is finished. */
   readonly callKey: number
   /** Events of the card payment processor. */
   readonly processorEvent: number
@@ -38,29 +42,31 @@ export interface Periods {
 
 export interface Pruned {
   readonly pruned: number
-  /** Where to go on; null: there is nothing behind. */
+  /** The position at which the next batch continues; null: there are no more rows. */
   readonly position: string | null
 }
 
 const cutoff = `to_timestamp($1::float8 / 1000)`
 
-/** The smallest UUID of version 7 with the time `$1` (RFC 9562 section 5.7). */
+/** The smallest version 7 UUID with the time `$1` (RFC 9562 section 5.7). */
 const cutoffId = `(lpad(to_hex($1::bigint), 12, '0') || repeat('0', 20))::uuid`
 
 const nilId = "00000000-0000-0000-0000-000000000000"
 
-/** Indexes that pruning does not want, built beside the traffic before a round of pruning begins. */
+/** Indexes for other reads than pruning. They are built concurrently with the traffic before a round of pruning. */
 export const forReads: ReadonlyArray<NonNullable<Retained["index"]>> = [
   { name: "audit_resource", on: "audit (resource_id, ordinal DESC)" },
   { name: "transcription_tenant", on: "transcription (tenant_id, started_at, id)" }
 ]
 
-/** What a statement answers, from its parts `looked` (with `at`, the position) and `gone`. */
+/** The final SELECT of a statement, over its parts `looked` (with the position `at`) and `gone`. */
 const answer = `
 SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
   CASE WHEN (SELECT count(*) FROM looked) = $3::int THEN (SELECT at::text FROM looked ORDER BY at DESC LIMIT 1) END AS position`
 
-/** Rows whose age stands in a column; rows of the same moment as the last of a batch are looked at in the next round. */
+/**
+ * Prunes rows by the age in a column. Rows of the same moment as the last of a batch are looked at in the next round.
+ */
 const byTime = (of: {
   readonly name: string
   readonly period: keyof Periods
@@ -85,13 +91,16 @@ gone AS (
   oldest: `SELECT (extract(epoch FROM min(${of.column})) * 1000)::float8 AS at FROM ${of.name}`
 })
 
-/** Rows whose id begins with their time. A row with an id of another kind goes when that sorts among the old ones. */
+/**
+ * Prunes rows whose id begins with their time. A row with another kind of id is pruned when it sorts among the old
+ * ones.
+ */
 const byId = (of: {
   readonly name: string
   readonly time: string
   /** A condition on the row itself. */
   readonly when: string
-  /** SQL that has a row while something needs the row `looked`. */
+  /** SQL that gives a row while another row needs the row `looked`. */
   readonly neededBy: string | null
 }): Retained => ({
   name: of.name,
@@ -113,8 +122,9 @@ gone AS (
 })
 
 /**
- * The journal of a call or of a conference goes as a whole, its last input first, so that a portion of a long one is never taken for
- * all of it. Its first input says that it is there. At a quarter of the calls is looked, as each has several inputs.
+ * Prunes the journal of a call or conference as a whole. The last input is deleted first, so that the rest of a long
+ * journal is never mistaken for all of it; the first input marks that the journal exists. A batch looks at a quarter as
+ * many calls as rows, because each call has several inputs.
  */
 const journal: Retained = {
   name: "journal",
@@ -152,8 +162,8 @@ ORDER BY j.at LIMIT 1`
 }
 
 /**
- * An entity with a row of its own goes with both, when its journal and its key have gone. `at`: the row's column of its
- * beginning; `also`: what goes before the row, a part of the statement.
+ * Prunes an entity together with its own row, once its journal and its key are deleted. `at`: the row's column of its
+ * beginning; `also`: the part of the statement that deletes other rows before it.
  */
 const entityRow = (table: "call" | "conference", at: string, also: string): Retained => ({
   name: table,
@@ -192,7 +202,10 @@ participants AS (
 ),`
 )
 
-/** The key of a settled call or conference, when no delivery of its events is under way or will be. There are few of them. */
+/**
+ * Prunes the key of a settled call or conference when no delivery of its events is or will be under way. There are few
+ * keys, so every batch reads them in order of id.
+ */
 const callKey: Retained = {
   name: "call_key",
   period: "callKey",
@@ -220,7 +233,7 @@ gone AS (
   oldest: null
 }
 
-/** What refers to a row goes before it: deliveries before their events, both before the call. */
+/** Rows are deleted before the rows that they refer to: deliveries before their events, both before the call. */
 export const table: ReadonlyArray<Retained> = [
   byTime({ name: "idempotency", period: "receipt", column: "created_at", index: null }),
   callKey,
@@ -246,7 +259,7 @@ export const table: ReadonlyArray<Retained> = [
     name: "recording",
     period: "call",
     column: "created_at",
-    // Others have a file, which is removed first.
+    // Other recordings have a file, which is removed first.
     when: "status IN ('expired', 'failed')",
     index: { name: "recording_age", on: "recording (created_at)" }
   }),
@@ -272,7 +285,7 @@ export const table: ReadonlyArray<Retained> = [
     name: "porting_order",
     period: "call",
     column: "updated_at",
-    // With its documents.
+    // The documents of the order are deleted with it.
     when: "status IN ('ported', 'cancelled')",
     index: null
   }),
@@ -283,7 +296,7 @@ export const table: ReadonlyArray<Retained> = [
       name: "api_key",
       period: "event",
       column: "expires_at",
-      // Keys that were made by hand stay listed.
+      // Keys that were not made by a login stay listed.
       when: "is_login",
       index: { name: "api_key_expiry", on: "api_key (expires_at)" }
     }),

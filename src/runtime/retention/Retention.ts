@@ -7,14 +7,17 @@ import { UpkeepClient } from "../store/UpkeepClient.ts"
 import * as Indexes from "./Indexes.ts"
 import * as Retained from "./Retained.ts"
 
-/** Rows of one statement. */
+/** How many rows one statement reads. */
 const batchRows = 5_000
 
-/** Between two batches, at least so long, and four times as long as the last one took: a fifth of a connection. */
+/**
+ * The pause between two batches, in milliseconds: at least this, and `pauseFactor` times as long as the last batch
+ * took. So pruning uses at most a fifth of a connection.
+ */
 const pauseMs = 100
 const pauseFactor = 4
 
-/** A batch without an answer for so long is given up, and its round with it. */
+/** A batch that has no answer after this time is given up, together with its round. */
 const batchWithin = "2 minutes"
 
 const everyMs = 600_000
@@ -22,13 +25,16 @@ const everyMs = 600_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Receipts answer for 24 hours by the clock of a process; the hour is for clocks that differ. */
+/** Receipts answer for 24 hours by the clock of a process; the additional hour covers clocks that differ. */
 const receiptMs = 25 * hourMs
 
-/** So long after its end a call keeps its key: nobody reads it then, and a process that is being replaced may. */
+/**
+ * A call keeps its key for this time after its end. No current process reads it then, but one that is being replaced
+ * may.
+ */
 const callKeyMs = hourMs
 
-/** A replayed event is refused by its age long before; what is kept longer tells an operator what came. */
+/** A replayed event is refused by its age long before. The rows are kept longer as a record for the operator. */
 const processorEventMs = 90 * dayMs
 
 const pruned = Metric.counter("retention_pruned_rows_total", { description: "Rows deleted because of their age" })
@@ -39,32 +45,32 @@ const lag = Metric.gauge("retention_lag_seconds", {
 const bytes = Metric.gauge("table_bytes", { description: "A table on disk with its indexes" })
 const rows = Metric.gauge("table_rows", { description: "Rows of a table, as the database estimates them" })
 
-/** Days that events (with deliveries and journals) and calls (with audit lines) are kept. */
+/** For how many days events (with deliveries and journals) and calls (with audit lines) are kept. */
 export interface Days {
   readonly event: number
   readonly call: number
 }
 
 /**
- * Deletes what is older than it has to be kept, guide/operation.md#retention. What lives, and what a delivery still
- * needs, stays however old it is; so does the ledger.
+ * Deletes rows that are older than they have to be kept, guide/operation.md#retention. Live entities, rows that a
+ * delivery still needs, and the ledger are kept at any age.
  *
- * One recurring job goes through the table of `Retained`, in batches with pauses, over a connection of its own. It
- * begins each table at its old end, so a batch that is lost with its process is found again.
+ * One recurring job goes through the table of `Retained`, in batches with pauses, over a separate connection. It begins
+ * each table with its oldest rows, so the rows of a batch that is lost with its process are found again.
  */
 export class Retention extends Context.Service<
   Retention,
   {
-    /** One round over all tables, as far as rows are too old now. The job does it by itself. */
+    /** Makes one round over all tables, up to the rows that are too old now. The job does it by itself. */
     readonly prune: Effect.Effect<void, unknown>
     /**
-     * The moment up to which rows of this table may be gone, in epoch milliseconds; null: none was pruned yet. What
-     * is missing from before it is no fault.
+     * The moment up to which rows of this table may be gone, in epoch milliseconds; null: none was pruned yet. A row
+     * missing from before it is no fault.
      */
     readonly prunedUntil: (name: string) => Effect.Effect<number | null>
   }
 >()("trunkline/retention/Retention") {
-  /** `now`: another clock, for tests. `rows`: of a batch. */
+  /** `now`: another clock, for tests. `rows`: the rows of a batch. */
   static readonly layer = (options: {
     readonly days: Days
     readonly now?: Effect.Effect<number>
@@ -86,7 +92,7 @@ export class Retention extends Context.Service<
           processorEvent: processorEventMs
         }
 
-        /** Said before the first row goes, and never taken back. */
+        /** Stores the moment before the first row is deleted. It never moves back. */
         const note = (name: string, until: number) => sql`
           INSERT INTO retention (name, pruned_until) VALUES (${name}, to_timestamp(${until}::float8 / 1000))
           ON CONFLICT (name) DO UPDATE SET pruned_until = greatest(retention.pruned_until, excluded.pruned_until)`
@@ -135,7 +141,7 @@ export class Retention extends Context.Service<
           yield* Metric.update(Metric.withAttributes(lag, of), Math.max(0, ageMs - periods[period]) / 1000)
         })
 
-        // A table that cannot be pruned now keeps none of the others from it; the job is repeated for it.
+        // A table that cannot be pruned now does not keep the others from it. The job is repeated because of it.
         const prune = Effect.flatMap(
           Effect.all([
             Effect.partition(Retained.forReads, (index) => Indexes.ensure(sql, index)),
@@ -151,7 +157,7 @@ export class Retention extends Context.Service<
           kind: "retention.prune",
           everyMs,
           concurrency: 1,
-          // A first round on a big old table builds an index and has years to delete.
+          // The first round on a big old table builds an index and deletes the rows of years.
           timeoutMs: 12 * hourMs,
           retry: { attempts: Infinity, firstMs: 10_000, maxMs: everyMs },
           run: () => prune
@@ -171,8 +177,8 @@ export class Retention extends Context.Service<
 }
 
 /**
- * What time it is at most. The wall clock may be set forward by years, and the time of the partitions passes evenly:
- * the earlier of both deletes nothing too soon.
+ * The current time, or an earlier one. The wall clock may be set forward by years, while the time of the partitions
+ * passes evenly: the earlier of both deletes nothing too soon.
  */
 const presentOf = (journal: Journal["Service"]): Effect.Effect<number> =>
   Effect.zipWith(Clock.currentTimeMillis, Monotonic.now, (wall, monotonic) =>
