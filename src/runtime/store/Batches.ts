@@ -1,31 +1,34 @@
 import { Cause, Deferred, Effect, Queue } from "effect"
 import * as Supervised from "../process/Supervised.ts"
 
-/** A statement without an answer for so long is given up: its connection is silent. */
+/** A statement without an answer after this time is given up, because its connection is silent. */
 export const silence = "30 seconds"
 
-/** Where what has to go into a batch waits. */
+/** The queue of items that wait for a batch. */
 export interface Batches<Item> {
-  /** No bound here: whoever offers bounds what it has under way. */
+  /** Adds an item. The queue is not bounded here: the caller bounds how much it has under way. */
   readonly offer: (item: Item) => void
 }
 
 /**
- * One fiber that serves what is offered, many items at a time and one batch after the other: what comes while a batch
- * is served goes into the next, in order. So under load an item costs a part of a statement.
+ * One fiber that serves many items at a time, one batch after the other. Items that come while a batch is served go
+ * into the next, in order, so under load an item costs a part of a statement.
  *
- * `serve` must not fail. When it dies all the same, its items are told so (`died`), and the next batch is served.
+ * `serve` must not fail. When it dies all the same, `died` is called for its items, and the next batch is served.
  */
 export const make = Effect.fnUntraced(function* <Item>(options: {
-  /** What the fiber does, for the log. */
+  /** The name of the fiber's work, for the log. */
   readonly name: string
-  /** Items of a batch; what waits beyond goes into the next. */
+  /** The most items of a batch; the others go into the next. */
   readonly limit: number
-  /** Between two batches, while items gather for the next: fewer statements for a moment's delay, none after a rest. */
+  /**
+   * The pause after a batch, while items gather for the next: fewer statements for a short delay. The first item after
+   * an idle time does not wait.
+   */
   readonly pauseMs?: number
-  /** `rest` takes what waits behind the batch too. */
+  /** `rest` also takes the items that wait after the batch. */
   readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
-  /** Tells whoever waits for an item that its batch died; nothing when it has its answer already. */
+  /** Informs the waiting caller of an item that its batch died. It does nothing for an item that has its answer. */
   readonly died: (item: Item, defect: unknown) => void
 }) {
   const { died, limit, name, pauseMs = 0, serve } = options

@@ -2,7 +2,7 @@ import { Context } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Connections of the journal's own, so that commits and the deliveries that follow them never wait behind a tenant's
+ * Separate connections for the journal, so that commits and the deliveries that follow them never wait for a tenant's
  * slow lists. Null: the shared pool serves them too (tests).
  */
 export const CommitClient = Context.Reference<SqlClient.SqlClient | null>("trunkline/store/CommitClient", {

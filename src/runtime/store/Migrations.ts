@@ -83,13 +83,16 @@ const all = {
 const idOf = (name: string): number => Number.parseInt(name, 10)
 const known: ReadonlySet<number> = new Set(Object.keys(all).map(idOf))
 
-/** The schema that this program makes, by its last migration. */
+/** The version of the schema that this program makes: its last migration. */
 export const newest = Math.max(...known)
 
-/** Whether this program can make the schema that ends with this migration. */
+/** True when this program can make the schema that ends with this migration. */
 export const knows = (id: number): boolean => known.has(id)
 
-/** A later version of this program has migrated the database: this one would write what that one cannot read. */
+/**
+ * A later version of this program has migrated the database, and this one could write rows that the later one cannot
+ * read.
+ */
 export class SchemaUnknown extends Schema.TaggedError<SchemaUnknown>()("SchemaUnknown", { migration: Schema.String }) {
   override get message() {
     return (
@@ -99,7 +102,7 @@ export class SchemaUnknown extends Schema.TaggedError<SchemaUnknown>()("SchemaUn
   }
 }
 
-/** Fails with `SchemaUnknown` where a migration was run that this program does not have. */
+/** Fails with `SchemaUnknown` when a migration was run that this program does not have. */
 export const check = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [table] = yield* sql<{
@@ -114,8 +117,8 @@ export const check = Effect.gen(function* () {
 })
 
 /**
- * Runs those up to `last` that are missing, under a lock, so that two processes that start at once are safe. They take
- * the time that they need.
+ * Runs the missing migrations up to `last`, under a lock, so that two processes may start at once. They have no time
+ * limit.
  */
 export const runTo = (last: number) =>
   Effect.andThen(

@@ -10,10 +10,10 @@ import type { ApiError } from "../../domain/ApiError.ts"
 const passing = /^(57P0|53|58|25006)/
 
 /**
- * Whether the database is away or asks to try again: callers that can wait retry, others answer 503. Any other error is
- * a statement that the database refuses, which is a fault of ours.
+ * True when the database is unreachable or asks to try again: callers that can wait retry, others answer 503. Any other
+ * error is a statement that the database refuses, which is a fault of ours.
  *
- * The kind and the code of an error decide, never its words: those may repeat what a tenant sent.
+ * The kind and the code of an error decide, never its message, which may repeat what a tenant sent.
  */
 export const is = (error: SqlError): boolean => {
   if (error.isRetryable || error.reason._tag === "AuthenticationError") return true
@@ -26,13 +26,13 @@ const ofCause = (cause: Cause.Cause<unknown>): boolean => {
   return error instanceof SqlError && is(error)
 }
 
-/** How soon a database that is away is asked again. */
+/** The first wait before an unreachable database is asked again. */
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 
 /**
- * A read that waits while the database is away, for whoever must not take its silence for an answer and is no request:
- * an actor that reads itself again, an event that looks for its entity. It can be interrupted.
+ * Repeats a read while the database is unreachable, for a caller that is no request and must not take its silence for
+ * an answer: an actor that reads itself again, an event that looks for its entity. It can be interrupted.
  */
 export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const attempt = (waitMs: number): Effect.Effect<A, E, R> =>
@@ -44,10 +44,13 @@ export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<
   return attempt(firstWaitMs)
 }
 
-/** Logs what something ended with: a warning where the database was away, which passes, and else a fault of ours. */
+/** Logs a failure: as a warning when the database was unreachable, which passes, and otherwise as a fault of ours. */
 export const logged = (message: string, cause: Cause.Cause<unknown>, about: object = {}): Effect.Effect<void> =>
   (ofCause(cause) ? Effect.logWarning : Effect.logError)(message, about, cause)
 
-/** For a request: 503 while the database is away, when nothing was written. Anything else is a fault of ours. */
+/**
+ * Answers a request with 503 while the database is unreachable, when nothing was written. Any other cause is a fault of
+ * ours.
+ */
 export const unavailableOrDie = (cause: Cause.Cause<unknown>): Effect.Effect<never, ApiError> =>
   ofCause(cause) ? Effect.fail(AskTimeout.unavailable) : Effect.die(Cause.squash(cause))

@@ -6,13 +6,15 @@ import { JournalLost } from "./owner/Ownership.ts"
 const unavailable = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
 const elsewhere = ApiError.of("service_unavailable", "another process has taken this over; try again")
 
-/** What whoever asked is told, and the log. */
+/** The answer to the caller, and the reason for the log. */
 export interface Passing {
   readonly answer: ApiError
   readonly why: string
 }
 
-/** A defect after which nothing was written, so that the request may be repeated: 503. Null: a fault of ours. */
+/**
+ * Recognizes a defect after which nothing was written, so that the request may be repeated: 503. Null: a fault of ours.
+ */
 export const of = (defect: unknown): Passing | null => {
   if (defect instanceof JournalLost) return { answer: elsewhere, why: "a request met a partition that is another's" }
   return defect instanceof SqlError && Outage.is(defect)

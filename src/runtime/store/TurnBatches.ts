@@ -3,40 +3,43 @@ import * as Supervised from "../process/Supervised.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as Turns from "../../domain/fair/Turns.ts"
 
-/** Where what has to go into a batch waits, each tenant in its own line. */
+/** The queues of items that wait for a batch, one for each tenant. */
 export interface TurnBatches<Item> {
-  /** No bound here: whoever offers bounds what it has under way. */
+  /** Adds an item. The queue is not bounded here: the caller bounds how much it has under way. */
   readonly offer: (tenant: string, item: Item) => void
-  /** What was not admitted may be now. */
+  /** Checks again the items that were not admitted. */
   readonly look: () => void
-  /** Somebody waits for what the next batch does: it begins after `pauseMs`. */
+  /** Begins the next batch after `pauseMs`, because a client waits for it. */
   readonly hurry: () => void
-  /** Completes when nothing waits and nothing is being served. */
+  /** Completes when no item waits and none is being served. */
   readonly idle: Effect.Effect<void>
 }
 
 /**
- * One fiber that serves what is offered, like `Batches.ts`, but the items of a batch are taken in turns by tenant: a
- * thousand items of one tenant do not delay another's one by more than a batch. Those of one tenant come in their order.
+ * One fiber that serves items in batches, like `Batches.ts`, but takes them in turns by tenant: a thousand items of one
+ * tenant delay another's item by at most a batch. The items of a tenant keep their order.
  *
- * `serve` must not fail. When it dies all the same, its items are told so (`died`), and the next batch is served.
+ * `serve` must not fail. When it dies all the same, `died` is called for its items, and the next batch is served.
  */
 export const make = Effect.fnUntraced(function* <Item>(options: {
-  /** What the fiber does, for the log. */
+  /** The name of the fiber's work, for the log. */
   readonly name: string
-  /** Items of a batch; what waits beyond goes into the next. */
+  /** The most items of a batch; the others go into the next. */
   readonly limit: number
-  /** Between two batches, while items gather for the next: fewer statements for a moment's delay, none after a rest. */
+  /**
+   * The pause after a batch, while items gather for the next: fewer statements for a short delay. The first item after
+   * an idle time does not wait.
+   */
   readonly pauseMs?: number
-  /** How much longer a pause may be while nobody hurries. */
+  /** How much longer a pause may be until `hurry` is called. */
   readonly longerMs?: number
-  /** So many items that wait are worth a batch: it does not gather for longer. */
+  /** With this many items waiting, the pause is not longer. */
   readonly enough?: number
-  /** It gathers for longer only while the last `enough` items came within so many milliseconds; absent: always. */
+  /** The pause is longer only while the last `enough` items came within this time; absent: always. */
   readonly busyMs?: number
-  /** Whether this item's turn may come now; it keeps its place until `look`. */
+  /** True when this item's turn may come now. Otherwise it keeps its place until `look`. */
   readonly admits?: (tenant: string, item: Item) => boolean
-  /** `rest` takes what waits behind the batch too. */
+  /** `rest` also takes the items that wait after the batch. */
   readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
   readonly died: (item: Item, defect: unknown) => void
 }) {
@@ -57,7 +60,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   const hurry = (): void => void Latch.openUnsafe(hurried)
   const wake = (): void => void Latch.openUnsafe(changed)
   const rest = Effect.sync(() => turns.take(Infinity, () => true))
-  /** When the last `enough` items came, the oldest at `came % enough`. */
+  /** The times when the last `enough` items came, the oldest at `came % enough`. */
   const cameAt: Array<number> = []
   let came = 0
   let isServing = false
@@ -91,7 +94,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
       return Effect.failCause(cause)
     }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pause))
   })
-  // What waits already is served in the same turn of the event loop.
+  // Items that already wait are served in the same turn of the event loop.
   yield* Supervised.fork(name, Effect.forever(next, { disableYield: true }))
 
   return {

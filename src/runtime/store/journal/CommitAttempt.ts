@@ -14,23 +14,23 @@ import * as WaitingCommit from "./WaitingCommit.ts"
 import type * as WriteOutage from "./WriteOutage.ts"
 import * as WrittenCommits from "./WrittenCommits.ts"
 
-/** One commit is more than a statement may hold. It is refused by itself, and holds up nobody. */
+/** The commit is larger than a statement may be. It is refused alone and holds up no other commit. */
 export class CommitTooLarge extends Schema.TaggedError<CommitTooLarge>()("CommitTooLarge", { size: Schema.Number }) {
   override get message() {
     return `a commit of ${this.size} characters is larger than may be written (${sizeLimit})`
   }
 }
 
-/** Characters of JSON in one statement, and so the most that one commit may have. */
+/** The most characters of JSON in one statement, and therefore in one commit. */
 const sizeLimit = 16 * 1024 * 1024
 
 /** The halves of a batch that took too long get less time, so that others wait less for them. */
 const halfOf = (limitMs: number): number => limitMs / 3
 
-/** A commit that so many statements of its own could not write in time is refused. */
+/** A commit is refused after this many separate statements that did not finish in time. */
 const slowLimit = 3
 
-/** How soon a database that is away is asked again what it has. */
+/** The first wait before an unreachable database is asked again which commits it has. */
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 
@@ -57,15 +57,15 @@ export const statement = Effect.fnUntraced(function* (
   return answer ?? noAnswer
 })
 
-/** One statement for a batch, and what becomes of each of its commits. */
+/** Makes one statement for a batch, and decides the outcome of each of its commits. */
 export const make = Effect.fnUntraced(function* (options: {
   readonly sql: SqlClient.SqlClient
   readonly ownership: Effect.Success<ReturnType<typeof Ownership.take>>
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
   readonly listener: () => Handover.DeliveryListener
-  /** How long a commit's own statement may take. */
+  /** How long the statement of a single commit may take. */
   readonly limitMs: number
-  /** Puts a commit behind the others. */
+  /** Moves a commit to the end of the queue. */
   readonly putBehind: (entry: WaitingCommit.WaitingCommit) => void
 }) {
   const { limitMs, outage, ownership, sql } = options
@@ -87,8 +87,8 @@ export const make = Effect.fnUntraced(function* (options: {
   }
 
   /**
-   * The statement wrote nothing, because another process holds some of the partitions: the commits of their tenants
-   * die. Gives back the others; rows of no tenant go to a partition that is left.
+   * Handles a statement that wrote nothing because another process holds some of the partitions: commits of their
+   * tenants die. Gives the others back; rows of no tenant go to a partition that is left.
    */
   const withoutLost = (
     entries: ReadonlyArray<WaitingCommit.WaitingCommit>,
@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* (options: {
     })
   }
 
-  /** Answers those that the database has. */
+  /** Answers the commits that the database has, and gives the others back. */
   const withoutWritten = Effect.fnUntraced(function* (entries: ReadonlyArray<WaitingCommit.WaitingCommit>) {
     const written = yield* WrittenCommits.find(
       sql,
@@ -120,8 +120,8 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   /**
-   * What became of a statement without an answer is known when its session has ended: then those are answered that
-   * it wrote, and it writes no other. Until then nobody is told anything.
+   * Settles a statement without an answer. Its outcome is known when its session has ended, because it writes nothing
+   * after that: then the commits that it wrote are answered. Until then no caller gets an answer.
    */
   const settled = (
     entries: ReadonlyArray<WaitingCommit.WaitingCommit>,
@@ -138,14 +138,14 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   }
 
-  /** A commit that has failed by itself dies of it; of several, those that did not fail are found by halves. */
+  /** A commit that failed alone dies. A batch is halved, to find the commits that do not fail. */
   const refused = (batch: WaitingCommit.Batch, cause: Cause.Cause<unknown>) => {
     if (batch.entries.length > 1) return Effect.succeed(WaitingCommit.halves(batch))
     WaitingCommit.die(batch.entries, Cause.squash(cause))
     return Effect.as(Effect.logError("a commit was refused by the database", cause), [])
   }
 
-  /** A batch that took too long is never repeated whole. One commit is tried again behind others, a few times. */
+  /** A batch that took too long is never repeated whole. A single commit is repeated after the others, a few times. */
   const slow = (entries: ReadonlyArray<WaitingCommit.WaitingCommit>): ReadonlyArray<WaitingCommit.Batch> => {
     const [only] = entries
     if (only === undefined) return []
@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return []
   }
 
-  /** Gives what is still to write. `meanwhile` runs again and again while an outcome cannot be read. */
+  /** Gives the commits that are still to be written. `meanwhile` runs repeatedly while an outcome cannot be read. */
   return Effect.fnUntraced(function* (
     batch: WaitingCommit.Batch,
     meanwhile: Effect.Effect<void>
@@ -202,7 +202,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 })
 
-/** The words of Postgres, where it said any. */
+/** The message of Postgres, if there is one. */
 const detailOf = (error: SqlError): string => {
   const { cause } = error.reason
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message

@@ -3,13 +3,13 @@ import * as Handover from "./Handover.ts"
 import type { Target } from "../list/ListTable.ts"
 
 /**
- * The parts from which `CommitStatement` builds its statement: one for each table, with what follows from its rows.
+ * The parts from which `CommitStatement` builds its statement: one for each table, with the rows that follow from it.
  * Each part asks `owner` whether it may write.
  */
 
 /**
- * The first part of every statement. `home` says where the tenants of its rows live, as the database has it. `owner`
- * has a row when this process holds every partition that is asked for, so that a statement writes all or nothing.
+ * The first part of every statement. `home` has the home partition of each tenant of its rows. `owner` has a row when
+ * this process holds all of these partitions, so that a statement writes all or nothing.
  */
 export const owner = `
 home AS MATERIALIZED (
@@ -32,16 +32,17 @@ owner AS MATERIALIZED (
 )`
 
 /**
- * A statement makes no more deliveries of a tenant than this, beyond one for each event: a tenant whose events of a batch
- * come to more with its active subscriptions has them fanned out behind the commit (`webhook/claim/FanOut.ts`), and so has each
- * whose earlier events still wait for that. So what all wait for has a bound, whatever a tenant subscribes.
+ * A statement makes no more deliveries of a tenant than this, beyond one for each event. When a tenant's events in the
+ * batch, times its active subscriptions, come to more, they are fanned out after the commit
+ * (`webhook/claim/FanOut.ts`); so are the events of a tenant with earlier ones that still wait for that. Every
+ * statement is therefore bounded, whatever a tenant subscribes to.
  */
 const directLimit = 64
 
-/** Writes the rows that the parameter `rows` holds, and what follows from them; names the parts that others read. */
+/** Writes the rows of the parameter `rows`, and the rows that follow from them. Names the parts that others read. */
 export type Part = (rows: string) => string
 
-/** The tables that the store knows by itself, in the order in which a statement writes them. */
+/** The tables that every feature shares, in the order in which a statement writes them. */
 export const parts = {
   entities: (rows) => `
 written AS MATERIALIZED (
@@ -193,7 +194,7 @@ audits AS (
 )`
 } satisfies Readonly<Record<string, Part>>
 
-/** The table of a list, by its columns: a row is inserted once, and shows its entity's newest state from then on. */
+/** The part for a list's table, by its columns: a row is inserted once, and then shows its entity's newest state. */
 export const list =
   ({ columns, name }: Target): Part =>
   (rows) =>

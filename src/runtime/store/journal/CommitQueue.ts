@@ -8,49 +8,53 @@ import * as WaitingCommit from "./WaitingCommit.ts"
 import type * as WriteOutage from "./WriteOutage.ts"
 
 /**
- * How long after a statement commits gather for the next one while nobody waits for one of them: a statement for one
- * costs the database more than twice what another commit in it does.
+ * How long after a statement commits gather for the next one, in milliseconds, while no caller waits for one of them. A
+ * statement for one commit costs the database more than twice as much as a further commit in a statement.
  */
 const gatherMs = 6
 
-/** So many commits are a statement that need not grow. */
+/** With this many commits waiting, a statement is not delayed for more. */
 const enough = 8
 
-/** They gather while so many come within this time (160 a second), and else are written at once: the database has time. */
+/**
+ * Commits gather only while `enough` of them come within this time (160 a second). Otherwise they are written at once,
+ * because the database is not busy.
+ */
 const busyMs = 50
 
-/** How soon a database that is away is tried again. */
+/** The first wait before an unreachable database is tried again. */
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 
-/** The writer has ended, and nobody can tell what became of a commit that the database was handed. */
+/** The writer has ended, and the outcome of a commit that the database may have is unknown. */
 export class JournalClosed extends Error {
   constructor() {
     super("the journal was closed before the outcome of a commit was known")
   }
 }
 
-/** Gives what is still to write of a batch; runs `meanwhile` while it waits for the database. */
+/** Gives the commits of a batch that are still to be written; runs `meanwhile` while it waits for the database. */
 type Attempt = (
   batch: WaitingCommit.Batch,
   meanwhile: Effect.Effect<void>
 ) => Effect.Effect<ReadonlyArray<WaitingCommit.Batch>>
 
 /**
- * Where commits wait for their turn, and those who asked for them (src/README.md#one-writer). Tenants take turns: a
- * thousand commits of one delay another's one by a batch. Those of one tenant come in their order.
+ * The queue of commits before their statement, and of the callers that wait for them (src/README.md#one-writer).
+ * Tenants take turns: a thousand commits of one delay another's commit by one batch. The commits of a tenant keep their
+ * order.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
   /** How long the statement of a batch may take. */
   readonly limitMs: number
-  /** What writes a batch, given how to put a commit behind the others. */
+  /** Makes the function that writes a batch. It gets one that moves a commit to the end of the queue. */
   readonly attempt: (putBehind: (entry: WaitingCommit.WaitingCommit) => void) => Effect.Effect<Attempt>
 }) {
   const { limitMs, outage } = options
   const asks = yield* AskTimeout.make(Effect.map(outage.unavailableForMs, (ms) => ms > 0))
   const forkAsk = yield* FiberSet.makeRuntime()
-  /** Those that somebody waits for. */
+  /** The commits that a caller waits for. */
   const open = new Set<WaitingCommit.WaitingCommit>()
   let isClosed = false
   const attempt = yield* options.attempt((entry) => offer(entry))
@@ -61,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: {
   ) {
     let todo: ReadonlyArray<WaitingCommit.Batch> = WaitingCommit.batchesOf(first, limitMs)
     let parked: ReadonlyArray<WaitingCommit.WaitingCommit> = []
-    // In an outage nothing piles up: what comes is withdrawn when its asker has waited long enough.
+    // The queue does not grow in an outage: a commit is withdrawn when its caller has waited long enough.
     const park = Effect.map(behind, (came) => {
       parked = WaitingCommit.withoutUnwanted([...parked, ...came])
     })
@@ -83,7 +87,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  // Behind the end of the writer: nobody waits for it any more.
+  // This runs after the writer has ended, so that no caller waits any more.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isClosed = true
@@ -103,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
   const offer = (entry: WaitingCommit.WaitingCommit): void => batches.offer(holderOf(entry.commit), entry)
 
-  // The statement runs whatever becomes of the caller.
+  // The commit stays in the queue even when its caller is interrupted.
   const commitWhile = (commit: Commit, wanted: () => boolean, isAsked: boolean): Effect.Effect<Committed | null> =>
     Effect.suspend(() => {
       if (isClosed) return Effect.succeed(null)
@@ -136,12 +140,12 @@ export const make = Effect.fnUntraced(function* (options: {
         return asks.wait(done)
       }),
     waiting: () => open.size,
-    /** Completes when nothing waits to be written. */
+    /** Completes when no commit waits to be written. */
     idle: batches.idle
   } as const
 })
 
-/** Whose turn a commit has. What is of no tenant is of the key that asked for it, or the service's own. */
+/** The tenant whose turn a commit takes. Without a tenant, it is the key that asked for it, or the service itself. */
 const holderOf = (commit: Commit): string =>
   commit.entities[0]?.tenantId ?? CommitStatement.tenantsOf(commit)[0] ?? commit.receipt?.owner ?? ""
 

@@ -5,9 +5,9 @@ import type { Target } from "../list/ListTable.ts"
 import * as UsageEntries from "../usage/UsageEntries.ts"
 
 /**
- * The statement for a batch that writes these tables. A table that a batch does not write costs it nothing: at a few
+ * The statement for a batch that writes these tables. A table that a batch does not write costs nothing: at a few
  * hundred events a second a batch writes two or three, and starting a plan with every table takes longer than writing
- * them. There are as many statements as there are combinations in use; each is prepared once for a connection.
+ * them. There are as many statements as combinations in use; each is prepared once for a connection.
  */
 const textFor = (written: ReadonlyArray<Written>): string => {
   const writes = (table: keyof typeof CommitParts.parts) => written.some(({ name }) => name === table)
@@ -34,17 +34,20 @@ SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
 
 const texts = new Map<string, string>()
 
-/** What the statement answers. */
+/** The row that the statement returns. */
 export interface Answer {
-  /** Partitions asked for that this process does not hold; null: none, and everything is written. */
+  /**
+   * The partitions that the statement needs and this process does not hold; null: there are none, and everything is
+   * written.
+   */
   readonly missing: ReadonlyArray<number> | null
-  /** Where the tenants live, when a partition is missing. */
+  /** The home partitions of the tenants, when a partition is missing. */
   readonly homes: Readonly<Record<string, number>> | null
-  /** From a cause to the balance after it. */
+  /** The balances after each cause. */
   readonly balances: Readonly<Record<string, number>> | null
-  /** What the dispatcher may wake. */
+  /** The endpoints for which the dispatcher may wake. */
   readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
-  /** Deliveries that were born claimed; lane and body are those of their events. */
+  /** Deliveries that were made as already claimed; lane and body are those of their events. */
   readonly handed: ReadonlyArray<Omit<Handed, "lane" | "body">> | null
 }
 
@@ -53,7 +56,7 @@ interface Statement {
   readonly parameters: ReadonlyArray<string>
 }
 
-/** A string that Postgres can hold: no NUL (jsonb and text refuse it), no lone surrogate (jsonb refuses it). */
+/** Makes a string that Postgres can hold: no NUL (jsonb and text refuse it), no lone surrogate (jsonb refuses it). */
 const storable = (value: string): string => value.toWellFormed().replaceAll("\u0000", "\ufffd")
 
 const replaceUnstorable = (_key: string, value: unknown): unknown =>
@@ -61,7 +64,9 @@ const replaceUnstorable = (_key: string, value: unknown): unknown =>
 
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
-/** JSON text that Postgres accepts, whatever a tenant sent: one bad string must not fail the rest of its batch. */
+/**
+ * JSON text that Postgres accepts, whatever a tenant sent, because one bad string must not fail the rest of its batch.
+ */
 export const encode = (rows: ReadonlyArray<unknown>): string => {
   const text = JSON.stringify(rows)
   return suspicious.test(text) ? JSON.stringify(rows, replaceUnstorable) : text
@@ -71,15 +76,16 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
  * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits of
  * a batch may write the same entity.
  *
- * Parameters: what this process holds (partitions `$1`, their epochs `$2`), the tenants of the rows (`$3`), a partition
- * for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The statement locks
- * the epochs of the tenants' partitions `FOR KEY SHARE`; where another process holds one of them, it writes nothing. It
- * sums money in order within the batch, so that each ledger row knows its `balance_after_cents`, and locks balances in
- * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant, where these are
- * few; an event that matches none goes to the tenant's failover URL. Where they are many, the event gets a row of
- * `webhook_fan_out`. Deliveries of `offer` are born claimed. A receipt never replaces one that is still valid.
+ * Parameters: the partitions that this process holds (`$1`) and their epochs (`$2`), the tenants of the rows (`$3`), a
+ * partition for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The
+ * statement locks the epochs of the tenants' partitions `FOR KEY SHARE`; where another process holds one of them, it
+ * writes nothing. It sums money in order within the batch, so that each ledger row knows its `balance_after_cents`, and
+ * locks balances in the order of their tenants. Deliveries are a join with the active subscriptions of the event's
+ * tenant, where these are few; an event that matches none goes to the tenant's failover URL. Where they are many, the
+ * event gets a row of `webhook_fan_out`. The deliveries that `offer` names are made as already claimed. A receipt never
+ * replaces one that is still valid.
  *
- * Answers one row (`Answer`).
+ * The statement returns one row (`Answer`).
  */
 export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Commit>, offer: Offer): Statement => {
   const written = writtenBy(batch, offer)
@@ -101,7 +107,7 @@ export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Com
   }
 }
 
-/** The tenants of a commit's rows; a list's row goes with its entity. */
+/** The tenants of a commit's rows. Those of list rows are missing because each has its entity in the same commit. */
 export const tenantsOf = ({ audit, entities, events, money, usage }: Commit): ReadonlyArray<string> =>
   [...entities, ...events, ...money, ...audit, ...(usage === null ? [] : [usage])].flatMap(({ tenantId }) =>
     tenantId === null ? [] : [tenantId]
@@ -119,7 +125,7 @@ const writtenBy = (batch: ReadonlyArray<Commit>, offer: Offer): ReadonlyArray<Wr
   const events = batch.flatMap(({ events }) => events)
   const own: ReadonlyArray<Written> = [
     { name: "entities", part: parts.entities, rows: batch.flatMap(({ entities }) => entities.map(entityRow)) },
-    // A batch with events names what is closed to them, also when nothing is.
+    // A batch with events always names the closed endpoints, even when there are none.
     ...(events.length === 0 ? [] : [{ name: "closed", part: parts.closed, rows: offer.closed }]),
     { name: "events", part: parts.events, rows: events.map((row) => ({ ...row, offered: offer.events.has(row.id) })) },
     {
@@ -150,7 +156,7 @@ const writtenBy = (batch: ReadonlyArray<Commit>, offer: Offer): ReadonlyArray<Wr
   ]
 }
 
-/** What was born claimed, with lane and body of its event. */
+/** The deliveries that were made as already claimed, each with the lane and the body of its event. */
 export const handed = (rows: NonNullable<Answer["handed"]>, events: ReadonlyArray<EventRow>): ReadonlyArray<Handed> => {
   if (rows.length === 0) return []
   const byId = new Map(events.map((event) => [event.id, event]))

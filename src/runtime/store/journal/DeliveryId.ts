@@ -1,7 +1,7 @@
 /**
  * SQL for the id of a delivery, from SQL for its event's id and time and for its endpoint: a UUID of version 7 (RFC
- * 9562 section 5.7) whose time is the event's. The rest is a digest of event and endpoint, so that one delivery has
- * the same id whoever writes it.
+ * 9562 section 5.7) whose time is the event's. The rest is a digest of event and endpoint, so that a delivery has the
+ * same id whichever process writes it.
  */
 export const sql = (of: { readonly event: string; readonly occurredAt: string; readonly endpoint: string }): string => `
   (SELECT (lpad(to_hex((extract(epoch FROM ${of.occurredAt}) * 1000)::bigint), 12, '0') || '7' || substr(digest, 1, 3)

@@ -4,13 +4,13 @@ import * as Id from "../../../domain/Id.ts"
 import type { EventRow } from "./Journal.ts"
 
 /**
- * A public event as its row: its id follows from time, entity and sequence; its body is the envelope, rendered once.
+ * The row of a public event: its id follows from time, entity and sequence; its body is the envelope, rendered once.
  */
 export const make = (
   of: {
     readonly tenantId: Id.TenantId
     readonly entityId: Id.EntityId
-    /** Null: for subscriptions of the whole tenant only. */
+    /** Null: the event is only for subscriptions of the whole tenant. */
     readonly routeId: Id.RouteId | null
     readonly occurredAt: number
   },

@@ -1,26 +1,29 @@
 import type { DeliveryId, EntityId, EventId, TenantId } from "../../../domain/Id.ts"
 
 /**
- * What passes between the journal and the dispatcher of webhooks (src/README.md#fan-out). Before a statement the
- * dispatcher says which deliveries it would begin at once; these are born claimed, and are handed over when the
- * statement has written them.
+ * The data that the journal and the dispatcher of webhooks exchange (src/README.md#fan-out). Before a statement the
+ * dispatcher names the deliveries that it would begin at once. The statement makes these as already claimed, and they
+ * are handed over when it has written them.
  */
 
-/** Longer than an attempt can take (10 s), with its outcome written. A row whose lease ran out is claimed again. */
+/**
+ * The lease of a claimed delivery. It is longer than an attempt (at most 10 s) and the writing of its outcome. A row
+ * whose lease ran out is claimed again.
+ */
 export const leaseMs = 30_000
 
-/** The endpoint of a delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
+/** The endpoint of a delivery that the commit made. It is a hint for the dispatcher; the row is authoritative. */
 export interface WebhookEndpointRef {
   /**
-   * Subscription id, or `failover:` and the tenant's id: the column `destination`. Null: an event of the tenant is still
-   * to be fanned out.
+   * The column `destination`: a subscription id, or `failover:` and the tenant's id. Null: an event of the tenant is
+   * still to be fanned out.
    */
   readonly endpoint: string | null
   readonly tenantId: TenantId
   readonly partition: number
 }
 
-/** A delivery that was born claimed: its first attempt may begin. */
+/** A delivery that was made as already claimed, so that its first attempt may begin. */
 export interface Handed {
   readonly id: DeliveryId
   readonly tenantId: TenantId
@@ -32,42 +35,42 @@ export interface Handed {
   readonly body: string
   readonly targetUrl: string
   readonly sealedSecret: string
-  /** Its endpoint has had no success since one of its attempts failed. */
+  /** One of the endpoint's attempts failed, and none has succeeded since. */
   readonly isFailing: boolean
 }
 
-/** An event of a batch, in the order of its entity. */
+/** An event of a batch; the events of an entity are in order. */
 export interface Happened {
   readonly id: EventId
   readonly tenantId: TenantId
   readonly entityId: EntityId
 }
 
-/** What the dispatcher would begin at once. */
+/** The deliveries that the dispatcher would begin at once. */
 export interface Offer {
-  /** Events whose deliveries may be born claimed; of each entity the first of the batch at most. */
+  /** Events whose deliveries may be made as already claimed; at most the first one of each entity in the batch. */
   readonly events: ReadonlySet<EventId>
-  /** Endpoints of their tenants without a place for them. */
+  /** Endpoints of their tenants that have no free place. */
   readonly closed: ReadonlyArray<string>
 }
 
 export const nothingOffered: Offer = { events: new Set(), closed: [] }
 
-/** What a statement made. */
+/** The deliveries that a statement made. */
 export interface Made {
-  /** Where deliveries wait that nobody has claimed. */
+  /** The endpoints with deliveries that are not claimed. */
   readonly endpoints: ReadonlyArray<WebhookEndpointRef>
   readonly handed: ReadonlyArray<Handed>
-  /** When the statement began, on the monotonic clock: the lease of what is handed over is at least as old. */
+  /** The time when the statement began, on the monotonic clock. The leases of `handed` began no earlier. */
   readonly sinceMs: number
 }
 
-/** The dispatcher, as the journal sees it. Neither function may fail. */
+/** The dispatcher as the journal uses it. Neither function may fail. */
 export interface DeliveryListener {
   readonly offer: (events: ReadonlyArray<Happened>) => Offer
   /**
-   * Called after each commit that made deliveries. What was offered may not come back: its statement failed, or its
-   * answer was lost. A delivery that was born claimed then returns with its lease.
+   * Called after each commit that made deliveries. Offered deliveries may never be handed over, because their statement
+   * failed or its answer was lost. One that was made as already claimed then becomes due when its lease ends.
    */
   readonly made: (made: Made) => void
 }

@@ -16,15 +16,15 @@ import type { ListWrite } from "../list/ListTable.ts"
 import type { UsageRow } from "../usage/UsageRow.ts"
 
 /**
- * The journal: what "nothing is lost" means (src/README.md#commit-before-anything-leaves).
+ * The journal, which makes sure that nothing is lost (src/README.md#commit-before-anything-leaves).
  *
  * A commit is one transaction: the input, the new state, the public events with their deliveries, money, audit lines
- * and the idempotency receipt. Nothing leaves before it. Commits of many actors are written by one fiber as one
- * statement per batch; this port knows JSON and rows, never a feature.
+ * and the idempotency receipt. Nothing is sent before it. One fiber writes the commits of many actors as one statement
+ * per batch; this port knows JSON and rows, but no feature.
  */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/** An entity by its kind. An account is its tenant's, and known by its id. */
+/** An entity by its kind. An account belongs to its tenant, and the id identifies both. */
 type Entity =
   | { readonly kind: "call"; readonly id: CallId }
   | { readonly kind: "conference"; readonly id: ConferenceId }
@@ -36,7 +36,7 @@ export type EntityWrite = Entity & {
   readonly tenantId: TenantId
   /** 1, 2, 3 …; a gap or a repetition is a fault. */
   readonly seq: number
-  /** Terminal, rated, nothing pending: recovery need not rebuild it. */
+  /** The entity has ended, is rated and has nothing pending, so recovery need not rebuild it. */
   readonly settled: boolean
   readonly stateVersion: number
   readonly state: unknown
@@ -48,11 +48,11 @@ export type EntityWrite = Entity & {
   }
 }
 
-/** A public event; `body` is the rendered envelope, stored once, the same bytes on every attempt. */
+/** A public event. `body` is the rendered envelope, stored once, so every attempt sends the same bytes. */
 export interface EventRow {
   readonly id: EventId
   readonly tenantId: TenantId
-  /** What `sequence` counts for, and the delivery lane. */
+  /** The entity for which `sequence` counts. It is also the delivery lane. */
   readonly entityId: EntityId
   readonly sequence: number
   readonly type: string
@@ -80,11 +80,11 @@ export interface Receipt {
   readonly owner: string
   readonly key: string
   readonly method: string
-  /** Without a trailing slash. */
+  /** The path without a trailing slash. */
   readonly path: string
   readonly bodyHash: string
   readonly status: number
-  /** Exact bytes of the response; sealed ones hold a secret. */
+  /** The exact bytes of the response; sealed when they hold a secret. */
   readonly body: string | null
   readonly sealed: boolean
   readonly at: number
@@ -92,7 +92,7 @@ export interface Receipt {
 
 export interface AuditRow {
   readonly id: AuditId
-  /** Null: it concerns no single tenant. */
+  /** Null: the change concerns no single tenant. */
   readonly tenantId: TenantId | null
   readonly at: number
   readonly actor: {
@@ -108,32 +108,32 @@ export interface AuditRow {
 }
 
 /**
- * What becomes durable together, or not at all. One commit may create several entities, or change several; it names
- * each of them once.
+ * Rows that become durable together, or not at all. One commit may create or change several entities, and names each of
+ * them once.
  */
 export interface Commit {
   readonly entities: ReadonlyArray<EntityWrite>
-  /** Rows of lists; the feature that owns a list makes them from its `ListTable`. */
+  /** The rows of lists. The feature that owns a list makes them from its `ListTable`. */
   readonly lists: ReadonlyArray<ListWrite>
   readonly events: ReadonlyArray<EventRow>
   readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>
   readonly receipt: Receipt | null
-  /** What it counts; what it charges counts by itself. */
+  /** The usage beyond the charges in `money`, which are counted by themselves. */
   readonly usage: UsageRow | null
 }
 
 export const empty: Commit = { entities: [], lists: [], events: [], money: [], audit: [], receipt: null, usage: null }
 
-/** What the statement computed. */
+/** The values that the statement computed. */
 export interface Committed {
-  /** Balance after this commit's money, where it moved any. */
+  /** The balance after this commit's money; null: it moved none. */
   readonly balanceCents: number | null
 }
 
 export type StoredEntity = Entity & {
   readonly tenantId: TenantId
-  /** Its tenant's home. */
+  /** The home partition of the entity's tenant. */
   readonly partition: number
   readonly seq: number
   readonly settled: boolean
@@ -155,73 +155,77 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Goes through the batch writer, and completes when it is durable. It waits while the database is away
-     * (`unavailableForMs` tells). It dies when the database refuses a row or the commit is too large or too slow to be
-     * written, which is a fault of ours, and with
-     * `JournalLost` when this process does not hold the partition of a tenant concerned. Rows of no tenant are written
-     * under any partition that is held. When the journal closes, it dies with `JournalClosed`, as all that come later.
+     * Queues the commit for the batch writer, and completes when it is durable. It waits while the database is
+     * unreachable (`unavailableForMs` shows that). It dies when the database refuses a row, or when the commit is too
+     * large or too slow to be written, which are faults of ours. It dies with `JournalLost` when this process does not
+     * hold the partition of a tenant concerned. Rows of no tenant are written under any partition that is held. When
+     * the journal closes, this and every later commit die with `JournalClosed`.
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**
-     * Like `commit`, for a caller that may give up meanwhile. `wanted` is asked when the commit's turn has come. When it
-     * says true, the caller waits for the answer, however long that takes, because the database may have the commit. It
-     * is asked again only when it is known that nothing was written. Null: the commit is withdrawn; nothing was written,
-     * and nothing will be. `isAsked`: somebody waits for the answer; other commits may gather for some milliseconds.
+     * Like `commit`, for a caller that may give up meanwhile. `wanted` is called when the commit's turn has come. After
+     * true, the caller waits for the answer, however long that takes, because the database may have the commit. It is
+     * called again only when the database is known to have written nothing. Null: the commit is withdrawn; nothing was
+     * written, and nothing will be. `isAsked`: a client waits for the answer; other commits may gather for some
+     * milliseconds.
      */
     readonly commitWhile: (commit: Commit, wanted: () => boolean, isAsked: boolean) => Effect.Effect<Committed | null>
     /**
-     * `commit` for somebody who waits for the answer: fails with `service_unavailable` when it cannot be stored in time,
-     * and then it is withdrawn.
+     * Like `commit`, for a client that waits for the answer: fails with `service_unavailable` when the commit cannot be
+     * stored in time, and withdraws it.
      */
     readonly commitAsked: (commit: Commit) => Effect.Effect<Committed, ApiError>
     /**
-     * The same statement inside the caller's `sql.withTransaction`, for writes with which a tenant can violate a
+     * Runs the same statement inside the caller's `sql.withTransaction`, for writes with which a tenant can violate a
      * constraint (signup, orders, keys). The caller wakes the dispatcher with `wake` after its transaction.
      */
     readonly commitWithin: (
       commit: Commit
     ) => Effect.Effect<Committed & { readonly endpoints: ReadonlyArray<WebhookEndpointRef> }>
     /**
-     * Inside the caller's transaction: holds the partition until its end, and gives the epoch. Nobody takes the
+     * Holds the partition until the caller's transaction ends, and gives the epoch. No other process takes the
      * partition over meanwhile. Dies when this process no longer owns it.
      */
     readonly holdWithin: (partition: number) => Effect.Effect<number>
     readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => Effect.Effect<void>
     /** There is one listener: the dispatcher. */
     readonly onDeliveries: (listener: DeliveryListener) => Effect.Effect<void>
-    /** Milliseconds since something could last be stored, while somebody waited for that; 0 when all is well. */
+    /** For how long nothing can be stored while a commit waits, in milliseconds; 0: there is no outage. */
     readonly unavailableForMs: Effect.Effect<number>
-    /** Whether something can be stored now. Writes a probe when nothing was written just now. */
+    /** True when a commit can be stored now. Writes a probe unless something was written just now. */
     readonly canWrite: Effect.Effect<boolean>
-    /** Commits that wait for their statement, or for its answer. */
+    /** The number of commits that wait for their statement or for its answer. */
     readonly waiting: () => number
     readonly find: (entityId: EntityId) => Effect.Effect<StoredEntity | null>
     readonly unsettled: <K extends Kind>(kind: K, partition: number) => Effect.Effect<ReadonlyArray<StoredOf<K>>>
     readonly inputs: (entityId: EntityId) => Effect.Effect<ReadonlyArray<StoredInput>>
     /** The partitions that this process holds now. */
     readonly partitions: () => ReadonlyArray<number>
-    /** Called once for each partition that is lost to another process; what lives there must stop. Must not fail. */
+    /**
+     * The listener is called once for each partition that is lost to another process, and stops the entities there. It
+     * must not fail.
+     */
     readonly onPartitionLost: (listener: (partition: number) => void) => Effect.Effect<void>
     /**
-     * The epoch that this process raised when it took the partition: whoever holds an older one has lost it. Null: not
-     * held.
+     * The epoch that this process raised when it took the partition. A process with an older one has lost the
+     * partition. Null: the partition is not held.
      */
     readonly epoch: (partition: number) => number | null
     /**
-     * Says that the entities which the process before this one left in the partition have been told of its end. Until
-     * then, or until a minute has passed, its last sign of life stands in place of ours: calls that nobody told are
-     * billed to it, even when this process dies meanwhile.
+     * Reports that the entities which the previous process left in the partition know of its end. Until then, or for
+     * one minute, the last heartbeat of that process is kept in place of ours: calls without that knowledge are billed
+     * up to it, even when this process dies meanwhile.
      */
     readonly recovered: (partition: number) => Effect.Effect<void>
     /**
      * How far the time of a held partition is ahead of this process's monotonic clock, in milliseconds. That time
-     * passes evenly, however the wall clock is set, and goes on from process to process; it began as the database's
+     * passes evenly, however the wall clock is set, and continues from process to process; it began as the database's
      * epoch milliseconds.
      */
     readonly originMs: (partition: number) => number
     /**
-     * The last sign of life of the process that held the partition before this one, in the partition's time; null when
-     * nobody held it before.
+     * The last heartbeat of the process that held the partition before this one, in the partition's time; null: no
+     * process held it before.
      */
     readonly lastHeartbeatAt: (partition: number) => number | null
   }

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { EntityId } from "../../../domain/Id.ts"
 import type { Kind, StoredEntity, StoredInput, StoredOf } from "./Journal.ts"
 
-/** Reads what the journal holds, as it is. A failed read dies. */
+/** Reads the stored entities and inputs without decoding them. A failed read dies. */
 export const make = (sql: SqlClient.SqlClient) => {
   const entity = sql`id, kind, tenant_id AS "tenantId", partition, seq::int AS seq, settled, state_version AS "stateVersion",
     state`

@@ -18,20 +18,21 @@ const closingTimeout = "10 seconds"
 
 /**
  * Takes partitions of the journal (raises their epochs), then writes batches over all of them until the layer closes:
- * `CommitQueue` holds what waits, `CommitAttempt` is one statement and its outcome, `WriteOutage` knows an outage.
+ * `CommitQueue` holds the waiting commits, `CommitAttempt` is one statement and its outcome, `WriteOutage` tracks an
+ * outage.
  *
- * Closing waits for what is queued. `onLost` runs once for each partition that another process took over: commits there
- * die from then on, and the others go on.
+ * Closing waits for the queued commits. `onLost` runs once for each partition that another process took over: later
+ * commits there die, and the others continue.
  */
 export const layer = <E = never>(options: {
   readonly partitions: ReadonlyArray<number>
   /** `left`: the partitions that are still held. */
   readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
-  /** Between two signs of life. Each of them also checks that the partitions are still ours. */
+  /** The time between two heartbeats. Each of them also checks that the partitions are still held. */
   readonly heartbeatMs?: number
-  /** How long the statement of a batch may take; tests wait less. */
+  /** How long the statement of a batch may take; shorter in tests. */
   readonly limitMs?: number
-  /** Waits until another process that owns the partitions has ended; without it they are taken at once. */
+  /** Waits until another process that owns the partitions has ended. Absent: the partitions are taken at once. */
   readonly standBy?: Ownership.StandBy<E>
 }) =>
   Layer.effect(

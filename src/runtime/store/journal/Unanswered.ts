@@ -2,17 +2,17 @@ import type { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 /**
- * Why a statement has no answer: its connection was lost, or was given up after the statement's deadline, or there was
- * none. It is the cause within the `SqlError`, and `Outage.is` holds for it.
+ * The reason why a statement has no answer: its connection was lost, or was given up after the statement's deadline, or
+ * there was none. It is the cause within the `SqlError`, and `Outage.is` holds for it.
  */
 export class Unanswered extends Error {
   /** False: the database never got the statement. */
   readonly wasSent: boolean
-  /** The deadline passed while the connection stood: the statement may be too large, or wait for a lock. */
+  /** The deadline passed on an open connection: the statement may be too large, or wait for a lock. */
   readonly wasSlow: boolean
   /**
-   * Ends the session of the statement, and completes when it is gone: from then on what the statement did stands, and it
-   * does nothing more. It fails while the database is away.
+   * Ends the session of the statement, and completes when it is gone. From then on the effects of the statement are
+   * final. It fails while the database is unreachable.
    */
   readonly ended: Effect.Effect<void, SqlError>
 
@@ -32,7 +32,7 @@ export class Unanswered extends Error {
   }
 }
 
-/** Null: the database answered, or the client is one that cannot tell. */
+/** Null: the database answered, or the client cannot distinguish the cases. */
 export const of = (error: SqlError): Unanswered | null => {
   const { cause } = error.reason
   return cause instanceof Unanswered ? cause : null

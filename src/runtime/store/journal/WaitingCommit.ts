@@ -2,34 +2,36 @@ import { Deferred, Exit } from "effect"
 import type * as CommitStatement from "./CommitStatement.ts"
 import type { Commit, Committed, EventRow } from "./Journal.ts"
 
-/** A commit whose answer somebody waits for. */
+/** A commit with a caller that waits for its answer. */
 export interface WaitingCommit {
   readonly commit: Commit
-  /** Asked each time before the database gets it; false: it is withdrawn. */
+  /** Called each time before the database gets the commit. False: the commit is withdrawn. */
   readonly wanted: () => boolean
-  /** Null: it was withdrawn. */
+  /** The answer; null: the commit was withdrawn. */
   readonly done: Deferred.Deferred<Committed | null>
-  /** How often it had a statement of its own that was not through in time. */
+  /** How often a statement with this commit alone did not finish in time. */
   slow: number
-  /** A statement may have brought it to the database. */
+  /** A statement may have carried it to the database. */
   isHandedOver: boolean
-  /** It is in the database, and whoever waits for it is told so. */
+  /** It is in the database, and its caller gets that answer. */
   isWritten: boolean
 }
 
-/** Commits that go into one statement, and how long that may take. */
+/** The commits of one statement, and how long it may take. */
 export interface Batch {
   readonly entries: ReadonlyArray<WaitingCommit>
   readonly limitMs: number
 }
 
 /**
- * Commits of one statement: as many as a statement gains by. More of them would only make everybody wait longer, for
- * the statement, and for the thread that goes on with all of them when it is through.
+ * The most commits of one statement. More of them would no longer make each cheaper, and all callers would wait longer:
+ * for the statement, and for the thread that resumes all of them after it.
  */
 export const batchLimit = 64
 
-/** A commit that took too long by itself does not hold up a whole batch again. */
+/**
+ * Splits commits into batches. One that took too long by itself stays alone, so that it does not hold up others again.
+ */
 export const batchesOf = (entries: ReadonlyArray<WaitingCommit>, limitMs: number): ReadonlyArray<Batch> => {
   const prompt = entries.filter((entry) => entry.slow === 0)
   const chunks = Array.from({ length: Math.ceil(prompt.length / batchLimit) }, (_, nth) => ({
@@ -47,7 +49,7 @@ export const halves = ({ entries, limitMs }: Batch): ReadonlyArray<Batch> => {
   ]
 }
 
-/** A commit that nobody wants any more is withdrawn here, while no statement has it. */
+/** Withdraws the commits that are no longer wanted, while no statement has them, and gives the others. */
 export const withoutUnwanted = (entries: ReadonlyArray<WaitingCommit>): ReadonlyArray<WaitingCommit> =>
   entries.filter((entry) => {
     if (entry.wanted()) return true
@@ -55,16 +57,16 @@ export const withoutUnwanted = (entries: ReadonlyArray<WaitingCommit>): Readonly
     return false
   })
 
-/** Nothing was written, and nothing will be. */
+/** Answers a commit of which nothing was written, and nothing will be. */
 export const withdraw = ({ done }: WaitingCommit): void => void Deferred.doneUnsafe(done, Exit.succeed(null))
 
-/** It is in the database. */
+/** Answers a commit that is in the database. */
 export const succeed = ({ commit, done }: WaitingCommit, answer: CommitStatement.Answer): void =>
   void Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
 
 /**
- * They are in the database. Whoever waits for one goes on in the next turn of the event loop, when the statement of the
- * commits behind them is on its way: so the database and this thread work at the same time.
+ * Answers commits that are in the database. Their callers resume in the next turn of the event loop, when the statement
+ * of the next commits is on its way: so the database and this thread work at the same time.
  */
 export const succeedSoon = (entries: ReadonlyArray<WaitingCommit>, answer: CommitStatement.Answer): void => {
   for (const entry of entries) entry.isWritten = true
@@ -73,7 +75,7 @@ export const succeedSoon = (entries: ReadonlyArray<WaitingCommit>, answer: Commi
   })
 }
 
-/** Of those that are written nothing else is said, whatever became of the writer. */
+/** A written commit is left out, because its answer is on its way. */
 export const die = (entries: ReadonlyArray<WaitingCommit>, cause: unknown): void => {
   for (const { done, isWritten } of entries) if (!isWritten) Deferred.doneUnsafe(done, Exit.die(cause))
 }

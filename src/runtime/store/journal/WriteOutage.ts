@@ -8,28 +8,28 @@ const seconds = Metric.counter("journal_outage_seconds_total", {
   incremental: true
 })
 
-/** A statement without an answer for so long counts as an outage already. */
+/** A statement without an answer after this time already counts as an outage. */
 const slowMs = 2_000
 
-/** What was written so lately needs no probe. */
+/** No probe is needed when something was written within this time. */
 const freshMs = 5_000
 
-/** A probe takes this long, at most. */
+/** The longest time that a probe takes. */
 const probeMs = 1_000
 
-/** A row as long as a page, which finds room on no old one: on a full disk it fails as commits do. */
+/** Writes a row as long as a page, which no old page has room for: on a full disk it fails as commits do. */
 const probeText = `
 WITH gone AS (DELETE FROM write_probe)
 INSERT INTO write_probe (filler) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 220)`
 
 /**
- * Whether commits can be written, as the last one said: since when they cannot, and why. The log names the cause once,
- * and the end once.
+ * Tracks whether commits can be written, by the outcome of the last one: since when they cannot, and why. The log names
+ * the cause once, and the end once.
  */
 export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   let failingSince: number | null = null
   const failing = Latch.makeUnsafe(false)
-  /** When the statement under way began; null: none is. */
+  /** When the statement under way began; null: none is under way. */
   let statementSince: number | null = null
   let writtenAt: number | null = null
 
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       if (failingSince === null && writtenAt !== null && now - writtenAt < freshMs) return Effect.succeed(true)
       return probe
     }),
-    /** While nothing can be stored, and nobody has anything to store, somebody has to try. */
+    /** Probes while nothing can be stored, because the end of the outage would go unnoticed when no commit comes. */
     watch: Latch.await(failing).pipe(
       Effect.andThen(Effect.sleep("1 second")),
       Effect.andThen(Effect.suspend(() => (statementSince === null ? probe : Effect.succeed(true)))),

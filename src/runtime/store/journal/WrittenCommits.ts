@@ -2,17 +2,17 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Commit, EntityWrite } from "./Journal.ts"
 
-/** What the database holds of some commits. */
+/** The part of some commits that the database has. */
 export interface Written {
   readonly has: (commit: Commit) => boolean
-  /** Balances by cause. */
+  /** The balances by cause. */
   readonly balances: Readonly<Record<string, number>>
 }
 
 /**
- * After a lost answer: a commit whose input, money or audit line is in the database was written by the statement that
- * never answered. Another owner may have written an input with that number meanwhile; the seed tells whose it is. A
- * commit with none of these (a receipt) may be written again: it changes nothing.
+ * Finds the written commits after a lost answer: a commit whose input, money or audit line is in the database was
+ * written by the statement without an answer. Another owner may have written an input with the same number meanwhile;
+ * the seed distinguishes the two. A commit with none of these (a receipt) may be written again, which changes nothing.
  */
 export const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, commits: ReadonlyArray<Commit>) {
   const entities = commits.flatMap((commit) => commit.entities)

@@ -1,17 +1,17 @@
 import type { RouteId } from "../../../domain/Id.ts"
 
-/** A leg that was answered, as its trunk counts it. */
+/** An answered leg, as its trunk counts it. */
 export interface CarriedLeg {
   readonly direction: "inbound" | "outbound"
-  /** Those that the called number begins with, as far as a deck tells numbers apart; null: it is not known. */
+  /** The first digits of the called number, as many as a rate deck distinguishes; null: unknown. */
   readonly digits: string | null
   /** When it was answered, in epoch milliseconds. */
   readonly started_at: number | null
-  /** Those that were started; null: it is not known. */
+  /** The started minutes; null: unknown. */
   readonly minutes: number | null
 }
 
-/** What a trunk carried of a call that has ended, and what its minutes were charged. */
+/** The legs that a trunk carried of an ended call, and the charge for their minutes. */
 export interface Carried {
   readonly route_id: RouteId
   readonly debited_cents: number
@@ -19,8 +19,8 @@ export interface Carried {
 }
 
 /**
- * SQL that writes the rows of `trunk_leg` from rows `(tenant_id, id, at, destination, carried)`: one for each leg, once.
- * Each has what the call was charged.
+ * SQL that writes the rows of `trunk_leg` from rows `(tenant_id, id, at, destination, carried)`: one for each leg,
+ * once. Each has the charge of the whole call.
  */
 export const insert = (from: string): string => `
   INSERT INTO trunk_leg (call_id, ordinal, tenant_id, route_id, destination, ended_at, direction, digits, started_at, minutes,

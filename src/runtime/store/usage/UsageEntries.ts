@@ -3,11 +3,11 @@ import type { Commit, MoneyRow } from "../journal/Journal.ts"
 import type { Carried } from "./TrunkLeg.ts"
 import * as UsageRow from "./UsageRow.ts"
 
-/** Figures of one cause, at one moment (epoch milliseconds). Those of zero are left out. */
+/** The figures of one cause, at one moment (epoch milliseconds). Figures of zero are left out. */
 export type Entry = { readonly id: string; readonly at: number } & UsageRow.Dimensions &
   Partial<Readonly<Record<UsageRow.Figure, number>>> & { readonly carried?: Carried }
 
-/** Whether an entry of the ledger is what something costs. The other types bring money, or take back what was brought. */
+/** True for the types of ledger entries that are charges. The others bring money, or take it back. */
 export const isCharge: Readonly<Record<MoneyRow["type"], boolean>> = {
   topup: false,
   auto_recharge: false,
@@ -24,13 +24,13 @@ export const isCharge: Readonly<Record<MoneyRow["type"], boolean>> = {
   adjustment: false
 }
 
-/** What waits for its place in the sums, of one tenant. */
+/** Figures of one tenant that wait to be added to the sums. */
 interface Waiting {
   readonly tenantId: TenantId
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** What a commit adds to usage: what it counts, and each charge when it is debited. */
+/** The figures that a commit adds to usage: its own counts, and each charge when it is debited. */
 export const of = ({ money, usage }: Pick<Commit, "money" | "usage">): ReadonlyArray<Waiting> => {
   const charges = money.filter(({ amountCents, type }) => isCharge[type] && amountCents < 0)
   if (usage === null && charges.length === 0) return []

@@ -1,7 +1,7 @@
 import type { TenantId } from "../../../domain/Id.ts"
 import type { Carried } from "./TrunkLeg.ts"
 
-/** What usage counts, guide/money.md#usage, by the names of its columns. */
+/** The figures of usage, guide/money.md#usage, by the names of their columns. */
 export const figures = [
   "outbound_calls",
   "inbound_calls",
@@ -17,26 +17,26 @@ export const figures = [
 ] as const
 export type Figure = (typeof figures)[number]
 
-/** What usage is told apart by, beside its time. */
+/** The dimensions by which usage is distinguished, beside its time. */
 export interface Dimensions {
   readonly customer_reference: string | null
   /** The tenant's own number. */
   readonly number: string | null
-  /** The country that was called, or a calling code without one. */
+  /** The called country, or a calling code without one. */
   readonly destination: string | null
 }
 
-/** What a commit adds to the usage of its tenant, beside what it charges. */
+/** The usage that a commit adds for its tenant, beside the charges. */
 export interface UsageRow {
   readonly tenantId: TenantId
-  /** Also of what the commit charges. */
+  /** The dimensions, which are also those of the commit's charges. */
   readonly dimensions: Dimensions
   readonly counted: ReadonlyArray<{
-    /** The same cause counts once. */
+    /** The cause. The same cause counts once. */
     readonly id: string
     readonly at: number
     readonly figures: Partial<Readonly<Record<Figure, number>>>
-    /** Of a call that ended; null or absent: a trunk carried nothing. */
+    /** The legs of an ended call; null or absent: a trunk carried nothing. */
     readonly carried?: Carried | null
   }>
 }
