@@ -3,9 +3,9 @@ import { scrypt } from "node:crypto"
 import * as Vault from "../vault/Vault.ts"
 
 /**
- * A backup: lines of JSON, each ended by a newline. The first is the header; then for each table one line that names it
- * and its columns, and one array of texts for each of its rows; then the sequences; the last line counts and carries the
- * SHA-256 of everything before it (src/README.md#backup).
+ * The format of a backup: lines of JSON, each ended by a newline. The first is the header; then for each table one line
+ * that names it and its columns, and one array of texts for each of its rows; then the sequences; the last line has the
+ * counts and the SHA-256 of everything before it (src/README.md#backup).
  */
 
 export class BackupUnusable extends Schema.TaggedError<BackupUnusable>()("BackupUnusable", { detail: Schema.String }) {
@@ -23,17 +23,17 @@ type SealedKeys = typeof SealedKeys.Type
 export const Header = Schema.fromJsonString(
   Schema.Struct({
     trunkline_backup: Schema.Int,
-    /** Last migration of the schema that the rows are of. */
+    /** The last migration of the schema of the rows. */
     schema: Schema.Int,
     taken_at: Schema.String,
     keys: SealedKeys
   })
 )
 
-/** A column's name and its type, as Postgres writes it. */
+/** A column's name, and its type in the notation of Postgres. */
 const Column = Schema.Tuple([Schema.String, Schema.String])
 
-/** The rows of a table follow. */
+/** The line before the rows of a table. */
 const TableLine = Schema.Struct({ table: Schema.String, columns: Schema.Array(Column) })
 const SequenceLine = Schema.Struct({ sequence: Schema.String, value: Schema.String, is_called: Schema.Boolean })
 const EndLine = Schema.Struct({ end: Schema.Literal(true), rows: Schema.Int, sha256: Schema.String })

@@ -2,20 +2,20 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TableLine } from "./BackupFormat.ts"
 
-/** What the database says of its own tables, so that a new table or column is in the next backup by itself. */
+/** Reads the tables from the database's own catalog, so that a new table or column is in the next backup by itself. */
 
 type Run = (text: string, parameters?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<object>, SqlError>
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** It is written by the migrations. */
+/** The migrations themselves write this table. */
 const migrations = "effect_sql_migrations"
 
 const ofOurs = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = current_schema() AND c.relkind = 'r' AND c.relname <> '${migrations}'`
 
-/** Every table, each behind those that it refers to, and the moment. */
+/** Gives the current time and every table, each after those that it refers to. */
 export const read = Effect.fnUntraced(function* (run: Run) {
   const found = (yield* run(`
     SELECT c.relname AS "table", (SELECT json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod))
@@ -44,7 +44,10 @@ export const read = Effect.fnUntraced(function* (run: Run) {
   return { tables, takenAt: now?.at ?? "" }
 })
 
-/** Where the sequences stand. They are not part of a snapshot, and only grow: read after the rows, they are ahead. */
+/**
+ * The values of the sequences. They are not part of a snapshot and only grow, so when read after the rows they are
+ * ahead.
+ */
 export const sequences = (run: Run) =>
   Effect.map(
     run(`
@@ -53,7 +56,7 @@ export const sequences = (run: Run) =>
     (rows) => rows as ReadonlyArray<{ readonly name: string; readonly value: string; readonly called: boolean }>
   )
 
-/** Whether there is anything at all. */
+/** True when the database has no tables at all. */
 export const isEmpty = (run: Run) =>
   Effect.map(
     run(`

@@ -8,16 +8,17 @@ import type { Keyring } from "../vault/Vault.ts"
 import * as BackupFormat from "./BackupFormat.ts"
 import * as Catalog from "./Catalog.ts"
 
-/** Rows of one read: what is in memory at once. */
+/** The rows of one read, and so the most that are in memory at once. */
 const pageRows = 200
 
 /**
- * The whole database as the lines of a backup, as it was at one moment, beside the traffic.
+ * Gives the whole database as the lines of a backup, as it was at one moment, beside the traffic.
  *
- * It reads in one transaction, which sees one snapshot, a page at a time and as fast as the lines are taken. Whoever
- * takes none for 15 s loses the backup: a snapshot that nobody ends would keep the database from tidying up.
+ * It reads in one transaction, which sees one snapshot, a page at a time and as fast as the lines are taken. A caller
+ * that takes none for 15 s loses the backup, because a snapshot that stays open would keep the database from tidying
+ * up.
  *
- * `keys`: those of the moment.
+ * `keys`: the vault's keys at the time of the call.
  */
 export const lines = (
   keys: () => Keyring,
@@ -34,7 +35,7 @@ export const lines = (
       yield* Effect.acquireRelease(run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), () =>
         Effect.ignore(run("ROLLBACK"))
       )
-      // As every other server writes and reads them.
+      // These settings make the texts of times the same on every server.
       yield* run("SET LOCAL TimeZone = 'UTC'")
       yield* run("SET LOCAL DateStyle = 'ISO'")
       const { takenAt, tables } = yield* Catalog.read(run)
@@ -48,7 +49,7 @@ export const lines = (
       }
       const line = (value: unknown) => `${JSON.stringify(value)}\n`
 
-      /** The step `at`: -1 is the header, then each table until it has no more rows, then the end. */
+      /** Makes the step `at`: -1 is the header, then each table until it has no more rows, then the end. */
       const step = Effect.fnUntraced(function* (at: number) {
         if (at < 0)
           return tell(
@@ -90,7 +91,10 @@ export const lines = (
     })
   )
 
-/** A rotation may begin or end while the snapshot is taken: its rows are under some key of before or of after. */
+/**
+ * Joins the keys of before and after the snapshot, because a rotation may begin or end meanwhile, and each row is under
+ * some key of either.
+ */
 const joined = ({ current, earlier }: Keyring, before: Keyring): Keyring => {
   const all = new Map([current, ...earlier, before.current, ...before.earlier].map((key) => [hexOf(key), key]))
   all.delete(hexOf(current))

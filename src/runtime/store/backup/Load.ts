@@ -8,10 +8,10 @@ import * as Catalog from "./Catalog.ts"
 
 const { BackupUnusable } = BackupFormat
 
-/** Rows of one statement. */
+/** The rows of one statement. */
 const pageRows = 200
 
-/** What a backup says of itself, and what it holds for the vault. */
+/** The header of a backup, with the keys for the vault. */
 export interface Opened {
   readonly schema: number
   readonly takenAt: string
@@ -35,10 +35,10 @@ export const open = Effect.fnUntraced(function* (line: string | null, passphrase
 })
 
 /**
- * Loads a backup into an empty database, all of it or nothing; answers the number of rows.
+ * Loads a backup into an empty database, all of it or nothing; gives the number of rows.
  *
  * The schema is made as it was when the backup was taken; the next start brings it up to date. `header` is the first
- * line; `next` gives those behind it, null at the end.
+ * line; `next` gives the lines after it, and null at the end.
  */
 export const load = Effect.fnUntraced(function* <E, R>(
   header: string,
@@ -87,7 +87,7 @@ export const load = Effect.fnUntraced(function* <E, R>(
         page = []
         of = line
         const columns = known.find(({ table }) => table === line.table)?.columns
-        // Names and types go into statements, so they are those of the schema.
+        // Names and types become part of statements, so they must be those of the schema.
         if (columns === undefined || JSON.stringify(columns) !== JSON.stringify(line.columns))
           return yield* damaged(`table ${line.table} is not of its schema`)
       } else {
@@ -114,12 +114,12 @@ export const load = Effect.fnUntraced(function* <E, R>(
       yield* Migrations.runTo(schema)
       const { tables } = yield* Catalog.read(run)
       const names = tables.map(({ table }) => Catalog.quoted(table))
-      // What the migrations put there is in the backup as it became.
+      // Rows that the migrations wrote are in the backup too, in their later form.
       yield* run(`TRUNCATE ${names.join()}`)
       for (const name of names) yield* run(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
       yield* readAll(tables)
       for (const name of names) yield* run(`ALTER TABLE ${name} ENABLE TRIGGER USER`)
-      // Its owner of then is gone, and nobody needs to wait for it.
+      // The owner in the backup is gone, so no process needs to wait for it.
       yield* run("UPDATE journal_owner SET ended_epoch = epoch")
     })
   )

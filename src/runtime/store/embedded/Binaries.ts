@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { because, EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import * as RunAs from "./RunAs.ts"
 
-/** Absolute paths of the programs of one Postgres. */
+/** The absolute paths of the programs of one Postgres. */
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
@@ -41,8 +41,8 @@ const openToAll = async (directory: string): Promise<void> => {
 }
 
 /**
- * Leaves a complete copy or none: it copies beside the place and renames, so that neither a crash nor a second copier
- * leaves half of one.
+ * Leaves a complete copy or none: it copies beside the place and renames, so that neither a crash nor a second copying
+ * process leaves half of one.
  */
 const copy = async (native: string, version: string, place: string): Promise<string> => {
   const target = join(place, `postgres-binaries-${version}`)

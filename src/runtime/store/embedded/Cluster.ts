@@ -8,7 +8,7 @@ import { because, EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import type { OwnedDirectory } from "./OwnerFile.ts"
 import * as RunAs from "./RunAs.ts"
 
-/** A Postgres data directory that is initialised, and the password of its only user. */
+/** An initialised Postgres data directory, and the password of its only user. */
 export interface Cluster {
   readonly directory: string
   readonly password: Redacted.Redacted
@@ -16,10 +16,12 @@ export interface Cluster {
 
 export const user = "trunkline"
 
-/** `DATA_DIR/postgres.json`, mode 0600: where the cluster is and its password. Without it the data cannot be opened. */
+/**
+ * `DATA_DIR/postgres.json`, mode 0600: the place of the cluster and its password. Without it the data cannot be opened.
+ */
 const Record = Schema.fromJsonString(
   Schema.Struct({
-    /** Relative to `DATA_DIR` when inside it, so that the directory can be moved; else absolute. */
+    /** Relative to `DATA_DIR` when inside it, so that the directory can be moved; otherwise absolute. */
     cluster: Schema.String,
     password: Schema.String,
     initialised: Schema.Boolean
@@ -38,7 +40,7 @@ const store = async (path: string, record: Record): Promise<void> => {
   await rename(`${path}.new`, path)
 }
 
-/** Decided once and recorded: a later change of permissions must not make the data look gone. */
+/** The choice is made once and recorded, because a later change of permissions must not make the data look gone. */
 const choosePlace = async (owned: OwnedDirectory, runAs: RunAs.RunAs, durableRoot: string): Promise<string> => {
   if (await RunAs.canTraverse(runAs, owned.path)) return "postgres"
   const hash = createHash("sha256")
@@ -81,10 +83,10 @@ const initdb = async (binaries: Binaries, runAs: RunAs.RunAs, directory: string,
 const unusable = (detail: string) => new EmbeddedPostgresError({ reason: "cluster_unusable", detail })
 
 /**
- * The cluster of `DATA_DIR`, initialised on first use.
+ * Opens the cluster of `DATA_DIR`, and initialises it on first use.
  *
- * It stands in `DATA_DIR/postgres`. When we run as root under a directory that other users cannot pass through, it
- * stands in `<durableRoot>/<hash of DATA_DIR>/postgres`. A recorded cluster that is missing, or one without its record,
+ * It is kept in `DATA_DIR/postgres`. When we run as root under a directory that other users cannot pass through, it is
+ * kept in `<durableRoot>/<hash of DATA_DIR>/postgres`. A recorded cluster that is missing, or one without its record,
  * is an error; an empty one never replaces it.
  */
 export const open = Effect.fnUntraced(function* (

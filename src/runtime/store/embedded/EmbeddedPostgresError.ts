@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why the embedded database did not start; `message` is the one line an operator reads. */
+/** The embedded database did not start; `message` is the one line that an operator reads. */
 export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
   reason: Schema.Literals([
     "unsupported_platform",
@@ -18,5 +18,5 @@ export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresEr
   }
 }
 
-/** The line of an unknown failure. */
+/** The line for an unknown failure. */
 export const because = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

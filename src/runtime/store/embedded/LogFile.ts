@@ -1,16 +1,17 @@
 import { copyFile, stat, truncate } from "node:fs/promises"
 import { Effect } from "effect"
 
-/** A log that is longer is begun anew; what it held is kept beside it, in place of what was kept before. */
+/** A longer log is begun anew. Its content is kept beside it, and replaces the one that was kept before. */
 const limitBytes = 8 * 1024 * 1024
 const look = "10 seconds"
 
 export const previous = (logFile: string): string => `${logFile}.previous`
 
 /**
- * Bounds the server's log, which it appends to by itself: so it also writes there when we have died. The log and the
- * one before it are together at most twice `limit` and what was written between two looks; lines that are written
- * during the change are lost. On a full disk the old log is not kept: room comes first.
+ * Bounds the log of the server. The server itself appends to the file, so it can also write after our death. The log
+ * and the previous one together have at most twice `limit`, plus the lines that were written between two checks. Lines
+ * that are written during the change are lost. On a full disk the previous log is not kept, because free space matters
+ * more.
  */
 export const bound = (logFile: string, limit = limitBytes) =>
   Effect.promise(() => rotate(logFile, limit)).pipe(Effect.andThen(Effect.sleep(look)), Effect.forever)

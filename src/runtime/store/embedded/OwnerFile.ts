@@ -7,18 +7,18 @@ import * as ProcessIdentity from "./ProcessIdentity.ts"
 
 /** Proof that this process owns `DATA_DIR` until the scope that acquired it closes. */
 export interface OwnedDirectory {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string
   /**
-   * Names this directory on this machine: whoever owned a database from here is dead when we own the directory. A copy
-   * elsewhere has another one.
+   * Identifies this directory on this machine. When we own the directory, any database owner with this identity is
+   * dead. A copy elsewhere has another identity.
    */
   readonly identity: string
-  /** Gives the claim up without its scope, for a process that ends at once. */
+  /** Gives the claim up before its scope closes, for a process that ends at once. */
   readonly release: () => Promise<void>
 }
 
-/** Another live process owns the directory; starting a second one on it would be two writers. */
+/** Another live process owns the directory. Starting a second one on it would make two writers. */
 export class DataDirInUse extends Schema.TaggedError<DataDirInUse>()("DataDirInUse", {
   dataDir: Schema.String,
   pid: Schema.Int
@@ -37,7 +37,9 @@ export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("Data
   }
 }
 
-/** `owner-<pid>-<12 hex digits of the process's identity>`: the name says it all, so creating the file is atomic. */
+/**
+ * `owner-<pid>-<12 hex digits of the process's identity>`. The name holds everything, so creating the file is atomic.
+ */
 const ownerName = /^owner-(\d{1,10})-([0-9a-f]{12})$/
 
 const nameOf = (pid: number, identity: ProcessIdentity.ProcessIdentity) =>
@@ -52,7 +54,8 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
   const self = await ProcessIdentity.find(process.pid)
   if (self === null) throw new Error("this process cannot find itself in the process table")
   const mine = nameOf(process.pid, self)
-  // Only the owner may enter, unless we are root: its Postgres runs as another user, who must be able to pass through.
+  // Only the owner may enter, unless we are root: then Postgres runs as another user, which must be able to pass
+  // through.
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   try {
     await writeFile(join(dataDir, mine), "", { flag: "wx", mode: 0o600 })
@@ -61,9 +64,9 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
       return new DataDirInUse({ dataDir, pid: process.pid })
     throw cause
   }
-  // Claim first, then look: of two processes that start at once the later one sees the earlier one's file, so they
-  // never both go on (both may refuse). The name of a dead claim can belong to nobody else, so whoever finds it may
-  // remove it.
+  // The process claims first and then looks: of two processes that start at once the later one sees the earlier one's
+  // file, so they never both continue (both may refuse). The name of a dead claim belongs to no other process, so any
+  // process may remove it.
   for (const entry of await readdir(dataDir)) {
     const pid = Number(ownerName.exec(entry)?.[1])
     if (entry === mine || !Number.isInteger(pid)) continue
@@ -86,9 +89,9 @@ const release = (path: string, claimed: string) => rm(join(path, claimed), { for
 /**
  * Makes this process the owner of `DATA_DIR` (created when absent), whether its database is embedded or not.
  *
- * Fails with `DataDirInUse` when a live process owns it, and takes over what a dead one left. The claim is a file in
+ * Fails with `DataDirInUse` when a live process owns it, and takes over the claim of a dead one. The claim is a file in
  * the directory that is removed when the scope closes; after kill -9 it stays, and its pid and start time show that its
- * owner is dead. Processes are told apart through the process table, so containers that share a volume do not see one
+ * owner is dead. Processes are recognized through the process table, so containers that share a volume do not see one
  * another.
  */
 export const acquire = (

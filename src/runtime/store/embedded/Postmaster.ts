@@ -9,10 +9,12 @@ import * as LogFile from "./LogFile.ts"
 import * as ProcessIdentity from "./ProcessIdentity.ts"
 import * as RunAs from "./RunAs.ts"
 
-/** A Postgres server process that we started. Times are of the machine: a server process knows no test clock. */
+/**
+ * A Postgres server process that we started. Its times are the machine's, because a server process knows no test clock.
+ */
 export interface Postmaster {
   readonly child: ChildProcess
-  /** 127.0.0.1 only. */
+  /** The port, on 127.0.0.1 only. */
   readonly port: number
   readonly logFile: string
   /** Resolves once, when the process has ended or could not be started. */
@@ -41,9 +43,9 @@ const until = async (done: () => boolean | Promise<boolean>, withinMs: number): 
 /**
  * Stops the server that a dead owner left running on this cluster; `false` when it would not stop.
  *
- * For the owner of `DATA_DIR` only: it takes any server found there for an orphan. It tries a fast shutdown first
- * (clients are cut off, a checkpoint is written), then an immediate one (the next start recovers); never SIGKILL, after
- * which backends would go on writing.
+ * Only the owner of `DATA_DIR` may call it, because it treats any server found there as an orphan. It tries a fast
+ * shutdown first (clients are cut off, a checkpoint is written), then an immediate one (the next start recovers). It
+ * never sends SIGKILL, after which backends would continue to write.
  */
 export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
   const [pidLine, directory = cluster.directory, ...rest] = await lockFile(cluster)
@@ -53,8 +55,8 @@ export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
   if (orphan === null) return true
   if (!orphan.command.includes(directory)) {
     // The pid belongs to another process by now. Postgres would take that one for a running server, but never its own
-    // parent: with our pid in the file it goes on to check that no old backend holds the shared memory. Removing the
-    // file would skip that check.
+    // parent: with our pid in the file it continues and checks that no old backend holds the shared memory. Removing
+    // the file would skip that check.
     await writeFile(join(cluster.directory, "postmaster.pid"), [process.pid, directory, ...rest].join("\n"))
     return true
   }
@@ -84,10 +86,10 @@ const freePort = (): Promise<number> =>
   })
 
 /**
- * fsync and full-page writes keep their safe defaults. Statement texts hold tenants' data and stay out of its log, and so
- * do the details of an error, which repeat rows. One statement fills the disk with temporary files up to a bound only,
- * and the log that a restart needs takes at most about `max_wal_size`. A full disk refuses writes (SQLSTATE 53100), which
- * is an outage that passes; where even the log of writes finds no room, the server ends, and the service with it.
+ * fsync and full-page writes keep their safe defaults. Statement texts hold tenants' data and stay out of the log, and
+ * so do the details of an error, which repeat rows. The temporary files of one statement are bounded, and the
+ * write-ahead log takes at most about `max_wal_size`. A full disk refuses writes (SQLSTATE 53100), which is a temporary
+ * outage; when even the write-ahead log finds no room, the server ends, and the service with it.
  */
 const settings = [
   "listen_addresses=127.0.0.1",
@@ -102,7 +104,7 @@ const settings = [
   "max_wal_size=1GB"
 ]
 
-/** Starts the server and does not wait for it. It leads its own session, so that Ctrl-C reaches only us. */
+/** Starts the server and does not wait for it. It leads a separate session, so that Ctrl-C reaches only us. */
 export const launch = async (
   binaries: Binaries,
   runAs: RunAs.RunAs,
@@ -110,7 +112,7 @@ export const launch = async (
   logFile: string
 ): Promise<Postmaster> => {
   const port = await freePort()
-  // The log of this start. That of the start before is kept, because it tells how it ended.
+  // Each start has a new log. The one of the previous start is kept, because it shows how that ended.
   await rename(logFile, LogFile.previous(logFile)).catch(() => undefined)
   const log = await open(logFile, "a", 0o600)
   try {
@@ -135,7 +137,7 @@ export const launch = async (
   }
 }
 
-/** Waits until the server accepts connections. The server itself says so in the last line of its lock file. */
+/** Waits until the server accepts connections, which the last line of its lock file reports. */
 export const ready = async (
   postmaster: Postmaster,
   cluster: Cluster,
@@ -161,16 +163,16 @@ const end = async ({ child, exited }: Postmaster, name: NodeJS.Signals, withinMs
   timer.abort()
 }
 
-/** Immediate shutdown: clients are cut off and nothing is written; the next start recovers. */
+/** Shuts down immediately: clients are cut off and nothing is written; the next start recovers. */
 export const quit = (postmaster: Postmaster): Promise<void> => end(postmaster, "SIGQUIT", immediateStopMs)
 
-/** Stops in order: a fast shutdown, and an immediate one when that hangs. */
+/** Stops in order, by a fast shutdown; by an immediate one when that hangs. */
 export const stop = async (postmaster: Postmaster): Promise<void> => {
   await end(postmaster, "SIGINT", fastStopMs)
   await quit(postmaster)
 }
 
-/** The last words in the server's log, as one line of at most 400 characters. */
+/** Gives the end of the server's log, as one line of at most 400 characters. */
 export const lastWords = async ({ logFile }: Postmaster): Promise<string> => {
   const text = await readFile(logFile, "utf8").catch(() => "")
   return text.trim().split("\n").slice(-4).join(" ").slice(-400)

@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises"
 import { promisify } from "node:util"
 
 /**
- * Who a process id means right now. A bare pid is not an identity: it is handed out again after its process ended,
- * after a reboot, and in every restart of a container.
+ * Identifies the process that has a process id right now. A bare pid is not an identity: it is reused after its process
+ * ended, after a reboot, and in every restart of a container.
  */
 export interface ProcessIdentity {
-  /** Opaque; equal only for one life of one process (boot and start time). */
+  /** An opaque text, equal only for one life of one process (boot and start time). */
   readonly start: string
-  /** Arguments joined by spaces; empty where the platform does not tell. */
+  /** The arguments joined by spaces; empty where the platform does not report them. */
   readonly command: string
 }
 
@@ -26,7 +26,7 @@ const fromProc = async (pid: number): Promise<ProcessIdentity | null> => {
     // The name in parentheses may hold anything, so the fields are counted from its end: state is the first after it,
     // the start time in clock ticks since boot the twentieth (proc_pid_stat(5), fields 3 and 22).
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    // A zombie no longer runs; where pid 1 reaps nobody it stays in the table for ever.
+    // A zombie no longer runs. Where pid 1 does not reap its children, it stays in the table for ever.
     if (fields[0] === "Z" || fields[0] === "X") return null
     return { start: `${boot.trim()}-${fields[19]}`, command: command.replaceAll("\0", " ").trim() }
   } catch (cause) {

@@ -2,11 +2,11 @@ import { chown, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 
 /**
- * The user that Postgres runs as. It refuses to be root, so root's children become `nobody` (uid and gid 65534), which
+ * The user as which Postgres runs. Postgres refuses to be root, so root runs it as `nobody` (uid and gid 65534), which
  * needs no user to be created; any other user runs it as itself.
  */
 export interface RunAs {
-  /** Null: as ourselves. */
+  /** Null: Postgres runs as our own user. */
   readonly id: number | null
 }
 
@@ -22,7 +22,7 @@ export const give = async (runAs: RunAs, path: string): Promise<void> => {
   if (runAs.id !== null) await chown(path, runAs.id, runAs.id)
 }
 
-/** Whether that user may pass through `directory` and everything above it (a home of mode 0700 stops `nobody`). */
+/** True when that user may pass through `directory` and everything above it (a home of mode 0700 stops `nobody`). */
 export const canTraverse = async (runAs: RunAs, directory: string): Promise<boolean> => {
   if (runAs.id === null) return true
   for (let path = directory; ; path = dirname(path)) {

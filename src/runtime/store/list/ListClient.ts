@@ -6,20 +6,20 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 
 /**
- * Connections of the lists' own, whose statements have a limit of time, so that nothing else ever waits behind a
- * tenant's lists. Null: the shared pool serves them too (tests).
+ * Separate connections for lists, whose statements have a time limit, so that nothing else ever waits for a tenant's
+ * lists. Null: the shared pool serves them too (tests).
  */
 export const ListClient = Context.Reference<SqlClient.SqlClient | null>("trunkline/store/ListClient", {
   defaultValue: () => null
 })
 
-/** Lists that are read at once: as many as there are connections for them. */
+/** The number of lists that are read at once, which is the number of connections. */
 export const connections = 2
 
-/** One tenant's lists are read one after the other, each after as long a rest as the one before it took. */
+/** The lists of one tenant are read one after the other, each after a rest as long as the one before took. */
 const turns = { places: connections, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 }
 
-/** Turns of the tenants that read lists. */
+/** The turns of the tenants that read lists. */
 export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/store/ListTurns", {
   defaultValue: () => FairPlaces.make(turns)
 })
@@ -27,15 +27,15 @@ export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/sto
 const crowded = ApiError.of("service_unavailable", "too many lists are being read; try again")
 const tooSlow = ApiError.of("service_unavailable", "the list could not be read in time; try again")
 
-/** The statement's time was over. */
+/** True when the server cancelled the statement at its time limit. */
 const isCanceled = (error: SqlError): boolean => error.reason._tag === "StatementTimeoutError"
 
 /**
- * Reads on the connections of the lists, in the turns of the tenants: what is read, and what is made of it in the same
- * effect, is a turn.
+ * Reads on the connections of the lists, in the turns of the tenants. A turn includes the processing of the rows in the
+ * same effect.
  *
- * It dies with an `ApiError` (503), which the edge answers, when the turn does not come or the statement takes too long.
- * What nobody waits for any more is not begun.
+ * It dies with an `ApiError` (503), which the edge answers, when the turn does not come or the statement takes too
+ * long. A read whose caller has gone is not begun.
  */
 export const reading = Effect.gen(function* () {
   const shared = yield* SqlClient.SqlClient

@@ -1,38 +1,39 @@
 import * as Wire from "../../../domain/schema/Wire.ts"
 
 /**
- * The table behind a list: columns that the list filters and shows of an entity, written in the commit that changes them.
+ * The table of a list: the columns by which the list filters and which it shows, written in the commit that changes
+ * them.
  *
- * The feature that owns a list names each column once, with its SQL type and where its value stands in the state. The
- * commit's statement, the columns of a read and the type of a row follow from that. `fromNumber` is `from_number` in
- * SQL; the key is `id`.
+ * The feature that owns a list names each column once, with its SQL type and its value in the state. The commit's
+ * statement, the columns of a read and the type of a row follow from that. `fromNumber` is `from_number` in SQL; the
+ * key is `id`.
  */
 export interface ListTable<State, Row> {
   readonly rowOf: (state: State) => Row
-  /** What a commit from `before` to `after` writes: nothing where the list shows the same. */
+  /** The writes of a commit from `before` to `after`; none when the list shows the same. */
   readonly writes: (before: State | null, after: State) => ReadonlyArray<ListWrite>
-  /** The columns of a SELECT that gives rows. */
+  /** The columns of a SELECT that returns rows. */
   readonly columns: string
 }
 
 export type RowOf<Table> = Table extends ListTable<never, infer Row> ? Row : never
 
-/** A row on its way to its table. */
+/** A row to be written into its table. */
 export interface ListWrite {
   readonly table: Target
   readonly row: Readonly<Record<string, Value>>
 }
 
-/** A table as the commit's statement writes it. Two of one name are one table. */
+/** A table as the commit's statement writes it. Two targets with the same name are the same table. */
 export interface Target {
   readonly name: string
   readonly columns: ReadonlyArray<TargetColumn>
 }
 
 interface TargetColumn {
-  /** In SQL. */
+  /** The name in SQL. */
   readonly name: string
-  /** In the row. */
+  /** The name in the row. */
   readonly field: string
   readonly type: Type
 }
@@ -44,7 +45,7 @@ interface Column<State, V extends Value> {
   readonly of: (state: State) => V
 }
 
-/** How a value travels: its type in JSON, from there into the column, and back. */
+/** The conversions of a value: its type in JSON, from there into the column, and back. */
 interface Type {
   readonly sent: string
   readonly written: (sent: string) => string
@@ -74,12 +75,12 @@ export const int = <State, V extends number | null>(of: (state: State) => V): Co
   type: intType,
   of
 })
-/** Whole numbers up to 2^53. */
+/** A whole number up to 2^53. */
 export const bigint = <State, V extends number | null>(of: (state: State) => V): Column<State, V> => ({
   type: bigintType,
   of
 })
-/** Epoch milliseconds here, `timestamptz` there. */
+/** Epoch milliseconds in the state, `timestamptz` in the table. */
 export const time = <State, V extends number | null>(of: (state: State) => V): Column<State, V> => ({
   type: timeType,
   of
@@ -89,7 +90,7 @@ type Columns<State> = { readonly id: Column<State, string> } & Readonly<Record<s
 
 type Shown<C> = { readonly [Field in keyof C]: C[Field] extends Column<never, infer V> ? V : never }
 
-/** The list table `name` of states; its columns must exist there. */
+/** Makes the list table `name`; its columns must exist in the database. */
 export const of =
   <State>() =>
   <const C extends Columns<State>>(name: string, columns: C): ListTable<State, Shown<C>> => {

@@ -6,39 +6,39 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 import * as ListClient from "./ListClient.ts"
 
-/** Rows `offset` … `offset + limit - 1` of a list, or of what follows `after`. */
+/** Rows `offset` … `offset + limit - 1` of a list, or of its part that follows `after`. */
 export interface Window {
   readonly limit: number
   readonly offset: number
-  /** Where a page ended (`Page.next`). */
+  /** The end of an earlier page (`Page.next`). */
   readonly after?: string
 }
 
-/** A page: some of the rows, and how many there are in all. */
+/** Some of the rows, and the number of all. */
 export interface Page<Item> {
-  /** Counted among the first `looked` rows. */
+  /** The number of rows among the first `looked` ones. */
   readonly count: number
   readonly results: ReadonlyArray<Item>
-  /** Where the page ends, if there may be more behind it; null: there is none. */
+  /** The end of this page, if more rows may follow it; null: there are none. */
   readonly next: string | null
 }
 
 /**
- * Rows that one answer looks at, so that a list of a million costs no more than one of ten thousand. It counts up to
- * here, and a filter that finds little in them goes on behind them with the next page.
+ * The rows that one answer looks at, so that a list of a million costs no more than one of ten thousand. The count
+ * stops here, and a filter that matches few of them continues with the next page.
  */
 export const looked = 10_000
 
-/** A total order, and a place in it as text, from which a page goes on without counting what is before. */
+/** A total order, and a place in it as text, from which the next page continues without counting the rows before it. */
 export interface Order {
   readonly by: Fragment
-  /** The place of a row. */
+  /** SQL for the place of a row. */
   readonly place: Fragment
-  /** What stands behind a place; null: the text is none. */
+  /** A condition for the rows after a place; null: the text is no place. */
   readonly behind: (place: string) => Fragment | null
 }
 
-/** By a growing number, the newest first. */
+/** Orders by a growing number, the newest first. */
 export const byOrdinal = (sql: SqlClient.SqlClient): Order => ({
   by: sql`ordinal DESC`,
   place: sql`ordinal::text`,
@@ -47,7 +47,7 @@ export const byOrdinal = (sql: SqlClient.SqlClient): Order => ({
 
 const moment = /^([0-9]{1,16})~([0-9a-z_-]{1,64})$/
 
-/** By the microsecond in `time`, the newest first, then by `id`, downwards or upwards. */
+/** Orders by the microsecond in `time`, the newest first, then by `id`, downwards or upwards. */
 export const byTime = (
   sql: SqlClient.SqlClient,
   time: "created_at" | "initiated_at",
@@ -68,16 +68,18 @@ export const byTime = (
   }
 }
 
-/** The source of a list. `columns` name an `id` that is never null. */
+/** The source of a list. `columns` include an `id` that is never null. */
 export interface List<Row, Item> {
   readonly tenantId: TenantId
   readonly columns: Fragment
   readonly from: Fragment
-  /** What an index finds in the list's order; it should hold for every row from there on. */
+  /**
+   * The condition that an index serves in the list's order. It should hold for every row from the start of the range.
+   */
   readonly where: Fragment
-  /** What is looked for among those. */
+  /** The conditions that are checked row by row. */
   readonly filters?: ReadonlyArray<Fragment>
-  /** Holds for a row behind which no filter can find any more. */
+  /** Holds for a row after which no filter can match any more. */
   readonly past?: Fragment
   readonly order: Order
   readonly window: Window
@@ -86,7 +88,7 @@ export interface List<Row, Item> {
 
 const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
 
-/** The row of the totals stands before each row of the page, or alone. */
+/** The columns of the totals, which precede each row of the page or are alone. */
 interface Totals {
   readonly count: number
   readonly next: string | null
@@ -94,8 +96,8 @@ interface Totals {
 }
 
 /**
- * What reads lists (`ListClient.reading`): one page, and how many rows there are, both of one moment (one statement,
- * hence one snapshot). For an `after` that is no place it dies with an `ApiError`, 400.
+ * Reads lists (`ListClient.reading`): one page and the number of rows, both of one moment (one statement, hence one
+ * snapshot). For an `after` that is no place it dies with an `ApiError`, 400.
  */
 export const reader = Effect.gen(function* () {
   const { sql, within } = yield* ListClient.reading
@@ -110,7 +112,7 @@ export const reader = Effect.gen(function* () {
       filters.length === 0 && past === undefined
         ? everything({ sql, ordered, list, last })
         : filtered({ sql, ordered, list, last })
-    // The count has a row of its own, so that it is there when the page is empty.
+    // The totals are a separate row, so that the count is also there for an empty page.
     const page = sql<Row & Totals>`
       WITH ${found}
       SELECT total.*, rows.* FROM (
@@ -133,7 +135,7 @@ export const reader = Effect.gen(function* () {
 
 interface Search {
   readonly sql: SqlClient.SqlClient
-  /** The list's rows from the place on in which it goes on. */
+  /** The list's rows after the place from which it continues. */
   readonly ordered: Fragment
   readonly list: Pick<List<never, never>, "filters" | "from" | "where" | "order" | "past" | "window">
   /** The last position of the page. */
@@ -141,19 +143,22 @@ interface Search {
 }
 
 /**
- * What finds a page: the positions `found`, of which those of the page are shown, and where the page is `ending`; and
- * the number of rows.
+ * SQL that finds a page: `found` has the positions, some of them on the page, and `ending` the end of the page;
+ * `counted` is the number of rows.
  */
 interface Found {
   readonly found: Fragment
   readonly counted: Fragment
 }
 
-/** The rows that a list counts begin with its first one, wherever the page begins. */
+/** The rows that are counted. They begin with the first one of the list, wherever the page begins. */
 const firstRows = ({ list: { from, order, where }, sql }: Search, columns: Fragment): Fragment =>
   sql`(SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
 
-/** Of a list without filters, where a position is an offset: nothing is read but the page, and the index to count. */
+/**
+ * Finds the page of a list without filters, where a position is an offset: only the page is read, and the index to
+ * count.
+ */
 const everything = (search: Search): Found => {
   const { last, list, ordered, sql } = search
   const upTo = Math.min(last, looked)
@@ -175,7 +180,7 @@ const filtered = (search: Search): Found => {
   const { last, list, ordered, sql } = search
   const wanted = list.filters === undefined || list.filters.length === 0 ? sql`true` : sql.and(list.filters)
   return {
-    // Rows are numbered as the index gives them; an order of its own would have them sorted.
+    // Rows are numbered in the order in which the index gives them; an ORDER BY in the window would sort them.
     found: sql`looked AS MATERIALIZED (
         SELECT id AS listed, wanted, past, row_number() OVER () AS at,
           count(*) FILTER (WHERE wanted) OVER (ROWS UNBOUNDED PRECEDING) AS position

@@ -1,8 +1,8 @@
 import { Cache, Duration, type Effect, Exit } from "effect"
 
 /**
- * Rows kept in memory until they are invalidated: at most `capacity`; beyond that the least recently used one is
- * forgotten.
+ * Keeps rows in memory until they are invalidated: at most `capacity`; beyond that the least recently used one is
+ * dropped.
  *
  * Only rows that were read are kept. A `Cache` also keeps failures, for just as long: a lookup that met an unreachable
  * database would fail until the process ends.

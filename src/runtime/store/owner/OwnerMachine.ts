@@ -1,21 +1,22 @@
 /**
- * When a process may take the partitions of the journal, and how it keeps them (src/README.md#two-processes), as a pure
- * machine. A shell does one act at a time and feeds its answer back (`Ownership.ts`).
+ * Decides when a process may take the partitions of the journal, and how it keeps them (src/README.md#two-processes),
+ * as a pure machine. A shell does one act at a time and feeds its answer back (`Ownership.ts`).
  *
- * Two things must fail before an owner is replaced: its lock, which goes with its connection, and its sign of life. An
- * owner whose connection broke takes the lock again on a new one, so it is replaced only when it is silent too. The
- * epoch is raised by comparison with the sign that was last seen, so one that spoke meanwhile stays the owner.
+ * Two things must fail before an owner is replaced: its lock, which is lost with its connection, and its heartbeat. An
+ * owner whose connection broke takes the lock again on a new one, so it is replaced only when its heartbeat has stopped
+ * too. The epoch is raised only if the sign is still the last one seen, so an owner with a heartbeat meanwhile stays
+ * the owner.
  */
 
-/** What the row of a partition shows of its owner. */
+/** The state of a partition's owner, as the partition's row shows it. */
 export interface Sign {
-  /** 0: nobody ever owned it. */
+  /** 0: the partition was never owned. */
   readonly epoch: number
-  /** Another one with each sign of life. */
+  /** A text that changes with each heartbeat. */
   readonly beat: string
-  /** The data directory of the owner; null: not known. */
+  /** The data directory of the owner; null: unknown. */
   readonly holder: string | null
-  /** The owner stopped in order. */
+  /** True when the owner stopped in order. */
   readonly hasEnded: boolean
 }
 
@@ -23,25 +24,25 @@ export type Signs = ReadonlyMap<number, Sign>
 
 interface Seen {
   readonly sign: Sign
-  /** Since when this sign has been seen, and nothing but it, by the monotonic clock. */
+  /** The monotonic time since which every look has seen this same sign. */
   readonly sinceMs: number
 }
 
 interface Watch {
   readonly seen: ReadonlyMap<number, Seen>
-  /** The last look that was answered in an unbroken watch; null: the watch begins. */
+  /** The time of the last answered look of an unbroken watch; null: the watch begins. */
   readonly lookedAtMs: number | null
 }
 
 export type State =
   | ({ readonly type: "watching" } & Watch)
-  /** Every partition looks free: it asks for the locks. */
+  /** Every partition looks free, and the process asks for the locks. */
   | ({ readonly type: "locking" } & Watch)
-  /** It has the locks and raises the epochs. */
+  /** The process has the locks and raises the epochs. */
   | ({ readonly type: "raising" } & Watch)
   | {
       readonly type: "owning"
-      /** Partition to epoch; those that were lost are not in it. */
+      /** The epochs by partition, without the lost partitions. */
       readonly epochs: ReadonlyMap<number, number>
       readonly isLocked: boolean
       readonly next: "beat" | "lock"
@@ -50,13 +51,13 @@ export type State =
 
 export type Input =
   | { readonly type: "Looked"; readonly signs: Signs }
-  /** All locks are held, or none is. */
+  /** Either all locks are held, or none is. */
   | { readonly type: "Locked"; readonly isLocked: boolean }
-  /** Null: some sign was another one by now, nothing was raised, and the locks are given back. */
+  /** Null: a sign has changed meanwhile, nothing was raised, and the locks are given back. */
   | { readonly type: "Raised"; readonly epochs: ReadonlyMap<number, number> | null }
   /** The partitions that are still held under their epochs. */
   | { readonly type: "Beaten"; readonly held: ReadonlyArray<number> }
-  /** A statement had no answer. The connection is given up, and the locks with it. */
+  /** A statement had no answer. The connection is given up, and the locks are lost with it. */
   | { readonly type: "Disconnected" }
 
 export interface Act {
@@ -66,25 +67,28 @@ export interface Act {
 
 export interface Options {
   readonly partitions: ReadonlyArray<number>
-  /** Ours, as `Sign.holder` has it: an owner with our data directory is dead, because we own that. */
+  /**
+   * The data directory of this process. An owner with the same one (`Sign.holder`) is dead, because this process owns
+   * it.
+   */
   readonly holder: string | null
   readonly heartbeatMs: number
 }
 
-/** Between two looks of one that waits, and between two attempts to get the lock back. */
+/** The time between two looks of a waiting process, and between two attempts to get the lock back. */
 export const pollMs = 500
-/** An owner is silent when its sign has not changed for so long: seven signs of life are missing. */
+/** An owner is silent when its sign has not changed for this time: seven heartbeats are missing. */
 export const silentMs = 15_000
-/** A look that comes so late does not go on with the watch: its process or the database was away. */
+/** A look that comes later than this begins a new watch, because this process or the database was not working. */
 export const gapMs = 2_000
 
 export const initial: State = { type: "watching", seen: new Map(), lookedAtMs: null }
 
-/** `epochs`: raised already. */
+/** The state of a process that has already raised these epochs. */
 export const owning = (epochs: ReadonlyMap<number, number>): State =>
   epochs.size === 0 ? { type: "lost" } : { type: "owning", epochs, isLocked: false, next: "lock" }
 
-/** What to do next; null: nothing any more. */
+/** Gives the next act; null: there is none any more. */
 export const act = (options: Options, state: State): Act | null => {
   switch (state.type) {
     case "watching":
@@ -102,7 +106,7 @@ export const act = (options: Options, state: State): Act | null => {
   }
 }
 
-/** `nowMs`: the monotonic clock of this process, when the answer is here. */
+/** `nowMs`: this process's monotonic clock when the answer arrives. */
 export const step = (options: Options, state: State, input: Input, nowMs: number): State => {
   switch (state.type) {
     case "watching":
@@ -161,5 +165,5 @@ const looked = (options: Options, watch: Watch, signs: Signs, nowMs: number): St
 
 const isSame = (one: Sign, other: Sign): boolean => one.epoch === other.epoch && one.beat === other.beat
 
-/** The signs that the epochs are raised over. */
+/** The signs with which the rows are compared when the epochs are raised. */
 export const signsOf = ({ seen }: Watch): Signs => new Map([...seen].map(([partition, { sign }]) => [partition, sign]))

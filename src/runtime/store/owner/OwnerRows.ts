@@ -3,26 +3,26 @@ import type { Sign, Signs } from "./OwnerMachine.ts"
 import type { OwnerSession } from "./OwnerSession.ts"
 
 /**
- * The statements of an owner and of those that stand by. What a standby reads and raises is there in every schema since
- * the first one: it migrates the database when it owns it, and not before.
+ * The statements of an owner and of a standby. A standby reads and raises only columns that are in every schema since
+ * the first one, because it migrates the database only when it owns it.
  */
 
-/** The advisory lock of partition 0; the others follow. Nobody else in this database uses these numbers. */
+/** The advisory lock of partition 0; the others follow. No other program uses these numbers in this database. */
 const firstLockId = 7_305_060
 
-/** A statement without an answer for so long is given up. */
+/** A statement without an answer is given up after this time. */
 const answerMs = 5_000
-/** Raising an epoch waits for the commits of its owner. */
+/** The limit for raising an epoch, which waits for the commits of its owner. */
 const raiseMs = 40_000
 
 /**
- * The server ends the session of an owner that has been idle for so long, and its lock is free: a process that hangs
- * keeps its connections. Servers before version 14 cannot.
+ * Makes the server end the session of an owner that has been idle for 45 s, which frees its lock, because a process
+ * that hangs keeps its connections. Servers before version 14 cannot.
  */
 const idle = `CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL
   THEN set_config('idle_session_timeout', '45s', false) END`
 
-/** Another text with each sign of life. */
+/** A text that changes with each heartbeat. */
 const beat = "concat_ws(' ', extract(epoch FROM o.heartbeat_at), to_jsonb(o) ->> 'time_ms')"
 
 const hasTable = (session: OwnerSession) =>
@@ -31,7 +31,7 @@ const hasTable = (session: OwnerSession) =>
     ([row]) => row?.["found"] === true
   )
 
-/** The signs of these partitions; none for one that nobody ever owned. */
+/** Reads the signs of these partitions. A partition that was never owned has none. */
 export const look = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
   if (!(yield* hasTable(session))) return new Map<number, Sign>()
   const rows = yield* session.run(
@@ -64,8 +64,8 @@ export const lock = Effect.fnUntraced(function* (session: OwnerSession, partitio
 const unlock = (session: OwnerSession) => session.run("SELECT pg_advisory_unlock_all()", [], answerMs)
 
 /**
- * Raises the epochs of all these partitions above the signs that were seen, or none: null when one of them is another
- * by now, and then the locks are given back. A partition without a sign has epoch 0.
+ * Raises the epochs of all these partitions if their signs are still the given ones. Otherwise it raises none, gives
+ * the locks back and returns null. A partition without a sign has epoch 0.
  */
 export const raise = Effect.fnUntraced(function* (
   session: OwnerSession,
@@ -95,25 +95,25 @@ export const raise = Effect.fnUntraced(function* (
   return epochs
 })
 
-/** A sign of life for one partition. */
+/** A heartbeat for one partition. */
 export interface Beat {
   readonly partition: number
   readonly epoch: number
-  /** The time of the partition. */
+  /** The partition's time. */
   readonly time: number
-  /** When it was taken, seconds of the database's clock. */
+  /** When the partition was taken, in seconds of the database's clock. */
   readonly taken: number
-  /** Entities that the process before left are being rebuilt: its last sign of life stands meanwhile. */
+  /** Entities that the previous process left are being rebuilt. Its last heartbeat is kept meanwhile. */
   readonly recovering: boolean
 }
 
 /**
- * Gives signs of life, the last ones where `hasEnded`; answers the partitions that are still held. From the first one on
- * the session ends when they stop: before it, migrations take as long as they take.
+ * Writes heartbeats, the last ones if `hasEnded`; gives the partitions that are still held. From the first heartbeat on
+ * the server ends the session when they stop. It does not before, because migrations take as long as they need.
  */
 export const beats = (session: OwnerSession, given: ReadonlyArray<Beat>, hasEnded: boolean) =>
   Effect.map(
-    // Locked in order, as a batch does.
+    // The rows are locked in the order in which a batch locks them.
     session.run(
       `WITH beat AS MATERIALIZED (
          SELECT o.partition, h."time", h.taken, h.recovering

@@ -4,22 +4,22 @@ import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 
 /**
- * A connection of the owner's own, closed with its scope: it holds the locks, so it must not go back to a pool. Null:
- * one of the journal's pool (tests).
+ * A separate connection for the owner, closed with its scope. It holds the locks, so it must not go back to a pool.
+ * Null: a connection of the journal's pool is used (tests).
  */
 export const OwnerConnection = Context.Reference<Effect.Effect<Connection, SqlError, Scope.Scope> | null>(
   "trunkline/store/OwnerConnection",
   { defaultValue: () => null }
 )
 
-/** A statement had no answer. The connection was given up, and what it had locked is free. */
+/** A statement had no answer. The connection was given up, and its locks are free. */
 export class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnected", { detail: Schema.String }) {
   override get message() {
     return this.detail
   }
 }
 
-/** The database refused the statement over a connection that lives: a full disk, say. */
+/** The database refused the statement on a working connection, for example because of a full disk. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { detail: Schema.String }) {
   override get message() {
     return this.detail
@@ -29,13 +29,13 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", { detail: 
 type Row = Readonly<Record<string, unknown>>
 
 export interface OwnerSession {
-  /** Runs a statement on the one connection, which is opened when there is none. One statement at a time. */
+  /** Runs a statement on the one connection, and opens it when there is none. One statement runs at a time. */
   readonly run: (
     text: string,
     parameters: ReadonlyArray<unknown>,
     withinMs: number
   ) => Effect.Effect<ReadonlyArray<Row>, Disconnected | Refused>
-  /** Gives the connection up, and the locks with it. */
+  /** Closes the connection, which frees the locks. */
   readonly close: Effect.Effect<void>
 }
 
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
   const connect = (yield* OwnerConnection) ?? pooled(sql)
   let open: { readonly scope: Scope.Closeable; readonly connection: Connection } | null = null
 
-  // A connection that is silent closes slowly, and nobody waits for it.
+  // Closing a silent connection takes long, so the wait for it is bounded.
   const close = Effect.suspend(() => {
     if (open === null) return Effect.void
     const { scope } = open
@@ -71,8 +71,8 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /**
-   * Interrupting a statement waits for the server to answer to that. Here the statement stays behind, and ends with its
-   * connection.
+   * Runs the statement in a fiber, because interrupting a statement waits for the server's answer. An abandoned
+   * statement ends with its connection.
    */
   const within = <A, E>(statement: Effect.Effect<A, E>, ms: number) =>
     Effect.flatMap(Effect.forkChild(statement), (fiber) => Effect.timeout(Fiber.join(fiber), ms))
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** A connection that goes back to the pool must leave no lock behind. */
+/** Frees all locks before the connection goes back to the pool. */
 const pooled = (sql: SqlClient.SqlClient) =>
   Effect.acquireRelease(sql.reserve, (connection) =>
     Effect.ignore(connection.executeUnprepared("SELECT pg_advisory_unlock_all()", [], undefined))

@@ -7,7 +7,7 @@ import * as OwnerMachine from "./OwnerMachine.ts"
 import * as OwnerRows from "./OwnerRows.ts"
 import * as OwnerSession from "./OwnerSession.ts"
 
-/** This process does not hold the partition (any more): nothing may be written there. */
+/** This process does not hold the partition (any more), so nothing may be written there. */
 export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", {
   partition: Schema.Number,
   /** The epoch under which this process held it; null: it never did. */
@@ -20,56 +20,57 @@ export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost"
   }
 }
 
-/** How long the heartbeat of a dead process stands, at most, while its calls wait for recovery. */
+/** How long the heartbeat of a dead process is kept at most, while its calls wait for recovery. */
 const recoveryMs = 60_000
 
 interface Taken {
   readonly epoch: number
-  /** The partition's time now, and at the last sign of life of the previous process. */
+  /** The partition's time: now, and (`alive`) at the last heartbeat of the previous process. */
   readonly time: number
   readonly alive: number | null
-  /** Now, by the database's clock. */
+  /** The time of taking, by the database's clock. */
   readonly at: number
 }
 
 /** The partitions of the journal that this process holds, each under the epoch that it raised. */
 export interface Ownership {
-  /** Partition to epoch. */
+  /** The epochs by partition. */
   readonly held: ReadonlyMap<number, number>
-  /** How far its time is ahead of the monotonic clock, in milliseconds. */
+  /** How far the partition's time is ahead of the monotonic clock, in milliseconds. */
   readonly originMs: (partition: number) => number
-  /** The last sign of life of the previous holder, in the time of the partition; null when nobody held it. */
+  /** The last heartbeat of the previous holder, in the partition's time; null: there was no holder. */
   readonly lastHeartbeatAt: (partition: number) => number | null
-  /** The entities of a dead process have been told: from now on our own heartbeat counts. */
+  /** Called when the entities of a dead process know of its end. From then on our own heartbeat counts. */
   readonly recovered: (partition: number) => void
-  /** Gives a partition up, once; returns the error of which its commits die. */
+  /** Gives a partition up, once; returns the error with which its commits die. */
   readonly lose: (partition: number) => JournalLost
-  /** The error of which commits die when no partition is held any more; null: none was lost. */
+  /** The error with which commits die when no partition is held any more; null: none was lost. */
   readonly lastLoss: () => JournalLost | null
 }
 
 /** How a process waits for its turn (src/README.md#two-processes). */
 export interface StandBy<E> {
-  /** The data directory of this process: an owner with the same one is dead. */
+  /** The data directory of this process. An owner with the same one is dead. */
   readonly holder: string
-  /** Runs when the partitions are ours and before anything is read from them: the migrations. */
+  /** Runs the migrations, once this process owns the partitions and before anything is read from them. */
   readonly prepare: Effect.Effect<void, E>
 }
 
 const nameOf = ({ type }: OwnerMachine.State): string =>
   type === "owning" ? "the owner of the journal" : "a process that stands by"
 
-/** After a statement without an answer, and after a refused one. */
+/** The wait after a statement without an answer, and after a refused one. */
 const retryMs = 250
-/** How long a process that stops tries to say so. */
+/** How long a stopping process tries to write its last heartbeat. */
 const endMs = 5_000
 
 /**
- * Takes the partitions of the journal: waits for its turn where it stands by, and raises their epochs, which waits until
- * no statement of an older epoch is under way. From then on one fiber gives signs of life and keeps the locks, until
- * the scope closes; each sign also checks that the partitions are still held. The last one says that this process ended.
+ * Takes the partitions of the journal: waits for its turn if it stands by, and raises their epochs, which waits until
+ * no statement of an older epoch is under way. From then on one fiber writes heartbeats and keeps the locks, until the
+ * scope closes. Each heartbeat also checks that the partitions are still held. The last one records that this process
+ * ended.
  *
- * Without `standBy` it takes them from whoever has them.
+ * Without `standBy` it takes the partitions from their owner.
  */
 export const take = Effect.fnUntraced(function* <E = never>(
   sql: SqlClient.SqlClient,
@@ -81,7 +82,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
   }
 ): Effect.fn.Return<Ownership, E | SqlError, Scope.Scope> {
   const { heartbeatMs, standBy = null } = options
-  // One after the other, in order, so that two processes that take the same partitions never wait for each other.
+  // Partitions are taken in order, so that two processes that take the same ones never wait for each other.
   const partitions = options.partitions.toSorted((one, other) => one - other)
   const machine: OwnerMachine.Options = { partitions, holder: standBy?.holder ?? null, heartbeatMs }
   const session = yield* OwnerSession.make(sql)
@@ -92,7 +93,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
   let takenAt = 0
   let state: OwnerMachine.State = OwnerMachine.initial
 
-  /** Answers for a lost partition too: its actors may still look at the time. */
+  /** This also works for a lost partition, because its actors may still read the time. */
   const originMs = (partition: number): number => taken.get(partition)?.originMs ?? 0
 
   const lose = (partition: number): JournalLost => {
@@ -108,9 +109,9 @@ export const take = Effect.fnUntraced(function* <E = never>(
   }
 
   /**
-   * Says that this process lives, and what time it is in each partition. Calls that a dead process left are billed to
-   * its last sign of life, even when this process dies before it told them: that sign stands until they have been
-   * rebuilt.
+   * Records that this process is alive, and the time of each partition. Calls that a dead process left are billed up to
+   * its last heartbeat, even when this process dies before they are rebuilt. That heartbeat is therefore kept until
+   * then.
    */
   const beat = (hasEnded: boolean) =>
     Effect.gen(function* () {
@@ -148,7 +149,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
     }
   })
 
-  /** One act after the other until `done`. Nothing that the database does ends it. */
+  /** Does one act after the other until `done`. No failure of the database ends it. */
   const run = Effect.fnUntraced(function* (done: (now: OwnerMachine.State) => boolean) {
     let isAway = false
     for (;;) {
@@ -161,7 +162,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
         if (!isAway) yield* Effect.logWarning(`${nameOf(before)} does not reach the database`, answer.failure.message)
         isAway = true
         yield* Effect.sleep(retryMs)
-        // An owner goes on with its lock when a statement was refused; whoever waits begins again.
+        // After a refused statement an owner continues with its lock; a waiting process begins again.
         if (answer.failure._tag === "Refused" && before.type === "owning") continue
         yield* session.close
       }
@@ -178,12 +179,12 @@ export const take = Effect.fnUntraced(function* <E = never>(
     }
   })
 
-  /** False: another process was quicker. */
+  /** Raises the epochs; false: another process was quicker. */
   const raise = Effect.fnUntraced(function* (expected: ReadonlyMap<number, number> | null) {
     takenAt = yield* Monotonic.now
     for (const partition of partitions) {
       yield* sql`INSERT INTO journal_owner (partition, epoch) VALUES (${partition}, 0) ON CONFLICT DO NOTHING`
-      // Only the database's clock can tell what passed since the last heartbeat; somebody may have set it back.
+      // Only the database's clock can measure the time since the last heartbeat. It may have been set back.
       const [row] = yield* sql<Taken>`
         UPDATE journal_owner SET epoch = epoch + 1, heartbeat_at = clock_timestamp(), holder = ${standBy?.holder ?? null},
           time_ms = coalesce(time_ms + greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000),
@@ -215,7 +216,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
     }
   }
 
-  // Runs when the fiber below has ended: this is the last sign.
+  // This runs after the fiber below has ended, and writes the last heartbeat.
   yield* Effect.addFinalizer(() =>
     held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(Effect.retry(beat(true), { times: 1 }), endMs))
   )

@@ -1,23 +1,23 @@
 import { Context, Layer } from "effect"
 import type { JournalLost } from "./Ownership.ts"
 
-/** What this process holds of the journal, for whoever writes rows that no commit carries. */
+/** The partitions that this process holds, for code that writes rows outside of commits. */
 export interface Claim {
-  /** Partition to epoch. */
+  /** The epochs by partition. */
   readonly held: ReadonlyMap<number, number>
-  /** The database knows none of these epochs any more: gives them up. */
+  /** Gives all partitions up, because the database has other epochs by now. */
   readonly lost: () => JournalLost
 }
 
 /**
- * Keeps a process that has lost the journal from writing anything at all (src/README.md#one-writer): each transaction of
- * the client looks here before it commits. Until the journal is taken there is nothing to look at.
+ * Keeps a process that has lost the journal from writing anything at all (src/README.md#one-writer): each transaction
+ * of the client checks the claim before it commits. Before the journal is taken, there is no claim to check.
  */
 export class WriteFence extends Context.Reference<{
   readonly claim: () => Claim | null
   readonly set: (claim: Claim) => void
 }>("trunkline/store/WriteFence", {
-  // Of a client that does not look.
+  // The default is for a client that does not check the claim.
   defaultValue: () => ({ claim: () => null, set: () => {} })
 }) {
   static readonly layer = Layer.sync(WriteFence, () => {

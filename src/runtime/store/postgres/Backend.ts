@@ -2,24 +2,24 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** The server's process behind a connection. The time of its start tells it from another one of the same number. */
+/** The server's process of a connection. The start time distinguishes it from another one with the same pid. */
 export interface Backend {
   readonly pid: number
-  /** Epoch seconds, as the server writes them. */
+  /** Epoch seconds, in the text that the server writes. */
   readonly startedAt: string
 }
 
-/** SQL: the `Backend` that runs this statement, as columns `pid` and `"startedAt"`. */
+/** SQL for the `Backend` that runs this statement, as columns `pid` and `"startedAt"`. */
 export const columns = `pg_backend_pid() AS pid,
   (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_get_activity(pg_backend_pid())) AS "startedAt"`
 
-/** Takes a backend that still lives out of its statement, and out of the server. */
+/** Terminates a backend that is still there, together with its statement. */
 const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1)
   WHERE extract(epoch FROM backend_start)::text = $2`
 
 const answerWithin = "5 seconds"
 
-/** One statement over a connection of its own: no pool, whose connections may all be lost, stands before it. */
+/** Runs one statement over a new connection, because all connections of the pool may be lost. */
 export const alone = (
   config: PgConnection.Config,
   text: string,
@@ -32,8 +32,8 @@ export const alone = (
   )
 
 /**
- * Ends the backend, and completes when it is gone. What it did before stands then, and it does nothing more. Fails while
- * the server is away.
+ * Ends the backend, and completes when it is gone. From then on its effects are final. Fails while the server is
+ * unreachable.
  */
 export const end = (config: PgConnection.Config, { pid, startedAt }: Backend): Effect.Effect<void, SqlError> =>
   alone(config, terminate, [pid, startedAt]).pipe(

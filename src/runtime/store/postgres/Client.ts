@@ -17,26 +17,26 @@ import * as StatementWatch from "./StatementWatch.ts"
 
 export interface Options {
   readonly url: Redacted.Redacted
-  /** Which pool it is, for metrics. */
+  /** The name of the pool, for metrics. */
   readonly name: string
   readonly maxConnections: number
   /**
-   * `fenced`: a statement outside of a transaction reads, and one that writes gets a transaction of its own, so that a
-   * process which lost the journal writes nothing. `own`: for whoever fences its statements itself, at no cost. `none`:
-   * it only reads.
+   * `fenced`: a statement outside of a transaction only reads, and one that writes gets a transaction to itself, so that
+   * a process which lost the journal writes nothing. `own`: the caller fences its statements itself, at no cost. `none`:
+   * the client only reads.
    */
   readonly writes: "fenced" | "own" | "none"
-  /** Settings of its sessions, beside those of all. */
+  /** Settings of its sessions, beside `sessionSettings`. */
   readonly settings?: Readonly<Record<string, string>>
-  /** How long a statement waits for a free connection, connecting included. */
+  /** How long a statement waits for a free connection, including the time to connect. */
   readonly acquireMs?: number
-  /** Is told of each statement or transaction that begins to wait for the database (1), and of its end (-1). */
+  /** Called with 1 when a statement or transaction begins to wait for the database, and with -1 when that ends. */
   readonly onWork?: (by: 1 | -1) => void
 }
 
 const acquireMsOtherwise = 2_000
 
-/** Settings of every session: it must not block others for ever, whatever becomes of this process. */
+/** The settings of every session. They keep it from blocking others for ever, whatever happens to this process. */
 export const sessionSettings = {
   statement_timeout: `${serverMs}`,
   idle_in_transaction_session_timeout: "15000",
@@ -45,7 +45,7 @@ export const sessionSettings = {
   tcp_keepalives_count: "3"
 } as const
 
-/** Raising an epoch may wait for a dead process's statement; no request waits so long for a lock. */
+/** Raising an epoch may wait for a dead process's statement. No request waits as long as this for a lock. */
 const fencedSettings = { default_transaction_read_only: "on", lock_timeout: "30000" } as const
 
 const inUse = Metric.gauge("database_connections_in_use", {
@@ -63,7 +63,7 @@ const givenUp = Metric.counter("database_statements_given_up_total", {
  * A pool of Postgres sessions as an `SqlClient` whose answers are true and come in time.
  *
  * - Each statement has a deadline (`StatementLimit`), and so has the wait for a connection. A connection that is silent
- *   at the deadline is given up and replaced. Whoever asked gets an error that `Outage.is` knows, with `Unanswered` as
+ *   at the deadline is given up and replaced. The caller gets an error for which `Outage.is` holds, with `Unanswered` as
  *   its cause.
  * - A transaction succeeds if and only if it is in the database (`Committing`), and commits only under an epoch that
  *   this process holds (`WriteFence`).
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     url,
     maxConnections,
     connectTimeout: "5 seconds",
-    // Detects a peer that vanished without a word while nothing is asked of it.
+    // Detects a peer that vanished without a message, while the connection is idle.
     keepAlive: "15 seconds",
     applicationName: "trunkline",
     startupParameters: { ...sessionSettings, ...(writes === "own" ? {} : fencedSettings), ...options.settings }
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       })
     )
 
-  /** A session that is nobody else's. After a statement that got no answer it takes no other one. */
+  /** A session for one caller. After a statement without an answer it takes no other one. */
   const exclusive = (pg: PgConnection.PgConnection): Session => {
     let lost: SqlError | null = null
     const ask = <A>(work: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return new Session(pg, { ask, ended: Effect.void, writing: null })
   }
 
-  /** How sessions of this pool are ended, whose statements may take effect after their answer was lost. */
+  /** The effects that end the sessions of this pool whose statements may take effect after their answer was lost. */
   const ends = new WeakMap<PgConnection.PgConnection, Effect.Effect<void, SqlError>>()
   const endOf = Effect.fnUntraced(function* (pg: PgConnection.PgConnection) {
     const known = ends.get(pg)
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return end
   })
 
-  /** One statement. Whoever waits is answered at the deadline; the connection comes back when it has been drained. */
+  /** Runs one statement. The caller is answered at the deadline; the connection comes back when it has been drained. */
   const borrower: Borrower = <A, E, R>(use: (connection: Connection) => Effect.Effect<A, E, R>) =>
     Effect.contextWith((services: Context.Context<R>) =>
       Effect.callback<A, E | SqlError>((resume) => {
@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
                   writes !== "fenced"
                     ? null
                     : (statement) => {
-                        // Each of its statements has its limit, and the outcome is waited for.
+                        // Each statement of the transaction has a limit of its own, and its outcome is waited for.
                         patience.restart(Infinity)
                         // A pin that is given back with work outstanding closes the connection.
                         return Effect.scoped(
@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             )
           })
         let isLent = false
-        // The connection was refused, or it broke before the statement went over it.
+        // The connection was refused, or it broke before the statement was sent.
         const unsent = (error: E | SqlError) =>
           !isSent && error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
             ? asUnsent(error)
@@ -216,7 +216,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       })
     )
 
-  /** A session until the scope closes. */
+  /** Takes a session until the scope closes. */
   const lease = Effect.gen(function* () {
     count("waiting", 1)
     const pg = yield* pool.reserve.pipe(

@@ -10,12 +10,12 @@ const unknown = Metric.counter("database_commits_unknown_total", {
   description: "Transactions whose COMMIT got no answer, and whose outcome was then read"
 })
 
-/** How soon a database that is away is asked again what became of a transaction. */
+/** The wait before an unreachable database is asked again for the outcome of a transaction. */
 const againMs = 500
 
 /**
- * The last statement of a transaction before its COMMIT. Where the transaction wrote anything, it holds an epoch of this
- * process until the end, and leaves a witness: one row for each session, with a token of this transaction.
+ * The last statement of a transaction before its COMMIT. If the transaction wrote anything, it holds an epoch of this
+ * process until the end, and writes a witness: one row for each session, with a token of this transaction.
  */
 const witness = `
 WITH wrote AS MATERIALIZED (SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS yes),
@@ -38,7 +38,7 @@ interface Witness extends Backend.Backend {
   readonly held: boolean
 }
 
-/** A transaction whose outcome nobody can tell, because the process stops first. */
+/** The outcome of a transaction stays unknown, because the process stops first. */
 export class OutcomeUnknown extends Error {
   constructor() {
     super("the process stops before the outcome of a transaction could be read")
@@ -46,9 +46,9 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * COMMIT, with an answer that is true: it succeeds when the transaction is in the database and fails when it is not and
- * will not be, also when the answer of the server was lost. Then it ends the session, which may still be at work, and
- * reads the witness; while the database is away it waits for that (src/README.md#one-writer).
+ * COMMIT, with a true answer: it succeeds when the transaction is in the database, and fails when it is not and never
+ * will be. When the server's answer is lost, it ends the session, which may still be at work, and reads the witness;
+ * while the database is unreachable, it waits for that (src/README.md#one-writer).
  *
  * A process that lost the journal commits nothing: it dies with `JournalLost`.
  */
@@ -83,7 +83,7 @@ export const make = Effect.gen(function* () {
 
     /** Postgres answers ROLLBACK to the COMMIT of a transaction that has failed. */
     const commit = (session: Session) =>
-      // Not prepared, so that a test that watches the connection sees it.
+      // The statement is not prepared, so that a test that watches the connection sees it.
       Effect.flatMap(session.query("COMMIT", [], false), ({ command }) =>
         command === "ROLLBACK" ? Effect.fail(aborted) : Effect.void
       )

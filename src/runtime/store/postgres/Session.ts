@@ -13,16 +13,16 @@ type Transform = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>)
 const endedByServer = /^57P0/
 
 /**
- * A session that is lost has rolled back. Were that an error, it would be a defect, and take the place of the error for
- * which the transaction ends.
+ * A lost session has rolled back, so a ROLLBACK there succeeds. As an error it would be a defect, and would replace the
+ * error for which the transaction ends.
  */
 const rollsBack = /^ROLLBACK/
 
 /**
  * A connection of the pool, for one statement or for a transaction.
  *
- * `ask` bounds each statement. Where the session is lent for one statement, `writing` makes a transaction of a statement
- * that writes, so that it passes the fence too; null: it runs as it is.
+ * `ask` bounds each statement. When the session is lent for one statement, `writing` wraps a statement that writes in a
+ * transaction, so that it passes the fence too; null: the statement runs without one.
  */
 export class Session implements Connection {
   readonly #pg: PgConnection.PgConnection
@@ -48,7 +48,7 @@ export class Session implements Connection {
     this.#writing = of.writing
   }
 
-  /** One statement, as it is. */
+  /** Runs one statement, without a transaction around it. */
   query(
     text: string,
     parameters: ReadonlyArray<unknown> = [],
@@ -86,7 +86,7 @@ export class Session implements Connection {
   executeValuesUnprepared(text: string, parameters: ReadonlyArray<unknown>) {
     return this.#bounded(this.#pg.queryValues(text, parameters, false))
   }
-  /** A stream would have no deadline. */
+  /** Streams are refused, because a stream would have no deadline. */
   executeStream() {
     return Stream.fail(
       new SqlError({ reason: new UnknownError({ cause: null, message: "rows are not streamed", operation: "stream" }) })
@@ -94,7 +94,9 @@ export class Session implements Connection {
   }
 }
 
-/** A lost connection says so, and how to learn what became of the statement. */
+/**
+ * Makes a lost connection an `Unanswered`, which can end the session, so that the outcome of the statement can be read.
+ */
 const lossOf = (error: SqlError, ended: Effect.Effect<void, SqlError>): SqlError => {
   const { cause } = error.reason
   if (cause instanceof Unanswered) return error

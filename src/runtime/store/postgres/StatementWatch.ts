@@ -2,7 +2,7 @@ import { Clock, Context, Effect } from "effect"
 import * as Supervised from "../../process/Supervised.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 
-/** How late a deadline may be seen. */
+/** The time between two checks, and so how late a deadline may be noticed. */
 const lookMs = 100
 
 interface Entry {
@@ -12,11 +12,11 @@ interface Entry {
 }
 
 /**
- * The statements that wait for an answer, each with its limit. One fiber looks at all of them, so that a statement costs
+ * The statements that wait for an answer, each with its limit. One fiber checks all of them, so that a statement costs
  * an entry in a set and no timer.
  */
 export interface StatementWatch {
-  /** `giveUp` is called once when the limit has passed; `restart` begins another wait, `end` is the last word. */
+  /** `giveUp` is called once when the limit has passed; `restart` begins another wait, and `end` stops the watch. */
   readonly begin: (
     limitMs: number,
     giveUp: () => void
@@ -24,7 +24,7 @@ export interface StatementWatch {
 }
 
 export const make = Effect.gen(function* () {
-  // The server answers in real time, whatever clock a test turns.
+  // The server answers in real time, whatever clock a test provides.
   const clock = Context.get(Context.empty(), Clock.Clock)
   const entries = new Set<Entry>()
   const look = (): void => {

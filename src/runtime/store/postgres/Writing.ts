@@ -1,8 +1,11 @@
-/** The text of a statement that writes, locks rows or takes a number of a sequence. Values are parameters and not in it. */
+/**
+ * Matches a statement that writes, locks rows or takes a number of a sequence. Values are parameters and not in the
+ * text.
+ */
 const writing = /\b(insert|update|delete|merge|truncate|create|alter|drop|grant|nextval|setval|lock|(?:key )?share)\b/i
 
 /**
- * Whether a statement may write. What this misses is refused by the server, because a session of the pool is read only
- * outside of transactions; what it takes for a write by mistake only costs a transaction.
+ * True when a statement may write. The server refuses a write that this misses, because a session of the pool is
+ * read-only outside of transactions; a read that this matches by mistake only costs a transaction.
  */
 export const may = (text: string): boolean => writing.test(text)

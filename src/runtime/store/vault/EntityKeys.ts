@@ -7,17 +7,17 @@ import type { Commit } from "../journal/Journal.ts"
 import * as ListTable from "../list/ListTable.ts"
 import * as Vault from "./Vault.ts"
 
-/** What the journal keeps in place of a secret. */
+/** The value that the journal keeps in place of a secret. */
 export interface Sealed {
   readonly sealed: string
-  /** What stands in for the value when the key is gone. */
+  /** The text that replaces the value when the key is gone. */
   readonly standIn: string
 }
 
 export const is = (value: unknown): value is Sealed =>
   typeof value === "object" && value !== null && "sealed" in value && "standIn" in value
 
-/** Puts a `Sealed` in place of each value that has something secret about it. */
+/** Replaces each value that holds a secret by a `Sealed`. */
 export const wrap =
   (seal: (plain: string) => string, standIn: (kind: Secret.Kind, value: string) => string): Secret.By =>
   (value, kind) =>
@@ -27,20 +27,20 @@ export const wrap =
 
 interface Key {
   readonly sealing: Vault.SealingKey
-  /** Its row is durable. */
+  /** True once the key's row is durable. */
   stored: boolean
 }
 
 interface KeyRow {
   readonly id: CallId | ConferenceId
   readonly tenantId: TenantId
-  /** Sealed by the vault. */
+  /** The key, sealed by the vault. */
   readonly key: string
 }
 
 const { of, text, uuid } = ListTable
 
-/** The table is as old as the first kind. */
+/** The table has the name of the first kind of entity that had keys. */
 const KeyTable = of<KeyRow>()("call_key", {
   id: text((row) => row.id),
   tenantId: uuid((row) => row.tenantId),
@@ -50,15 +50,16 @@ const KeyTable = of<KeyRow>()("call_key", {
 /**
  * The keys of live entities of one kind, under which their secrets are sealed.
  *
- * An entity has none until it has a secret: then a random key is made, whose row is written in the same commit. It is
- * deleted when nobody needs it any more (`runtime/retention/Retained.ts`), and what was sealed under it is gone for good.
+ * An entity has no key until it has a secret: then a random key is made, whose row is written in the same commit. The
+ * key is deleted when it is no longer needed (`runtime/retention/Retained.ts`), and values sealed under it are then
+ * lost for good.
  */
 export const make = Effect.fnUntraced(function* <
   Id extends CallId | ConferenceId,
   Step extends { readonly input: unknown; readonly state: { readonly id: Id; readonly tenantId: TenantId } }
 >(of: {
   readonly kind: "call" | "conference"
-  /** The input and the state of a step as the journal keeps them; each the same value where it holds no secret. */
+  /** The input and the state of a step as the journal keeps them; each is unchanged when it holds no secret. */
   readonly sealed: (step: Step, seal: (plain: string) => string) => { readonly input: unknown; readonly state: unknown }
   isSettled(state: Step["state"]): boolean
 }) {
@@ -76,7 +77,7 @@ export const make = Effect.fnUntraced(function* <
   }
 
   return {
-    /** Reads the keys of the entities that are not settled in a partition; without its key one is unreadable. */
+    /** Reads the keys of the unsettled entities of a partition, which are unreadable without them. */
     load: Effect.fn("EntityKeys.load")(function* (partition: number) {
       const rows = yield* Effect.orDie(sql<{ readonly id: Id; readonly key: string }>`
         SELECT k.id, k.key FROM entity e JOIN call_key k ON k.id = e.id
@@ -88,7 +89,7 @@ export const make = Effect.fnUntraced(function* <
         } else yield* Effect.logError(`the key of ${of.kind} ${id} cannot be opened: its secrets are lost`)
     }),
 
-    /** Opens what was sealed for an entity that is live here; null: it cannot be opened. */
+    /** Opens values that were sealed for an entity that is live here; null: the value cannot be opened. */
     opener:
       (id: Id) =>
       (sealed: string): string | null => {
@@ -100,7 +101,7 @@ export const make = Effect.fnUntraced(function* <
         }
       },
 
-    /** The commit of a step with its secrets sealed; `committed` is called once it is durable. */
+    /** Seals the secrets in the commit of a step; `committed` is called once it is durable. */
     seal: (step: Step, commit: Commit): { readonly commit: Commit; readonly committed: () => void } => {
       const { id, tenantId } = step.state
       let used: Key | null = null
@@ -128,7 +129,7 @@ export const make = Effect.fnUntraced(function* <
       }
     },
 
-    /** Forgets the keys of entities that are not live here any more. */
+    /** Drops the keys of entities that are no longer live here. */
     retain: (isLive: (id: Id) => boolean): void => {
       for (const id of keys.keys()) if (!isLive(id)) keys.delete(id)
     }

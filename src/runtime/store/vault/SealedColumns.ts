@@ -9,7 +9,7 @@ export interface SealedColumn {
 
 /**
  * Every column that holds text of `Vault.seal`. The check of the vault's key and its rotation go through this table, so
- * a column that is missing here is lost when its key is: adding a sealed column is one row.
+ * a column that is missing here becomes unreadable after a rotation. A new sealed column needs one row here.
  */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   { table: "tenant", key: "id", keyType: "uuid", column: "webhook_failover_secret" },

@@ -2,14 +2,17 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type SealedColumn, sealedColumns } from "./SealedColumns.ts"
 
-/** Sealed texts of one column, by the keys of their rows. */
+/** Sealed texts of one column, with the keys of their rows. */
 export interface Page extends SealedColumn {
   readonly rows: ReadonlyArray<{ readonly id: string; readonly sealed: string }>
 }
 
 const pageRows = 500
 
-/** Every sealed text of the database, a page at a time, by primary key. A column that the schema lacks has none. */
+/**
+ * Visits every sealed text of the database, a page at a time, by primary key. A column that the schema lacks is
+ * skipped.
+ */
 export const forEachPage = Effect.fnUntraced(function* <E, R>(use: (page: Page) => Effect.Effect<void, E, R>) {
   const sql = yield* SqlClient.SqlClient
   for (const of of sealedColumns) {
@@ -31,7 +34,7 @@ export const forEachPage = Effect.fnUntraced(function* <E, R>(use: (page: Page) 
   }
 })
 
-/** Replaces texts, where they are still what they were. */
+/** Replaces texts that have not changed since they were read. */
 export const replace = (
   { column, key, keyType, table }: SealedColumn,
   texts: ReadonlyArray<{ readonly id: string; readonly old: string; readonly sealed: string }>

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync } from "node:crypto"
 import { Entropy } from "../../process/Entropy.ts"
 
-/** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
+/** The installation's key exists but cannot be used. Continuing would make a second key and lose every secret. */
 export class VaultKeyUnusable extends Schema.TaggedError<VaultKeyUnusable>()("VaultKeyUnusable", {
   file: Schema.String,
   detail: Schema.String
@@ -14,32 +14,35 @@ export class VaultKeyUnusable extends Schema.TaggedError<VaultKeyUnusable>()("Va
 
 /** The keys of an installation, 32 bytes each. */
 export interface Keyring {
-  /** It seals. */
+  /** The key that seals. */
   readonly current: Redacted.Redacted<Uint8Array>
-  /** They open what was sealed before a rotation that has not ended. */
+  /** The keys that open texts from before a rotation that has not ended. */
   readonly earlier: ReadonlyArray<Redacted.Redacted<Uint8Array>>
 }
 
 /**
  * Secrets at rest: AES-256-GCM under the key of the installation.
  *
- * Sealed text is `v1.<base64url of 12-byte nonce, ciphertext, 16-byte tag>`. Opening what was sealed under a key that
- * is not on the ring dies: the installation lost its key, and nothing that depends on it can work. A column that holds
- * sealed text has its row in `SealedColumns.ts`.
+ * Sealed text is `v1.<base64url of 12-byte nonce, ciphertext, 16-byte tag>`. Opening a text under a key that is not on
+ * the ring dies: the installation lost its key, and nothing that depends on it can work. A column that holds sealed
+ * text has its row in `SealedColumns.ts`.
  */
 export class Vault extends Context.Service<
   Vault,
   {
     readonly seal: (plain: string) => string
     readonly open: (sealed: string) => string
-    /** Whether some key of the ring opens it. */
+    /** True when a key of the ring opens the text. */
     readonly opens: (sealed: string) => boolean
-    /** Whether the current key sealed it. */
+    /** True when the current key sealed the text. */
     readonly isCurrent: (sealed: string) => boolean
     readonly keys: () => Keyring
-    /** What seals and opens from now on. What this process knew before still opens: texts under it may be in memory. */
+    /**
+     * Seals and opens with these keys from now on. The keys of before still open, because texts under them may be in
+     * memory.
+     */
     readonly use: (keys: Keyring) => void
-    /** Writes the keys where the next start finds them; null: they are the operator's, not ours. */
+    /** Writes the keys where the next start finds them; null: the keys belong to the operator. */
     readonly keep: ((keys: Keyring) => Effect.Effect<void, VaultKeyUnusable>) | null
   }
 >()("trunkline/store/Vault") {
@@ -79,12 +82,12 @@ export class Vault extends Context.Service<
 const tagLength = 16
 const nonceLength = 12
 
-/** A key of 32 bytes that is ready for use. Whoever seals often under one key makes this once. */
+/** A 32-byte key that is ready for use. Code that seals often under one key makes it once. */
 export type SealingKey = ReturnType<typeof createSecretKey>
 
 export const sealingKey = (bytes: Uint8Array): SealingKey => createSecretKey(bytes)
 
-/** Node looks for a key object at first, which costs three times as much where there is none. */
+/** Always makes a key object, because Node first looks for one, and a raw key costs three times as much. */
 const ready = (key: SealingKey | Uint8Array): SealingKey => (key instanceof Uint8Array ? sealingKey(key) : key)
 
 export const seal = (key: SealingKey | Uint8Array, nonce: Uint8Array, plain: string): string => {
@@ -101,7 +104,7 @@ export const open = (key: SealingKey | Uint8Array, sealed: string): string => {
   return Buffer.concat([plain, decipher.final()]).toString("utf8")
 }
 
-/** Null: another key sealed it. */
+/** Opens the text; null: another key sealed it. */
 const tryOpen = (key: Uint8Array, sealed: string): string | null => {
   try {
     return open(key, sealed)
@@ -110,6 +113,6 @@ const tryOpen = (key: Uint8Array, sealed: string): string | null => {
   }
 }
 
-/** A 32-byte key for one purpose out of a longer-lived secret (RFC 5869, SHA-256). */
+/** Derives a 32-byte key for one purpose from a longer-lived secret (RFC 5869, SHA-256). */
 export const deriveKey = (secret: string | Uint8Array, salt: string, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", secret, salt, purpose, 32))

@@ -4,11 +4,15 @@ import * as SealedRows from "./SealedRows.ts"
 import { Vault } from "./Vault.ts"
 
 /**
- * Whether the keys of this installation are those that the rows of its database are sealed under, by a constant text
- * that is sealed under each key in use. A database from before this check has none; then every sealed row is tried.
+ * Checks that the keys of this installation are those under which the rows of its database are sealed, by a constant
+ * text that is sealed under each key in use. A database from before this check has none; then every sealed row is
+ * tried.
  */
 
-/** Going on would make signing secrets and trunk passwords that cannot be read beside those that can. */
+/**
+ * The keys do not fit the database. Continuing would mix readable signing secrets and trunk passwords with unreadable
+ * ones.
+ */
 export class VaultKeyWrong extends Schema.TaggedError<VaultKeyWrong>()("VaultKeyWrong", { detail: Schema.String }) {
   override get message() {
     return (
@@ -24,7 +28,7 @@ interface CheckRow {
   readonly sealed: string
 }
 
-/** Fails with `VaultKeyWrong`; changes nothing. Runs on any schema, also on none. */
+/** Fails with `VaultKeyWrong`; changes nothing. It works on any schema, also on an empty database. */
 export const verify = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -41,8 +45,8 @@ export const verify = Effect.gen(function* () {
 })
 
 /**
- * `verify`, and from now on rows may be sealed under the current key: for the owner of the database, before anything is
- * sealed.
+ * Does `verify` and records the current key, so that rows may be sealed under it from now on. The owner of the database
+ * calls it before anything is sealed.
  */
 export const confirm = Effect.gen(function* () {
   yield* verify
@@ -53,7 +57,7 @@ export const confirm = Effect.gen(function* () {
     yield* sql`INSERT INTO vault_check (sealed) VALUES (${vault.seal(text)})`
 })
 
-/** No row is sealed under another key than the current one any more. */
+/** Removes the record of all other keys than the current one, once no row is sealed under them any more. */
 export const retireOthers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault

@@ -5,7 +5,7 @@ import * as SealedRows from "./SealedRows.ts"
 import { Vault } from "./Vault.ts"
 import * as VaultCheck from "./VaultCheck.ts"
 
-/** The key is the operator's to change. */
+/** Only the operator can change the key. */
 export class KeyNotOurs extends Schema.TaggedError<KeyNotOurs>()("KeyNotOurs", {}) {
   override get message() {
     return (
@@ -16,25 +16,25 @@ export class KeyNotOurs extends Schema.TaggedError<KeyNotOurs>()("KeyNotOurs", {
 }
 
 /**
- * What was sealed under the key before may be on its way to the database for so long after the change: a statement ends
- * within a minute.
+ * For this long after the change, texts under the previous key may still be on their way to the database: a statement
+ * ends within a minute.
  */
 const settleMs = 65_000
 
 /**
  * Changes the key of the vault: seals every sealed text again under the new key, a page at a time, beside the traffic;
- * answers how many (src/README.md#vault).
+ * gives the number of texts (src/README.md#vault).
  *
- * Where the key is ours (a file), it makes a new one first. Until the end both keys are kept and open, so a crash at any
- * line loses nothing, and the next rotation goes on with the key that is there. It ends when a pass that began
- * `settleMs` after the change finds nothing under an older key.
+ * When the key is ours (a file), it makes a new one first. Until the end both keys are kept and open, so a crash at any
+ * line loses nothing, and the next rotation continues with the existing key. It ends when a pass that began `settleMs`
+ * after the change finds nothing under an older key.
  *
  * Fails with `KeyNotOurs` when there is no other key to change to.
  */
 export const rotate = Effect.fnUntraced(function* <E = never, R = never>(
   options: {
     readonly settleMs?: number
-    /** Runs before the first change, and not at all when there is none to make. */
+    /** Runs before the first change, and not at all when nothing changes. */
     readonly begins?: Effect.Effect<unknown, E, R>
   } = {}
 ) {
@@ -60,7 +60,7 @@ export const rotate = Effect.fnUntraced(function* <E = never, R = never>(
   return { resealed, retiredKeys: earlier.length, isKeyOurs: vault.keep !== null }
 })
 
-/** Seals what is not under the current key; a text that changes meanwhile is left to the next pass. */
+/** Seals the texts that are not under the current key. One that changes meanwhile is left to the next pass. */
 const pass = Effect.gen(function* () {
   const vault = yield* Vault
   let count = 0
