@@ -23,38 +23,39 @@ import * as OutcomeWriter from "./attempt/OutcomeWriter.ts"
 import * as RetryPolicy from "./attempt/RetryPolicy.ts"
 import * as Starts from "./claim/Starts.ts"
 
-/** Deliveries claimed at once. */
+/** The most deliveries that are claimed at once. */
 export const defaultMaxUnderWay = 2_048
 
 export interface Options {
-  /** Of this service, for `User-Agent`. */
+  /** The version of this service, for `User-Agent`. */
   readonly version: string
-  /** Turns an endpoint off that has failed for too long, and says why. Must not fail. */
+  /** Disables an endpoint that has failed for too long, with the reason. Must not fail. */
   readonly disable: (id: SubscriptionId, because: string) => Effect.Effect<void>
-  /** Days of failures after which an endpoint is disabled; null: never. */
+  /** After how many days of failures an endpoint is disabled; null: never. */
   readonly disableAfterDays: number | null
   /** Delays before attempts 2, 3, …; the schedule of guide/webhooks.md#deliveries unless a test shortens it. */
   readonly delaysMs?: ReadonlyArray<number>
-  /** How often it looks for due rows: retries, leases that ran out, hints that got lost. */
+  /** The time between two looks for due rows: retries, leases that ran out, hints that got lost. */
   readonly pollMs?: number
-  /** An endpoint without work stops after this. */
+  /** An endpoint without work is stopped after this time. */
   readonly idleMs?: number
-  /** Endpoints alive at once; tenants share them, and the next look at due rows finds the others again. */
+  /** The most live endpoints. Tenants share them, and the next look at due rows finds the others again. */
   readonly maxLive?: number
-  /** Deliveries claimed at once, over all endpoints; tenants share them. */
+  /** The most deliveries that are claimed at once, over all endpoints; tenants share them. */
   readonly maxUnderWay?: number
-  /** Closing lets attempts finish for this long; those that are cut off are made again after the next start. */
+  /** How long closing lets attempts finish. Those that are cut off are made again after the next start. */
   readonly drainMs?: number
 }
 
 /**
- * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer and
- * one writer of outcomes for all of them, and one look at due rows a second. What a commit has claimed begins at once.
+ * Delivers the events of commits (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer
+ * and one writer of outcomes for all of them, and one look at due rows a second. A delivery that a commit has claimed
+ * begins at once.
  *
- * The rows are the truth. A hint of the journal only starts the work sooner. A retry is due by its row, so nothing
+ * The rows are authoritative. A hint of the journal only starts the work sooner. A retry is due by its row, so nothing
  * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a
- * `sending` row, which is attempted again: at least once, never lost. Each claim reads URL and secret, so a changed
- * subscription counts from the next attempt on.
+ * `sending` row, which is attempted again: at least once, never lost. Each claim reads URL and secret, so a change of a
+ * subscription applies from the next attempt on.
  */
 export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient | Journal | Egress | Vault> =>
   Layer.effectDiscard(
@@ -88,7 +89,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         serve: Effect.forEach(({ id, ...failed }) => options.disable(id, FailingEndpoints.reason(failed)), {
           discard: true
         }),
-        // Its next failure brings it back.
+        // The endpoint's next failure offers it again.
         died: () => undefined
       })
       const writer = yield* OutcomeWriter.make({
@@ -151,7 +152,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
 
       yield* journal.onPartitionLost(endpoints.leave)
-      // It looks at all that waits. Where that takes too long, what was interrupted returns with its lease.
+      // This reads all waiting rows. If that takes too long, interrupted attempts become due when their leases end.
       for (const partition of journal.partitions())
         yield* Effect.ignore(release(partition, null), { log: "Warn", message: notReleased })
       yield* journal.onDeliveries({
@@ -182,10 +183,10 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
 
 const notReleased = "claims of the process before this one return with their leases"
 
-/** A name among those of endpoints, from which the look of this number begins: each time somewhere else. */
+/** The name of an endpoint at which a look begins. Each look begins at another one. */
 const startOf = (look: number): string => `svc_sub_${((look * 101) % 256).toString(16).padStart(2, "0")}`
 
-/** One endpoint of each tenant after the other, because there may be no room for all. */
+/** Orders the endpoints in turns by tenant, because there may be no room for all. */
 const inTurns = (due: ReadonlyArray<DueStatement.Due>): ReadonlyArray<DueStatement.Due> => {
   const turns = Turns.make<DueStatement.Due>()
   for (const one of due) turns.add(one.tenantId, one)

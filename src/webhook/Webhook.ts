@@ -20,7 +20,7 @@ export * as Attempt from "./attempt/Attempt.ts"
 export * as RetryPolicy from "./attempt/RetryPolicy.ts"
 export * as WebhookView from "./subscription/WebhookView.ts"
 
-/** Who asks: the API key and its tenant. */
+/** The caller of an operation: the API key and its tenant. */
 interface Caller {
   readonly tenantId: Id.TenantId
   readonly keyId: Id.ApiKeyId
@@ -62,35 +62,38 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
     /** Always fails: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
     readonly secretOf: (tenantId: Id.TenantId, id: Id.SubscriptionId) => Effect.Effect<never, ApiError>
-    /** 200. What waits for a subscription that becomes inactive fails. */
+    /** 200. If the subscription becomes inactive, its waiting deliveries fail. */
     readonly update: (
       caller: Caller,
       id: Id.SubscriptionId,
       patch: SubscriptionRequest.SubscriptionPatch,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 204. What waits for the subscription fails; its deliveries stay in the log. */
+    /** 204. The waiting deliveries of the subscription fail; all of its deliveries stay in the log. */
     readonly remove: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     /**
-     * Turns a subscription on for somebody who is not its tenant; nothing is replayed. One that is active stays as it
-     * is. 404 for an unknown id.
+     * Enables a subscription for a caller other than its tenant; nothing is replayed. An active one stays as it is. 404
+     * for an unknown id.
      */
     readonly enable: (
       id: Id.SubscriptionId,
       by: SubscriptionChange.Author
     ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
-    /** Turns it off: what waits for it fails with this reason, and the audit line names it. */
+    /** Disables a subscription: its waiting deliveries fail with this reason, which the audit line names too. */
     readonly disable: (
       id: Id.SubscriptionId,
       by: SubscriptionChange.Author,
       because: string
     ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
     /**
-     * 202 with the delivery, which is made again; one that has not finished stays as it is. 404; 409 `conflict` when
-     * nobody subscribes any more.
+     * 202 with the delivery, which is made again; an unfinished one stays as it is. 404; 409 `conflict` when its target
+     * no longer exists.
      */
     readonly redeliver: (caller: Caller, id: Id.DeliveryId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
-    /** 202: the deliveries of the range are made again, in portions. 409 while this goes on, or for an inactive one. */
+    /**
+     * 202: the deliveries of the range are made again, in portions. 409 while this is under way, or for an inactive
+     * subscription.
+     */
     readonly redeliverRange: (
       caller: Caller,
       id: Id.SubscriptionId,
@@ -99,12 +102,12 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     /** 202 with the delivery of a `webhook.test`; 409 `conflict` for an inactive subscription. */
     readonly test: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
-    /** Makes a delivery again for somebody who is not its tenant. */
+    /** Makes a delivery again for a caller other than its tenant. */
     readonly resend: (
       id: Id.DeliveryId,
       by: SubscriptionChange.Author
     ) => Effect.Effect<WebhookView.DeliveryView, ApiError>
-    /** Whether an active subscription of the tenant lists one of these events, or all. */
+    /** True when an active subscription of the tenant lists one of these events, or all. */
     readonly wants: (tenantId: Id.TenantId, eventTypes: ReadonlyArray<EventType>) => Effect.Effect<boolean>
     readonly deliveries: (
       tenantId: Id.TenantId,
@@ -113,7 +116,7 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<Listing.Page<WebhookView.DeliveryView>>
   }
 >()("trunkline/webhook/Webhooks") {
-  /** What it has to know of other features, whose doors it does not open. */
+  /** `options`: the facts of other features that it needs without depending on them. */
   static readonly layer = (options: {
     readonly ownsConnection: (tenantId: Id.TenantId, routeId: Id.RouteId) => Effect.Effect<boolean>
     /** How many subscriptions a tenant may have, guide/money.md#quota. */

@@ -11,7 +11,7 @@ import * as Outage from "../../runtime/store/Outage.ts"
 
 type Row<Id> = Pick<StoredEntity, "stateVersion" | "state"> & { readonly id: Id }
 
-/** What a state says of its entity. */
+/** The properties of an entity that its state holds. */
 interface Carried<Id> {
   readonly id: Id
   readonly at: number
@@ -19,7 +19,7 @@ interface Carried<Id> {
   readonly adapter: string
 }
 
-/** A time of the monotonic clock in that of an entity. */
+/** Converts a time of the monotonic clock into an entity's time. */
 export type InTime = (at: number) => number
 
 export interface Kind<
@@ -31,7 +31,7 @@ export interface Kind<
   Asked,
   Answer
 > {
-  /** As logs call one. */
+  /** The name of the kind in logs. */
   readonly name: string
   readonly behavior: Omit<Behavior<Id, State, Input, Effects, Asked, Answer>, "reload">
   readonly keys: {
@@ -44,15 +44,18 @@ export interface Kind<
     row: Pick<StoredEntity, "stateVersion" | "state">,
     open: (sealed: string) => string | null
   ) => Result.Result<State, unknown>
-  /** What can be said of one whose row cannot be read any more. */
+  /** Makes a state for an entity whose row cannot be read any more, from the rest of the row. */
   readonly rebuild: (row: Stored) => Effect.Effect<State>
-  /** What each hears first behind a restart; `broken`: those that were rebuilt. `lostAt` is in its own time. */
+  /**
+   * Gives the first input of each entity after a restart. `broken`: the entities that were rebuilt. `lostAt` is in the
+   * entity's time.
+   */
   readonly recovering: (
     owner: Authority,
     states: ReadonlyArray<State>,
     broken: ReadonlySet<Id>
   ) => Effect.Effect<(state: State, lostAt: number) => Input>
-  /** They are another process's from now on. */
+  /** Called when these entities belong to another process from now on. */
   readonly left: (gone: ReadonlyArray<Actor<Id, State, Input, Asked, Answer>>) => Effect.Effect<void>
   readonly ended: ApiError
   readonly unknown: ApiError
@@ -60,8 +63,8 @@ export interface Kind<
 }
 
 /**
- * Entities that stand in the journal and have something at a carrier: one actor each, found by id, gone when settled.
- * They are rebuilt when a partition is taken, leave with it, and hear what their carriers tell.
+ * Entities in the journal that hold something at a carrier: one actor each, found by id, gone when settled. They are
+ * rebuilt when a partition is taken, leave with it, and receive the events of their carriers.
  */
 export const make = Effect.fnUntraced(function* <
   Id extends CallId | ConferenceId,
@@ -74,7 +77,7 @@ export const make = Effect.fnUntraced(function* <
 >(kind: Kind<Id, Stored, State, Input, Effects, Asked, Answer>) {
   const { decode, keys } = kind
   const journal = yield* Journal
-  /** Open once all that an earlier process left are here. */
+  /** Open once all entities that an earlier process left are in memory. */
   const recoveredAll = Latch.makeUnsafe(false)
 
   const authority = (partition: number): Authority | null => {
@@ -93,7 +96,7 @@ export const make = Effect.fnUntraced(function* <
       },
       since: (state: State) => state.at,
       offsetMs: (state: State) => state.timeOffsetMs,
-      // One that is not in memory is answered from its row.
+      // A request for an entity that is not in memory is answered from its row.
       load: null,
       ended: kind.ended,
       unknown: kind.unknown,
@@ -116,7 +119,7 @@ export const make = Effect.fnUntraced(function* <
     (at) =>
       EntityTime.ofMonotonic(actor.time, registry.clock, at)
 
-  /** One whose row cannot be read any more ends cleanly. */
+  /** An entity whose row cannot be read any more is rebuilt, so that it ends cleanly. */
   const readable = (row: Stored) => {
     const decoded = decode(row, keys.opener(row.id))
     return Result.isSuccess(decoded)
@@ -138,10 +141,10 @@ export const make = Effect.fnUntraced(function* <
     const broken = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
     const states = found.map(({ state }) => state)
     const recovered = yield* kind.recovering(owner, states, broken)
-    /** What was committed after the heartbeat is a sign of life too. */
+    /** A commit after the last heartbeat also shows that the process was alive. */
     const lostAt = (state: State): number =>
       Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
-    // This fails when the partition was lost meanwhile: what is in it is another process's.
+    // This fails when the partition was lost meanwhile, and its entities belong to another process.
     yield* Effect.ignore(
       registry.recover(partition, found, (state) => Effect.sync(() => recovered(state, lostAt(state))))
     )
@@ -149,7 +152,8 @@ export const make = Effect.fnUntraced(function* <
   })
 
   /**
-   * An event of a carrier for one of them, in its time. `isWanted`: whether it is to be heard, where that is not certain.
+   * Passes an event of a carrier on to an entity, in its time. `isWanted` decides whether it does, where that is
+   * uncertain.
    */
   const tell = (
     id: Id,
@@ -166,7 +170,7 @@ export const make = Effect.fnUntraced(function* <
       )
     })
 
-  /** One that has not ended is absent before it is recovered, and after its actor gave up. */
+  /** An entity that has not ended is absent before it is recovered, and after its actor gave up. */
   const tellAbsent = Effect.fnUntraced(function* (...[id, of, isWanted]: Parameters<typeof tell>) {
     const row = yield* Outage.outlasted(journal.find(id))
     if (row === null || row.settled) return "unknown" as const
@@ -180,24 +184,24 @@ export const make = Effect.fnUntraced(function* <
     clock: registry.clock,
     entropy: registry.entropy,
     spawn: registry.spawn,
-    /** Who holds the partition of one; null: another process does. */
+    /** The owner of an entity's partition; null: another process owns it. */
     ownerOf: (id: Id): Authority | null => {
       const partition = registry.live.get(id)?.place.partition
       return partition === undefined ? null : authority(partition)
     },
-    /** Of any partition. */
+    /** The owner of any held partition. */
     anyOwner: (): Authority | null =>
       journal
         .partitions()
         .map(authority)
         .find((held) => held !== null) ?? null,
-    /** In the time of the entity, which never runs backward. */
+    /** The current time of the entity, which never runs backward. */
     nowOf: (state: State): number => {
       const time = registry.live.get(state.id)?.time
       return time === undefined ? state.at : Math.max(state.at, EntityTime.now(time, registry.clock))
     },
     tell,
-    /** Posts to all that have something at this carrier. */
+    /** Posts to all entities that hold something at this carrier. */
     tellAll: (adapter: string, of: (state: State, inTime: InTime) => Input): void => {
       for (const actor of registry.live.values()) {
         const state = actor.state()
@@ -205,8 +209,8 @@ export const make = Effect.fnUntraced(function* <
       }
     },
     /**
-     * Rebuilds all that are not settled and tells each so (src/README.md#recovery); gives how many. Completes when each
-     * has committed what follows. `done`: behind each partition.
+     * Rebuilds all unsettled entities and gives each its first input (src/README.md#recovery); gives their number.
+     * Completes when each has committed what follows. `done` is called after each partition.
      */
     recover: (done: (partition: number) => Effect.Effect<void>): Effect.Effect<number> =>
       Effect.suspend(() =>
@@ -217,7 +221,7 @@ export const make = Effect.fnUntraced(function* <
         Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0)),
         Effect.tap(() => Latch.open(recoveredAll))
       ),
-    /** Completes once all that an earlier process left are here. */
+    /** Completes once all entities that an earlier process left are in memory. */
     recovered: Latch.await(recoveredAll),
     isRecovered: (): boolean => Latch.isOpen(recoveredAll)
   } as const

@@ -8,21 +8,21 @@ import type * as ClaimStatement from "../claim/ClaimStatement.ts"
 import type * as DeliveryQueue from "../claim/DeliveryQueue.ts"
 import * as Signature from "./Signature.ts"
 
-/** A target must answer within this. */
+/** The limit for the answer of a target. */
 export const timeoutMs = 10_000
 
-/** An older claim is left to its lease: the attempt could still be under way when the lease ends. */
+/** An older claim is left to its lease, because the attempt could still be under way when the lease ends. */
 const beginWithinMs = 10_000
 
-/** Signing secrets that are kept open. To open one costs as much as all else that an attempt prepares. */
+/** The number of opened signing secrets in memory. Opening one costs as much as the rest of preparing an attempt. */
 const openSecrets = 4_096
 
-/** A claimed row, and when the statement began that claimed it, on the monotonic clock. */
+/** A claimed row, with the monotonic time when the statement that claimed it began. */
 export interface Delivery extends ClaimStatement.Delivery {
   readonly sinceMs: number
 }
 
-/** Bytes of an answer that are kept; the rest is not read. */
+/** How many bytes of an answer are kept; the rest is not read. */
 export const snippetBytes = 1024
 
 const attempts = Metric.counter("webhook_attempts_total", { description: "Webhook attempts by how they ended" })
@@ -33,8 +33,8 @@ const counted = {
 } as const
 
 /**
- * One attempt at a claimed delivery: the request, and its outcome as it has to be written. Null: the claim is too old to
- * begin. Never fails.
+ * Makes one attempt at a claimed delivery, and gives the outcome to be written. Null: the claim is too old to begin.
+ * Never fails.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly version: string
@@ -105,7 +105,7 @@ interface Signed {
   readonly url: string
   readonly secret: string
 }
-/** `secret` is null where it was sealed under a key that this installation no longer has. */
+/** `secret` is null when it was sealed under a key that this installation no longer has. */
 type Target = Signed | { readonly url: string; readonly secret: null }
 
 interface Sent {
@@ -114,7 +114,7 @@ interface Sent {
   readonly snippet: string | null
 }
 
-/** Retried like a transport error: the operator may bring the key back. */
+/** Retried like a transport error, because the operator may bring the key back. */
 const unsigned: Sent = {
   reply: { type: "transport_error", message: "the signing secret cannot be opened" },
   sentAt: null,
@@ -123,7 +123,7 @@ const unsigned: Sent = {
 const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
 const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
 
-/** Keeps the newest `capacity` answers. What throws is not kept. */
+/** Keeps the newest `capacity` results. A failure is not kept. */
 const remembering = (capacity: number, of: (key: string) => string) => {
   const known = new Map<string, string>()
   return (key: string): string => {
@@ -144,6 +144,7 @@ const targetOf = ({ sealedSecret, targetUrl }: Delivery, open: (sealed: string) 
 }
 
 /**
- * The start of an answer as text. A character that the limit cut is left out; bytes that are not UTF-8 become U+FFFD.
+ * The start of an answer as text. A character that the limit cut in two is left out; bytes that are not UTF-8 become
+ * U+FFFD.
  */
 const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

@@ -4,11 +4,11 @@ import type { SubscriptionId } from "../../domain/Id.ts"
 import type { Outcome } from "../claim/DeliveryQueue.ts"
 
 /**
- * When an endpoint is disabled, guide/webhooks.md#an-endpoint-that-fails: its attempts have failed for so many days
- * without a success in between, and there were at least so many of them.
+ * The rule by which an endpoint is disabled, guide/webhooks.md#an-endpoint-that-fails: its attempts have failed for
+ * `afterDays` days without a success in between, and there were at least `attempts` of them.
  */
 export interface Rule {
-  /** Null: none is disabled. */
+  /** Null: no endpoint is disabled. */
   readonly afterDays: number | null
   readonly attempts: number
 }
@@ -22,13 +22,13 @@ export interface Failed {
   readonly days: number
 }
 
-/** Why it is disabled, for its tenant: in the audit line, and in the log of the deliveries that waited. */
+/** The reason for the tenant, in the audit line and in the log of the deliveries that waited. */
 export const reason = ({ days, failedAttempts }: Omit<Failed, "id">): string =>
   `the endpoint was disabled: it has failed for ${days} days, ${failedAttempts} times in a row`
 
 /**
- * Counts failures. `$1`: JSON array of `{ id, failed }`; `$2`, `$3`: days and attempts of the rule. Answers the
- * endpoints that it disables. A row that somebody changes now is not waited for: its next failure counts.
+ * Counts failures. `$1`: JSON array of `{ id, failed }`; `$2`, `$3`: days and attempts of the rule. Returns the
+ * endpoints that it disables. A row that another transaction has locked is skipped, because its next failure counts.
  */
 const count = `
 WITH failure AS MATERIALIZED (
@@ -53,10 +53,10 @@ UPDATE webhook_subscription SET failing_since = NULL, failed_attempts = 0
 WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb))) AND failing_since IS NOT NULL
 `
 
-/** Keeps since when an endpoint has been failing, and how often. A success costs a statement only after a failure. */
+/** Records since when an endpoint has been failing, and how often. A success costs a statement only after a failure. */
 export const make = (rule: Rule) =>
   Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** Answers the endpoints that are to be disabled. Only what was sent counts. */
+    /** Gives the endpoints to disable. Only failures of sent requests count. */
     note: (outcomes: ReadonlyArray<Outcome>) =>
       Effect.gen(function* () {
         const recovered = new Set<string>()

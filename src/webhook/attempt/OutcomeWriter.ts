@@ -19,30 +19,33 @@ interface Waiting {
   readonly done: Deferred.Deferred<void>
 }
 
-/** Outcomes of one statement. */
+/** The most outcomes of one statement. */
 const batchLimit = 256
 
-/** A short pause costs little: only the next event of the same call waits for an outcome. */
+/** A short pause costs little, because only the next event of the same call waits for an outcome. */
 const pauseMs = 5
 
-/** While no event waits behind another, outcomes gather for longer: each statement costs the database as much again. */
+/**
+ * While no event waits for an outcome, outcomes gather for longer, because each statement costs the database as much
+ * again.
+ */
 const longerMs = 15
 
-/** After this many refusals in a row by a database that answers, a batch is written row by row. */
+/** After this many refusals in a row by a reachable database, a batch is written row by row. */
 const refusalLimit = 3
 
 /**
  * One fiber writes outcomes, many per statement, tenants in turns; `write` completes when the outcome is written.
  *
- * Successes, the common case, are one statement. Everything else is a transaction behind it, which also makes the
- * failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes wait while
- * the database is away; there are never more than attempts may be under way. An outcome that the database refuses by
- * itself is a fault: it is logged and dropped, and its row returns when its lease ends.
+ * Successes, the common case, are one statement. All other outcomes are a transaction after it, which also makes the
+ * failover deliveries of events that have no delivery left, and calls `wake` with those after its commit. Outcomes wait
+ * while the database is unreachable; there are never more of them than attempts may be under way. An outcome that the
+ * database refuses by itself is a fault: it is logged and dropped, and its row becomes due when its lease ends.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
   readonly rule: FailingEndpoints.Rule
-  /** Called for each endpoint that its last failure has brought to the rule. */
+  /** Called for each endpoint whose last failure fulfilled the rule. */
   readonly failed: (endpoint: FailingEndpoints.Failed) => void
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -78,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: {
     refusals = 0
   ): Effect.Effect<void> =>
     attempt(batch.map(({ outcome }) => outcome)).pipe(
-      // An outcome that is written twice changes nothing, because it names its attempt.
+      // Writing an outcome twice changes nothing, because it names its attempt.
       Effect.timeout(Batches.silence),
       Effect.matchEffect({
         onSuccess: () =>
@@ -89,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: {
         onFailure: Effect.fnUntraced(function* (error) {
           yield* said.failed(error.message)
           yield* Effect.sleep("200 millis")
-          // A server without room says so, and still reads.
+          // A server without free space answers with an error that counts as an outage, but still reads.
           const isAway = error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
           const reachable = !isAway && (yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds")))
           if (!reachable || refusals + 1 < refusalLimit)
@@ -102,7 +105,7 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  /** What is counted of failures is no outcome: when it gets lost, the next failure counts. */
+  /** Counts failures apart from the outcomes, because a lost count does no harm: the next failure counts. */
   const note = (batch: ReadonlyArray<Waiting>) =>
     failing.note(batch.map(({ outcome }) => outcome)).pipe(
       Effect.timeout("5 seconds"),
@@ -133,7 +136,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   return {
-    /** An event waits until the one before it has its outcome. */
+    /** Called because an event waits for the outcome of the one before it. */
     hurry: batches.hurry,
     write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -148,7 +151,7 @@ const finish = (batch: ReadonlyArray<Waiting>): void => {
   for (const { done } of batch) Deferred.doneUnsafe(done, Exit.void)
 }
 
-/** Runs inside the transaction in which the last deliveries of these events failed. Answers the endpoints to wake. */
+/** Runs inside the transaction in which the last deliveries of these events failed. Gives the endpoints to wake. */
 export const failOver = (
   sql: SqlClient.SqlClient,
   eventIds: ReadonlyArray<EventId>

@@ -1,8 +1,6 @@
-/**
- * What becomes of a delivery after an attempt, guide/webhooks.md#deliveries: one pure table.
- */
+/** Decides the fate of a delivery after an attempt, guide/webhooks.md#deliveries, as one pure table. */
 
-/** Delay before attempts 2 to 7, each after the previous attempt. */
+/** The delays before attempts 2 to 7, each after the previous attempt. */
 export const schedule: ReadonlyArray<number> = [
   30_000,
   2 * 60_000,
@@ -12,12 +10,12 @@ export const schedule: ReadonlyArray<number> = [
   24 * 3_600_000
 ]
 
-/** How an attempt ended. */
+/** The way in which an attempt ended. */
 export type Reply =
   | { readonly type: "answered"; readonly statusCode: number }
-  /** No complete answer: resolution, connection, TLS, the 10 s limit, a refused address. */
+  /** There was no complete answer, because of resolution, connection, TLS, the 10 s limit, or a refused address. */
   | { readonly type: "transport_error"; readonly message: string }
-  /** Nothing was sent: the subscription is gone or inactive, or the failover URL was taken away. */
+  /** No request was sent: the subscription is gone or inactive, or the failover URL was taken away. */
   | { readonly type: "withdrawn" }
 
 export type Verdict =
@@ -34,7 +32,7 @@ export const judge = (attemptNo: number, reply: Reply, delaysMs: ReadonlyArray<n
       return again(attemptNo, delaysMs)
     case "answered":
       if (reply.statusCode >= 200 && reply.statusCode < 300) return { status: "succeeded" }
-      // 408 and 429 are no exception. A redirect is not followed and counts like a 5xx.
+      // 408 and 429 are no exceptions. A redirect is not followed and counts like a 5xx.
       if (reply.statusCode >= 400 && reply.statusCode < 500) return { status: "failed" }
       return again(attemptNo, delaysMs)
   }

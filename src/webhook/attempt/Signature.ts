@@ -15,9 +15,9 @@ export const headers = (delivery: {
   readonly secret: string
   readonly eventId: EventId
   readonly body: string
-  /** Epoch milliseconds. */
+  /** The current time, in epoch milliseconds. */
   readonly now: number
-  /** Of this service; named in `User-Agent`. */
+  /** The version of this service, for `User-Agent`. */
   readonly version: string
 }): Readonly<Record<string, string>> => {
   const timestamp = Math.floor(delivery.now / 1000)

@@ -3,21 +3,21 @@ import { SqlClient } from "effect/sql"
 import type { Step } from "./ClockSteps.ts"
 
 /**
- * After the database's clock was set back by `$2` milliseconds: makes deliveries of a partition (`$1`) due as much
- * sooner, so that none waits longer than it had to. A delivery that was put there since comes too soon, which is better
- * than hours late.
+ * Used after the database's clock was set back by `$2` milliseconds: makes deliveries of a partition (`$1`) due that
+ * much sooner, so that none waits longer than intended. A delivery that was queued after the change comes too soon,
+ * which is better than hours late.
  */
 const sooner = `due_at = d.due_at - $2::float8 * interval '1 millisecond',
   next_retry_at = d.next_retry_at - $2::float8 * interval '1 millisecond'`
 
-/** In the lanes only what is claimed is due later than now, so these are few. */
+/** In the lanes only claimed deliveries are due later than now, so these are few. */
 const lanes = `
 UPDATE webhook_delivery d SET ${sooner}
 WHERE d.in_lane AND d.due_at IS NOT NULL AND d.partition = $1::int AND d.due_at > now()`
 
 /**
- * One portion of the retries: `$7` of them behind `$3` to `$6`, in the order of their index. A retry that is due sooner moves
- * back in that order, so none is met twice. Answers the last one as it stood before.
+ * One portion of the retries: `$7` of them after `$3` to `$6`, in the order of their index. A retry that becomes due
+ * sooner moves back in that order, so none is met twice. Returns the last one with its values from before.
  */
 const retries = `
 WITH portion AS MATERIALIZED (
@@ -36,7 +36,7 @@ ORDER BY tenant_id DESC, destination DESC, due_at DESC, ordinal DESC LIMIT 1`
 
 const portion = 1_000
 
-/** A place in the order of the retries, by the texts of its columns. */
+/** A place in the order of the retries, as the texts of its columns. */
 interface Place {
   readonly tenantId: string
   readonly destination: string
@@ -50,21 +50,22 @@ const start: Place = {
   ordinal: "0"
 }
 
-/** How far the deliveries of a partition have followed one step of the clock. */
+/** The progress of a partition's deliveries in following one step of the clock. */
 interface Walk {
   readonly step: Step
-  /** Behind which retry the next portion begins; null: the lanes come first. */
+  /** The retry after which the next portion begins; null: the lanes come first. */
   last: Place | null
 }
 
 /**
- * Lets the deliveries of a partition follow the database's clock that was set back, in portions, each a transaction. What
- * failed goes on where it stopped; a process that takes the partition over begins again, so some come too soon.
+ * Moves the due times of a partition after the database's clock was set back, in portions, each a transaction. After a
+ * failure it continues where it stopped. A process that takes the partition over begins again, so some deliveries come
+ * too soon.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const walks = new Map<number, Walk>()
 
-  /** Completes with the step that all deliveries of its partition have followed; perhaps an earlier one. */
+  /** Completes with the step that all deliveries of its partition have followed, which may be an earlier one. */
   return Effect.fn("Advance.follow")(function* (wanted: Step) {
     const { partition } = wanted
     const walk: Walk = walks.get(partition) ?? { step: wanted, last: null }

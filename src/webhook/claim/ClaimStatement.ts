@@ -2,49 +2,53 @@ import type * as Id from "../../domain/Id.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { relaxed } from "./Relaxed.ts"
 
-/** What one endpoint asks of a claim. */
+/** The claim that one endpoint asks for. */
 export interface Wanted {
   readonly partition: number
   readonly tenantId: Id.TenantId
   readonly endpoint: string
-  /** How many deliveries it takes at most. */
+  /** The most deliveries that it takes. */
   readonly room: number
-  /** The lane that was served last: the search goes on behind it, and then from the beginning. Empty: none was. */
+  /**
+   * The lane that was served last. The search continues after it, and then from the beginning. Empty: none was served.
+   */
   readonly after: string
   readonly underWay: ReadonlyArray<Id.DeliveryId>
 }
 
-/** A claimed row with all that an attempt needs. */
+/** A claimed row with everything that an attempt needs. */
 export interface Delivery {
   readonly id: Id.DeliveryId
   readonly tenantId: Id.TenantId
-  /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
+  /** The column `destination`: a subscription id, or `failover:` and the tenant's id. */
   readonly endpoint: string
   readonly eventId: Id.EventId
-  /** This attempt, from 1; the same again when an attempt's outcome was lost. */
+  /** The number of this attempt, from 1. It is repeated when an attempt's outcome was lost. */
   readonly attemptNo: number
-  /** The event's entity while this is the first try, else null. */
+  /** The event's entity; null: this is a retry. */
   readonly lane: Id.EntityId | null
-  /** The stored envelope, the same bytes on every attempt. */
+  /** The stored envelope; every attempt sends the same bytes. */
   readonly body: string
-  /** Null with `sealedSecret`: subscription gone or inactive, or no failover URL any more. */
+  /** Null, with `sealedSecret`: the subscription is gone or inactive, or there is no failover URL any more. */
   readonly targetUrl: string | null
   readonly sealedSecret: string | null
-  /** Its endpoint has had no success since one of its attempts failed. */
+  /** One of the endpoint's attempts failed, and none has succeeded since. */
   readonly isFailing: boolean
 }
 
-/** A row of `claim`'s answer: `id` null for an endpoint that got nothing. */
+/** A row that `claim` returns; `id` is null for an endpoint that got nothing. */
 export interface ClaimedRow extends Omit<Delivery, "id"> {
   readonly id: Id.DeliveryId | null
-  /** Something waits there that was not claimed. */
+  /** True when the endpoint has waiting rows that were not claimed. */
   readonly more: boolean
 }
 
-/** Lanes that one claim looks at for each endpoint: those under way, and as many again as there are places. */
+/** How many lanes one claim looks at for each endpoint: those under way, and as many again as there are places. */
 const lanes = 48
 
-/** The nearest lane of `of` behind its last one, and the first row there; at the end it goes on from the beginning. */
+/**
+ * The nearest lane of `of` after its last one, and the first row there; after the end it continues from the beginning.
+ */
 const nextLane = (of: string) => {
   const first = (where: string, wrapped: string) => `
     (SELECT d.id, d.lane, d.sequence, d.ordinal, d.due_at, ${wrapped} AS wrapped FROM webhook_delivery d
@@ -59,14 +63,15 @@ const nextLane = (of: string) => {
 }
 
 /**
- * Claims for many endpoints at once. `$1`: JSON array of `Wanted`; `$2`: lease in milliseconds; `$3` and `$4`: what this
- * process holds (`HeldPartitions`). An endpoint of another partition gets nothing, and no row of the answer.
+ * Claims for many endpoints at once. `$1`: JSON array of `Wanted`; `$2`: lease in milliseconds; `$3` and `$4`: the
+ * partitions that this process holds (`HeldPartitions`). An endpoint of another partition gets nothing, and no row in
+ * the result.
  *
- * It looks at the first row of each lane, and at retries in the order in which they are due; the two take turns. The
- * first row of a lane holds up those behind it until it has been tried. However long a line is, a claim reads no more
- * than `lanes` of its heads. A row that is found `sending` repeats its attempt, because nobody knows what became of it.
+ * The statement reads the first row of each lane, and retries in the order in which they are due; the two take turns.
+ * The first row of a lane holds up the later ones until it has been attempted. However long a lane is, a claim reads no
+ * more than `lanes` first rows. A row that is found `sending` repeats its attempt, because its outcome is unknown.
  *
- * The planner never knows how deep a queue is now, so the text leaves it little choice: a limit that it cannot see
+ * The planner never knows the current depth of a queue, so the text leaves it little choice: a limit that it cannot see
  * makes it read the index in order and stop, and an array of keys makes it lock by key.
  */
 export const claim = `

@@ -16,7 +16,7 @@ export interface Request extends ClaimWanted {
   readonly partition: number
   readonly tenantId: TenantId
   readonly endpoint: string
-  /** Called once. */
+  /** Called once, with the result. */
   readonly answer: (claim: Claim) => void
 }
 
@@ -25,23 +25,23 @@ export interface Claim {
   readonly more: boolean
 }
 
-/** Endpoints of one statement. */
+/** The most endpoints of one statement. */
 const batchLimit = 64
 
-/** The claim died. */
+/** The result when the claim died. */
 const unknown: Claim = { deliveries: [], more: true }
 
-/** Another process has the partition. */
+/** The result when another process has the partition. */
 const notOurs: Claim = { deliveries: [], more: false }
 
 /**
  * One fiber claims for every endpoint: requests that come while a statement runs share the next one, tenants in turns.
  *
  * A request waits until its tenant has a share of all places (`reserve`). At most one request for each endpoint waits,
- * so the line is as long as there are live endpoints. Requests wait while the database is away.
+ * so there are never more than live endpoints. Requests wait while the database is unreachable.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  /** Takes up to so many places for a tenant; gives how many. */
+  /** Takes up to `wanted` places for a tenant; gives how many. */
   readonly reserve: (tenantId: TenantId, wanted: number) => number
   readonly giveBack: (tenantId: TenantId, places: number) => void
 }) {
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* (options: {
         ...HeldPartitions.parameters(journal)
       ])
       .pipe(
-        // What a silent connection may still claim returns with its lease.
+        // Rows that a silent connection may still claim become due when their leases end.
         Effect.timeout(Batches.silence),
         Effect.tapError((error) => said.failed(error.message)),
         Effect.retry(Schedule.spaced("500 millis")),
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (options: {
     for (const request of batch) settle(request, claims.get(request.endpoint) ?? notOurs)
   })
 
-  /** A delivery keeps its place; what the claim did not use is given back. */
+  /** A delivery keeps its place; places that the claim did not use are given back. */
   const settle = (request: Request, claim: Claim): void => {
     const places = granted.get(request)
     if (places === undefined) return
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     claim: (request: Request): void => batches.offer(request.tenantId, request),
-    /** Places became free. */
+    /** Called when places became free. */
     look: batches.look
   }
 })

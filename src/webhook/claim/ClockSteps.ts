@@ -3,33 +3,34 @@ import { SqlClient } from "effect/sql"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 
-/** A smaller difference is drift, or the time that the answer took. */
+/** A smaller difference is drift, or comes from the time of the answer. */
 const steppedMs = 5_000
 
-/** Drift is written down in steps of this. */
+/** Drift is stored when it exceeds this. */
 const keptMs = 1_000
 
-/** An answer that took longer says nothing about the clock. */
+/** A slower answer is not used, because it does not show what the clock is. */
 const promptMs = 1_000
 
-/** The deliveries of a partition are due by so many milliseconds too late. */
+/** The deliveries of a partition are due `backMs` milliseconds too late. */
 export interface Step {
   readonly partition: number
   readonly backMs: number
 }
 
 /**
- * Due times follow the database's clock, which somebody may set. Tells of each partition by how much it was set back
- * since its deliveries followed it last, measured against the time of the partition (src/README.md#time).
+ * Reports by how much the database's clock, which due times follow, was set back since the deliveries of each partition
+ * last followed it. It is measured against the time of the partition (src/README.md#time).
  *
- * How far they have followed is kept with the partition. So they follow, too, when it was set back while another process
- * held the partition and died of it, or while nobody did; then a little late, because the time without an owner is
- * measured by that clock. A clock that is set forward makes nobody wait.
+ * The offset that the deliveries have followed is stored with the partition. So they also follow when the clock was set
+ * back while another process held the partition and died of it, or while no process held it. In that case they are a
+ * little late, because the time without an owner is measured by that clock. A clock that is set forward makes no
+ * delivery wait.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  /** How far the clock is ahead of a partition's time, as its deliveries know it, and as it is written down. */
+  /** How far the clock is ahead of each partition's time: the offset that its deliveries follow, and the stored one. */
   const known = new Map<number, { aheadMs: number; writtenMs: number | null }>()
 
   const read = Effect.fnUntraced(function* (partition: number, aheadMs: number) {
@@ -49,7 +50,7 @@ export const make = Effect.gen(function* () {
     known.set(partition, { aheadMs, writtenMs: aheadMs })
   })
 
-  /** Steps that nobody has followed yet. */
+  /** The steps that the deliveries have not followed yet. */
   const steps = Effect.gen(function* () {
     const found: Array<Step> = []
     const asked = yield* Monotonic.now
@@ -73,7 +74,7 @@ export const make = Effect.gen(function* () {
 
   return {
     steps,
-    /** The deliveries have followed this step. */
+    /** Stores that the deliveries have followed this step. */
     followed: ({ backMs, partition }: Step) =>
       Effect.suspend(() => write(partition, (known.get(partition)?.aheadMs ?? 0) - backMs))
   }

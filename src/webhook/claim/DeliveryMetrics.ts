@@ -3,13 +3,13 @@ import { SqlClient } from "effect/sql"
 import type { TenantId } from "../../domain/Id.ts"
 import type { Due } from "./DueStatement.ts"
 
-/** Of one tenant so many waiting deliveries are counted: the number says "many", and costs no more. */
+/** The most waiting deliveries that are counted for one tenant. The number then means "many", and costs no more. */
 const countLimit = 10_000
 
-/** Tenants that are counted at a time: those whose deliveries have been due for longest. */
+/** The number of tenants that are counted at a time: those whose deliveries have been due for longest. */
 const talkers = 5
 
-/** Tenants that one process ever names; a label that nobody needs any more stays. */
+/** The most tenants that one process ever names, because a label is never removed again. */
 const namesLimit = 100
 
 const live = Metric.gauge("webhook_destinations_live", { description: "Endpoints with a fiber" })
@@ -24,7 +24,7 @@ const waiting = Metric.gauge("webhook_deliveries_waiting", {
   description: `First tries that wait, of the tenants whose deliveries have been due for longest, counted up to ${countLimit}`
 })
 
-/** What one tenant's lanes hold, counted up to a limit. `$1`: the partition; `$2`: the tenant. */
+/** Counts the deliveries in one tenant's lanes, up to a limit. `$1`: the partition; `$2`: the tenant. */
 const count = `
 SELECT count(*)::int AS waiting FROM (
   SELECT FROM webhook_delivery d
@@ -32,7 +32,9 @@ SELECT count(*)::int AS waiting FROM (
 ) counted
 `
 
-/** What `/metrics` says of deliveries. The endpoints that a look found are in the order of how long they have been due. */
+/**
+ * Updates the metrics of deliveries. The endpoints that a look found are in the order of how long they have been due.
+ */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const named = new Set<TenantId>()
   const show = (tenant: TenantId, value: number) => Metric.update(Metric.withAttributes(waiting, { tenant }), value)

@@ -5,16 +5,16 @@ import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { relaxed } from "./Relaxed.ts"
 
 /**
- * The statements on `webhook_delivery` as a queue, beside its claim (`ClaimStatement.ts`) and what is due
- * (`DueStatement.ts`): outcomes, failover, what waits for whom. All due times are the database's clock.
+ * The statements on `webhook_delivery` as a queue, besides its claim (`ClaimStatement.ts`) and the due rows
+ * (`DueStatement.ts`): outcomes, failover, release. All due times are the database's clock.
  */
 
-/** The outcome of an attempt, as the statements take it. */
+/** The outcome of an attempt, as a parameter of the statements. */
 export interface Outcome {
   readonly id: Id.DeliveryId
   readonly tenantId: Id.TenantId
   readonly endpoint: string
-  /** Its endpoint had had no success for a while when it was claimed. */
+  /** When it was claimed, its endpoint was failing (`Delivery.isFailing`). */
   readonly wasFailing: boolean
   readonly eventId: Id.EventId
   readonly attemptNo: number
@@ -28,9 +28,9 @@ export interface Outcome {
 }
 
 /**
- * Writes many successes, the common case. `$1`: JSON array of `Outcome`; `$2` and `$3`: what this process holds
- * (`HeldPartitions`). An outcome is written only to the attempt that it belongs to, and only where the delivery is ours:
- * elsewhere another process makes the attempt again.
+ * Writes many successes, the common case. `$1`: JSON array of `Outcome`; `$2` and `$3`: the partitions that this
+ * process holds (`HeldPartitions`). An outcome is written only to the attempt that it belongs to, and only in a held
+ * partition: in another one, its process makes the attempt again.
  */
 export const succeed = `
 WITH ${relaxed},${HeldPartitions.held("$2", "$3")},
@@ -47,10 +47,11 @@ WHERE d.id = ANY (ARRAY(SELECT id FROM outcome)) AND d.id = o.id
 `
 
 /**
- * Writes outcomes of every kind. `$1`: JSON array of `Outcome`. An outcome is written only to the attempt that it belongs to,
- * and a retry is made only where somebody still subscribes. Answers the events of deliveries that failed for good.
+ * Writes outcomes of every kind. `$1`: JSON array of `Outcome`. An outcome is written only to the attempt that it
+ * belongs to, and a retry is made only if there still is an active subscription or a failover URL. Returns the events
+ * of deliveries that failed for good.
  *
- * Postgres keeps a plan that it made while the table was small; with a join, that plan would go on reading the whole
+ * Postgres keeps a plan that it made while the table was small; with a join, that plan would still read the whole
  * table. So the statement asks for rows one by one, and by an array of ids.
  */
 export const conclude = `
@@ -93,8 +94,8 @@ SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
 export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
 
 /**
- * Makes the failover delivery, once, of each event whose deliveries have all failed and that is not fanned out any more.
- * `$1`: event ids, locked. Answers the endpoints to wake.
+ * Makes the failover delivery, once, of each event whose deliveries have all failed and that is fully fanned out. `$1`:
+ * event ids, locked. Returns the endpoints to wake.
  */
 export const failOver = `
 WITH made AS (
@@ -114,9 +115,9 @@ SELECT DISTINCT endpoint, tenant_id AS "tenantId", partition FROM made
 `
 
 /**
- * Makes interrupted attempts due at once, because nobody works on them. `$1`: a partition; `$2`: an endpoint there, or
- * null for all. It takes only what was claimed before it began, so it may end late. Unfinished rows stand in one of two
- * indexes, the lanes or the retries, and each arm uses its own.
+ * Makes interrupted attempts due at once, because no process works on them. `$1`: a partition; `$2`: an endpoint there,
+ * or null for all. It takes only rows that were claimed before it began, so it may end late. Unfinished rows are in one
+ * of two indexes, the lanes or the retries, and each arm uses one of them.
  */
 export const release = `
 WITH ${["d.in_lane", "NOT d.in_lane"]

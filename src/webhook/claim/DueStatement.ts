@@ -1,18 +1,21 @@
 import type * as Id from "../../domain/Id.ts"
 
-/** An endpoint with due rows: a row of `due`'s answer. */
+/** An endpoint with due rows, as a row that `due` returns. */
 export interface Due {
   readonly partition: number
   readonly tenantId: Id.TenantId
   readonly endpoint: string
-  /** How long one of its rows has been due. */
+  /** How long the oldest of its rows that were found has been due. */
   readonly dueForMs: number
 }
 
-/** Endpoints of one tenant that one look reaches; it begins elsewhere each time, so the next ones reach the others. */
+/**
+ * How many endpoints of one tenant one look reaches. Each look begins at another one, so the next looks reach the
+ * others.
+ */
 export const perTenant = 128
 
-/** Step by step through an index of unfinished rows: from tenant to tenant, and from endpoint to endpoint in each. */
+/** Walks an index of unfinished rows: from tenant to tenant, and from endpoint to endpoint within each. */
 const steps = (name: string, arm: string, due: string): string => {
   const next = (of: string) => {
     const first = (where: string, wrapped: string) => `
@@ -54,8 +57,8 @@ ${name}_due AS (
 }
 
 /**
- * Endpoints of a partition (`$1`) with due rows, those of each tenant from the name `$2` on. A long backlog costs no
- * more than a short one, and a tenant with thousands of endpoints no more than one with `perTenant`.
+ * Finds endpoints of a partition (`$1`) with due rows, those of each tenant from the name `$2` on. A long backlog costs
+ * no more than a short one, and a tenant with thousands of endpoints no more than one with `perTenant`.
  */
 export const due = `
 WITH RECURSIVE ${steps("lane", "d.in_lane", "d.lane, d.sequence, d.ordinal")},

@@ -10,23 +10,23 @@ import { Journal } from "../../runtime/store/journal/Journal.ts"
 import { failOver } from "../attempt/OutcomeWriter.ts"
 import { relaxed } from "./Relaxed.ts"
 
-/** Deliveries that one portion makes at most. */
+/** The most deliveries that one portion makes. */
 const portionSize = 128
 
-/** How often it looks for events without a hint. */
+/** The time between two looks for events without a hint. */
 const lookMs = 1_000
 
-/** The tenant of a partition (`$1`) whose turn comes after `$2`, among those whose events wait. */
+/** The tenant of a partition (`$1`) whose turn comes after `$2`, among those with waiting events. */
 const nextTenant = `
 SELECT tenant_id AS "tenantId" FROM webhook_fan_out WHERE partition = $1::int AND tenant_id > $2::uuid
 ORDER BY tenant_id LIMIT (SELECT 1)
 `
 
 /**
- * Makes the deliveries of a tenant's (`$3`) oldest waiting events, as many as a portion has room for with its
- * subscriptions. Where these are too many for one event, it goes on behind them the next time. An event that has been
- * offered to all of them is done, and its row goes. It writes nothing where the partition (`$1`) is held under another
- * epoch than `$2`. Answers one row: the endpoints, and the events that are done.
+ * Makes the deliveries of a tenant's (`$3`) oldest waiting events, as many events as fit into a portion with its
+ * subscriptions. When these are too many for one event, the next portion continues after them. The row of an event that
+ * has been offered to all of them is deleted. It writes nothing when the partition (`$1`) is held under another epoch than
+ * `$2`. Returns one row: the endpoints, and the events that are done.
  */
 export const portion = `
 WITH ${relaxed},
@@ -86,8 +86,8 @@ const beforeAll = "00000000-0000-0000-0000-000000000000"
 
 /**
  * Makes the deliveries of events whose tenants have too many subscriptions for a commit (src/README.md#fan-out): one
- * portion at a time, tenants in turns, and at most half of the time. A tenant's events are done one after the other, in
- * the order of their commits. A portion is a transaction, so a crash repeats none and loses none.
+ * portion at a time, tenants in turns, and for at most half of the time. A tenant's events are done one after the
+ * other, in the order of their commits. A portion is a transaction, so a crash repeats none and loses none.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const hinted = Latch.makeUnsafe(false)
-  /** From partition to the tenant that had the last turn. */
+  /** The tenant that had the last turn, by partition. */
   const last = new Map<number, string>()
 
   const tenantAfter = (partition: number, tenant: string) =>
@@ -106,12 +106,12 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const spread = Effect.fnUntraced(function* (partition: number, epoch: number, tenantId: TenantId) {
     const [row] = yield* sql.unsafe<Portion>(portion, [partition, epoch, tenantId])
-    // It may be that nobody wanted an event, or that all who did have failed meanwhile.
+    // The event may have matched no subscription, or all of its deliveries may have failed meanwhile.
     const made = yield* failOver(sql, row?.eventIds ?? [])
     return [...(row?.endpoints ?? []), ...made]
   }, sql.withTransaction)
 
-  /** One portion of each partition; false: nothing waits. */
+  /** Makes one portion of each partition; false: no event waits. */
   const pass = Effect.gen(function* () {
     let found = false
     for (const partition of journal.partitions()) {
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (options: {
   yield* Supervised.fork("the fan-out of events to many subscriptions", Effect.forever(look))
 
   return {
-    /** Events wait. */
+    /** Called when events wait. */
     look: (): void => void Latch.openUnsafe(hinted)
   }
 })

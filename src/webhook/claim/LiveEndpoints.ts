@@ -6,24 +6,27 @@ import type * as Claimer from "./Claimer.ts"
 import * as WebhookEndpoint from "./WebhookEndpoint.ts"
 import { places } from "./WebhookEndpointMachine.ts"
 
-/** While more than a quarter of the endpoints that may live do, those without work stop after this share of their time. */
+/** While more than a quarter of `maxLive` endpoints are live, those without work stop after this share of `idleMs`. */
 const crowdedShare = 0.02
 
-/** A tenant with more live endpoints than this is offered nothing: the journal would have to be told of each. */
+/**
+ * No deliveries of a tenant with more live endpoints than this are offered, because each would have to be listed for
+ * the journal.
+ */
 const offeredLimit = 64
 
-/** A place that tenants share; each may take half of what the others leave. */
+/** A number of places that tenants share; each may take half of what the others leave. */
 export const makeShares = (capacity: number) => {
   const share = FairShare.make()
   let used = 0
   return {
-    /** Takes up to so many; gives how many. */
+    /** Takes up to `wanted` places; gives how many. */
     take: (tenantId: TenantId, wanted: number): number => {
       let taken = 0
       for (; taken < wanted && share.allows(tenantId, used, capacity); taken++, used++) share.take(tenantId)
       return taken
     },
-    /** Takes what is there already, whatever its share. */
+    /** Takes a place for a delivery that already exists, whatever the tenant's share. */
     add: (tenantId: TenantId): void => {
       used++
       share.take(tenantId)
@@ -39,19 +42,19 @@ export const makeShares = (capacity: number) => {
 export type Shares = ReturnType<typeof makeShares>
 
 /**
- * The endpoints with a fiber, by tenant. Each begins when there is work for it and ends when it was idle. Tenants share
- * the room for `maxLive` of them; one that finds none is found again by the next look at due rows.
+ * The endpoints with a fiber, by tenant. Each begins when there is work for it and ends after an idle time. Tenants
+ * share the `maxLive` places; an endpoint without a place is found again by the next look at due rows.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly maxLive: number
   readonly idleMs: number
-  /** Places for deliveries, which the tenants share. */
+  /** The places for deliveries, which the tenants share. */
   readonly shares: Shares
   readonly holds: (partition: number) => boolean
   readonly claim: (request: Claimer.Request) => void
   readonly placesFreed: () => void
   readonly deliver: WebhookEndpoint.Deliver
-  /** What an endpoint that died had claimed is due at once. */
+  /** Makes the claimed rows of an endpoint that died due at once. */
   readonly release: (partition: number, endpoint: string) => Effect.Effect<unknown, unknown>
 }) {
   const { maxLive, shares } = options
@@ -75,7 +78,7 @@ export const make = Effect.fnUntraced(function* (options: {
     endpoint.close()
   }
 
-  // The next look at due rows starts an endpoint that died again, and finds what it had claimed.
+  // The next look at due rows starts a dead endpoint again, and finds the rows that it had claimed.
   const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
     Effect.catchCause(endpoint.run, (cause) =>
       Effect.logError("a webhook endpoint died", cause).pipe(
@@ -112,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return endpoint
   }
 
-  /** Null: it may not live now. */
+  /** Null: the endpoint may not live now. */
   const find = (id: string, tenantId: TenantId, partition: number): WebhookEndpoint.WebhookEndpoint | null => {
     if (isClosing || !options.holds(partition)) return null
     const known = live.get(id)
@@ -120,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return room.take(tenantId, 1) === 1 ? start(id, tenantId, partition) : null
   }
 
-  /** Whether a tenant could begin some deliveries now. */
+  /** True when a tenant could begin some deliveries now. */
   const isOpen = (tenantId: TenantId): boolean =>
     (byTenant.get(tenantId)?.size ?? 0) <= offeredLimit &&
     shares.allows(tenantId, offeredLimit) &&
@@ -129,19 +132,22 @@ export const make = Effect.fnUntraced(function* (options: {
   return {
     size: () => live.size,
     wake: (id: string, tenantId: TenantId, partition: number): void => find(id, tenantId, partition)?.workWaits(),
-    /** What cannot live now returns with its lease. */
+    /** A delivery whose endpoint cannot live now becomes due when its lease ends. */
     handOver: (delivery: Handed, sinceMs: number): void => {
       const endpoint = find(delivery.endpoint, delivery.tenantId, delivery.partition)
       if (endpoint === null) return
       shares.add(delivery.tenantId)
       endpoint.handOver({ ...delivery, attemptNo: 1, sinceMs })
     },
-    /** At most `places` events of a tenant, of each entity the first; endpoints without room for all of them are closed. */
+    /**
+     * Offers at most `places` events of a tenant, and the first of each entity. Endpoints without room for all of them
+     * are closed.
+     */
     offer: (events: ReadonlyArray<Happened>): Offer => {
       if (isClosing) return nothingOffered
       const offered = new Set<Happened["id"]>()
       const entities = new Set<Happened["entityId"]>()
-      /** Events offered of each tenant; null: it is not open. */
+      /** The number of offered events by tenant; null: the tenant is not open. */
       const counts = new Map<TenantId, number | null>()
       for (const { entityId, id, tenantId } of events) {
         if (entities.has(entityId)) continue
@@ -157,7 +163,7 @@ export const make = Effect.fnUntraced(function* (options: {
           for (const [id, endpoint] of byTenant.get(tenantId) ?? []) if (endpoint.freePlaces() < count) closed.push(id)
       return { events: offered, closed }
     },
-    /** Another process delivers there now; it attempts again what it finds under way. */
+    /** Stops the endpoints of a partition. Its new process repeats the attempts that it finds under way. */
     leave: (partition: number): void => {
       for (const [id, endpoint] of live)
         if (endpoint.partition === partition) {
@@ -165,7 +171,7 @@ export const make = Effect.fnUntraced(function* (options: {
           Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
         }
     },
-    /** Nothing begins any more. */
+    /** No endpoint begins after this. */
     close: (): void => {
       isClosing = true
     }

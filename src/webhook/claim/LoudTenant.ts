@@ -1,25 +1,25 @@
 import * as EventLoop from "../../runtime/process/EventLoop.ts"
 
-/** What a tenant begins in a window of the event loop at most while that is busy. */
+/** How many attempts a tenant begins at most in a window of the event loop while that is busy. */
 const mostInWindow = 4
 
-/** A tenant is alone when no other has begun anything for so long. */
+/** A tenant is alone when no other has begun an attempt for this time. */
 const companyMs = 10_000
 
 /**
- * Whose attempts have to rest. While the thread has time, and while a tenant is alone, nobody's do. While it is busy and
- * tenants share it, each begins a few attempts in a window, so that one tenant's thousands of deliveries leave time for
- * what others wait for, and go on all the same.
+ * Decides which tenants' attempts have to rest. None rest while the thread has time, or while a tenant is alone. While
+ * the thread is busy and tenants share it, each begins a few attempts in a window, so that one tenant's thousands of
+ * deliveries leave time for other work and still continue.
  */
 export const make = (thread: EventLoop.EventLoop) => {
   const begun = new Map<string, number>()
   let windowAt = -Infinity
   let last = { tenant: "", at: -Infinity }
-  /** The newest of another tenant than `last`. */
+  /** The newest attempt of another tenant than that of `last`. */
   let other = last
 
   return {
-    /** An attempt of the tenant begins. True: its next one has to wait for the end of the window. */
+    /** Counts an attempt of the tenant. True: its next one has to wait for the end of the window. */
     begins: (tenant: string, now: number): boolean => {
       if (tenant !== last.tenant) other = last
       last = { tenant, at: now }

@@ -4,7 +4,7 @@ import * as FairQueue from "../../domain/fair/FairQueue.ts"
 import * as LoudTenant from "./LoudTenant.ts"
 
 interface Clocked {
-  /** Monotonic milliseconds. */
+  /** The monotonic time, in milliseconds. */
   readonly now: () => number
   readonly thread: EventLoop.EventLoop
 }
@@ -14,14 +14,14 @@ interface Ticket {
   begin: (() => void) | null
 }
 
-/** Attempts that begin in one turn of the event loop: each costs some tenths of a millisecond of it. */
+/** How many attempts begin in one turn of the event loop; each costs some tenths of a millisecond of it. */
 const perTurn = 4
 
 /**
- * When attempts begin: at most `places` at once, and a few in each turn of the event loop, those of the tenant first
- * that has the fewest under way; a loud one rests while the thread is busy (`LoudTenant.ts`). So a thousand claimed
- * deliveries of one tenant neither hold up the process nor another tenant's one. It has no bound of its own: what is
- * claimed has one.
+ * Decides when attempts begin: at most `places` at once, and a few in each turn of the event loop, first those of the
+ * tenant with the fewest under way. A loud tenant rests while the thread is busy (`LoudTenant.ts`). So a thousand
+ * claimed deliveries of one tenant hold up neither the process nor a delivery of another tenant. The line is not
+ * bounded here, because the number of claimed deliveries is.
  */
 export const make = (
   places: number,
@@ -58,7 +58,7 @@ export const make = (
   }
 
   return {
-    /** Runs the attempt when its turn has come. What is interrupted while it waits is not begun. */
+    /** Runs the attempt when its turn has come. An attempt that is interrupted while it waits is not begun. */
     within:
       (tenant: string) =>
       (attempt: Effect.Effect<void>): Effect.Effect<void> =>

@@ -7,31 +7,33 @@ import * as Outage from "../../runtime/store/Outage.ts"
 
 type Input = WebhookEndpointMachine.Input<Delivery>
 
-/** The mailbox of one endpoint and the fiber behind it. */
+/** The mailbox of one endpoint, and the fiber that reads it. */
 export interface WebhookEndpoint {
   readonly partition: number
   readonly tenantId: TenantId
-  /** A hint that rows are due. Several hints that wait count as one. */
+  /** Hints that rows are due. Several waiting hints count as one. */
   readonly workWaits: () => void
-  /** A delivery that was born claimed, and has its share of all places. */
+  /** Takes a delivery that was made as already claimed, and has its share of all places. */
   readonly handOver: (delivery: Delivery) => void
-  /** How many more it could begin at once. */
+  /** How many more deliveries it could begin at once. */
   readonly freePlaces: () => number
-  /** Runs until it was idle for `idleMs`. */
+  /** Runs until the endpoint was idle for `idleMs`. */
   readonly run: Effect.Effect<void>
-  /** Its fiber has ended: gives back the places of what it has claimed and not finished. */
+  /** Called when the fiber has ended. Gives back the places of claimed deliveries that are not finished. */
   readonly close: () => void
 }
 
-/** One attempt; completes when its outcome is written. `isFollowed`: whether something may wait for that. */
+/**
+ * Makes one attempt; completes when its outcome is written. `isFollowed`: true when another delivery may wait for that.
+ */
 export type Deliver = (delivery: Delivery, isFollowed: () => boolean) => Effect.Effect<void>
 
 /**
  * The shell of an endpoint: one fiber, a mailbox, `WebhookEndpointMachine`, and a fiber for each attempt under way.
  *
- * The mailbox holds at most one hint, one claim, what one batch of commits hands over, and one message for each place.
- * An attempt that dies of a defect frees its place; its row returns when its lease ends. Whoever interrupts `run`
- * interrupts the attempts.
+ * The mailbox holds at most one hint, one claim, the deliveries that one batch of commits hands over, and one message for
+ * each place. An attempt that dies of a defect frees its place; its row becomes due when its lease ends. Interrupting
+ * `run` interrupts the attempts.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly id: string
@@ -40,7 +42,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly idleMs: () => number
   readonly claim: (request: Claimer.Request) => void
   readonly deliver: Deliver
-  /** Gives places back that its deliveries had. */
+  /** Gives back places of its deliveries. */
   readonly giveBack: (places: number) => void
   /**
    * Called right after the last look at the mailbox, in the same synchronous step, so that no hint is lost in between.
@@ -51,10 +53,10 @@ export const make = Effect.fnUntraced(function* (options: {
   const mailbox = yield* Queue.unbounded<Input>()
   let state: Parameters<typeof WebhookEndpointMachine.step<Delivery>>[0] = WebhookEndpointMachine.initial
   let hinted = false
-  /** Deliveries that have a place, from their claim to their outcome. */
+  /** The number of deliveries that have a place, from their claim to their outcome. */
   let placed = 0
   let isClosed = false
-  /** Handed over, and not seen by the machine yet. */
+  /** The number of deliveries that were handed over and that the machine has not seen yet. */
   let coming = 0
 
   const tell = (input: Input): void => void Queue.offerUnsafe(mailbox, input)

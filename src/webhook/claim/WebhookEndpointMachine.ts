@@ -1,42 +1,42 @@
 import type { DeliveryId, EntityId } from "../../domain/Id.ts"
 
 /**
- * When one endpoint claims, and what it has under way, as a pure machine (src/README.md#fan-out).
+ * A pure machine that decides when one endpoint claims, and which deliveries are under way (src/README.md#fan-out).
  *
- * At most `places` deliveries are under way. A lane is an entity, whose events go in their order: of each lane one
- * first try is under way at a time. A retry has left its lane and only takes a place. The machine asks for one claim at
- * a time; what a commit hands over while a claim is out may find no place, and waits for the next one.
+ * At most `places` deliveries are under way. A lane is an entity, whose events are delivered in order: of each lane one
+ * first attempt is under way at a time. A retry has left its lane and only takes a place. The machine asks for one
+ * claim at a time. A delivery that a commit hands over during a claim may find no place, and waits for the next one.
  */
 export const places = 16
 
-/** What the machine has to know of a claimed delivery. */
+/** The properties of a claimed delivery that the machine needs. */
 export interface Claimed {
   readonly id: DeliveryId
-  /** Null: a retry. */
+  /** Null: the delivery is a retry. */
   readonly lane: EntityId | null
 }
 
 interface State<D extends Claimed> {
-  /** Places for which a claim is out; 0: none is. */
+  /** The places for which a claim is under way; 0: none is. */
   readonly claiming: number
-  /** There may be due rows that no claim has brought yet. */
+  /** True when there may be due rows that no claim has brought yet. */
   readonly waiting: boolean
-  /** A place or a lane became free while the claim was out. */
+  /** True when a place or a lane became free during the claim. */
   readonly freed: boolean
-  /** The lane that a claim served last: the next one goes on behind it, so that lanes take turns. */
+  /** The lane that a claim served last. The next claim continues after it, so that lanes take turns. */
   readonly after: EntityId | ""
-  /** At most `places`. */
+  /** The attempts under way, at most `places`. */
   readonly underWay: ReadonlySet<DeliveryId>
-  /** Claimed, and waiting for a place. */
+  /** The claimed deliveries that wait for a place. */
   readonly held: ReadonlyArray<D>
 }
 
 export type Input<D extends Claimed> =
-  /** New rows, a retry that is due, or a lease that ran out: somebody saw due rows. */
+  /** There are due rows: new ones, a retry, or one whose lease ran out. */
   | { readonly type: "work_waits" }
-  /** The answer to the one claim; `more`: due rows were left behind. */
+  /** The answer to the one claim; `more`: some due rows were not claimed. */
   | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
-  /** A commit made a delivery that was born claimed. */
+  /** A commit made a delivery as already claimed. */
   | { readonly type: "handed_over"; readonly delivery: D }
   /** The attempt is over and its outcome is written. */
   | { readonly type: "attempt_finished"; readonly id: DeliveryId }
@@ -71,7 +71,7 @@ export const step = <D extends Claimed>(state: State<D>, input: Input<D>): Step<
       const after = deliveries.findLast(({ lane }) => lane !== null)?.lane ?? state.after
       const { attempts, state: next } = begin({ ...state, after, claiming: 0, freed: false }, deliveries)
       const left = { ...next, waiting: state.waiting || more }
-      // What was left behind waits for a lane or a place, so another look helps only when one became free.
+      // Rows that were not claimed wait for a lane or a place, so another look helps only when one became free.
       return state.waiting || (more && state.freed) ? look(left, attempts) : { state: left, attempts, claim: null }
     }
     case "handed_over":
@@ -85,7 +85,7 @@ export const step = <D extends Claimed>(state: State<D>, input: Input<D>): Step<
   }
 }
 
-/** Begins what is held and what has come, as far as there are places. */
+/** Begins the held and the new deliveries, as far as there are places. */
 const begin = <D extends Claimed>(state: State<D>, deliveries: ReadonlyArray<D>) => {
   const all = [...state.held, ...deliveries]
   const attempts = all.slice(0, Math.max(0, places - state.underWay.size))
@@ -105,16 +105,16 @@ const look = <D extends Claimed>(state: State<D>, attempts: ReadonlyArray<D>): S
   return { state: { ...state, claiming: room, waiting: false, freed: false }, attempts, claim }
 }
 
-/** Something may wait for what is under way. */
+/** True when another delivery may wait for one that is under way. */
 export const isFollowed = <D extends Claimed>(state: State<D>): boolean => state.waiting || state.claiming > 0
 
-/** Places that nothing takes, and for which no claim is out. */
+/** The number of places that are not taken, and for which no claim is under way. */
 export const freePlaces = <D extends Claimed>(state: State<D>): number =>
   places - state.underWay.size - state.held.length - state.claiming
 
 /**
- * Nothing runs, so the fiber may stop. Deliveries that were left behind may have gone with their subscription; if they
- * are still due, they wake a new fiber.
+ * True when nothing is under way, so that the fiber may stop. Rows that were not claimed may have gone with their
+ * subscription; if they are still due, they wake a new fiber.
  */
 export const isIdle = <D extends Claimed>(state: State<D>): boolean =>
   state.claiming === 0 && state.underWay.size === 0 && state.held.length === 0

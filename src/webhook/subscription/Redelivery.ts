@@ -14,7 +14,7 @@ import type * as SubscriptionChange from "./SubscriptionChange.ts"
 import type * as WebhookRepo from "./WebhookRepo.ts"
 import * as WebhookView from "./WebhookView.ts"
 
-/** Which deliveries of a subscription are made again; the moments themselves are left out. */
+/** The deliveries of a subscription that are made again. The moments themselves are excluded. */
 export interface Range {
   readonly createdAfterMs: number | null
   readonly createdBeforeMs: number | null
@@ -31,7 +31,7 @@ WHERE d.id = $1::uuid AND d.tenant_id = $2::uuid AND d.due_at IS NULL
 RETURNING d.destination AS endpoint, d.tenant_id AS "tenantId", d.partition
 `
 
-/** Whether somebody still subscribes to what a delivery (`$1`) brings. */
+/** SQL that is true while the target of a delivery (`$1`) still exists: an active subscription or a failover URL. */
 const hasTarget = `
 SELECT FROM webhook_delivery d WHERE d.id = $1::uuid AND (
   EXISTS (SELECT 1 FROM webhook_subscription s WHERE s.id = d.subscription_id AND s.is_active)
@@ -39,7 +39,7 @@ SELECT FROM webhook_delivery d WHERE d.id = $1::uuid AND (
     AND EXISTS (SELECT 1 FROM tenant t WHERE t.id = d.tenant_id AND t.webhook_failover_url IS NOT NULL)))
 `
 
-/** An event (`$1` id, `$2` tenant, `$3` time, `$4` body) for one subscription (`$5`), in a lane of its own. */
+/** Inserts an event (`$1` id, `$2` tenant, `$3` time, `$4` body) for one subscription (`$5`), in a separate lane. */
 const insertTest = `
 WITH happened AS (
   INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body)
@@ -56,8 +56,8 @@ RETURNING id::text AS id, destination AS endpoint, tenant_id AS "tenantId", part
 `
 
 /**
- * Deliveries that are made again because somebody asks for it, and tests, guide/webhooks.md#redelivery. The body is the
- * stored one. Enabling an endpoint makes nothing again by itself.
+ * Makes deliveries again on request, and sends tests, guide/webhooks.md#redelivery. The body is the stored one.
+ * Enabling an endpoint makes nothing again by itself.
  */
 export const make = Effect.fnUntraced(function* (
   repo: WebhookRepo.WebhookRepo,
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
     return row === null ? yield* noDelivery : WebhookView.delivery(row)
   })
 
-  /** 202 with the delivery. One that has not finished stays as it is; 404, or 409 when nobody subscribes any more. */
+  /** 202 with the delivery. An unfinished one stays as it is; 404, or 409 when its target no longer exists. */
   const redeliver = Effect.fn("Redelivery.redeliver")(function* (
     tenantId: Id.TenantId,
     id: Id.DeliveryId,
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     redeliver,
 
-    /** The same for somebody who is not its tenant. */
+    /** Does the same for a caller other than its tenant. */
     resend: Effect.fnUntraced(function* (id: Id.DeliveryId, by: SubscriptionChange.Author) {
       const tenantId = yield* Effect.orDie(repo.tenantOfDelivery(id))
       if (tenantId === null) return yield* noDelivery
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* shown(tenantId, id).pipe(Effect.catchTag("SqlError", Effect.die))
     }),
 
-    /** 202: a job makes the finished deliveries of this range again, portion by portion. 409 while one does so. */
+    /** 202: a job makes the finished deliveries of this range again, portion by portion. 409 while such a job runs. */
     redeliverRange: Effect.fn("Redelivery.redeliverRange")(function* (
       tenantId: Id.TenantId,
       id: Id.SubscriptionId,
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (
             createdBefore: range.createdBeforeMs ?? at,
             status: range.status
           })
-          // One whose job has failed for good has nobody who goes on with it.
+          // A redelivery whose job has failed for good does not continue, so a new one may replace it.
           const goesOn = yield* jobs.supersede(RedeliveryJob.kind, RedeliveryJob.keysOf(id))
           const begun = yield* sql`
             INSERT INTO webhook_redelivery (subscription_id, tenant_id, status, created_after, created_before)

@@ -4,24 +4,24 @@ import type { SubscriptionId, TenantId } from "../../domain/Id.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 
-/** A finished delivery waits again, behind no other of its call, with all its attempts before it. */
+/** SQL that makes a finished delivery wait again, outside of its lane and with all attempts ahead of it. */
 export const again = `status = 'queued', attempt_no = 0, in_lane = false, due_at = now(), next_retry_at = NULL`
 
-/** Deliveries of its tenant at which one portion looks. */
+/** How many deliveries of the tenant one portion looks at. */
 const portionSize = 1_000
 
-/** Retries that may wait for an endpoint before the next portion is added. */
+/** The number of retries that may wait for an endpoint before the next portion is added. */
 const backlogLimit = 1_000
 
-/** How long a portion waits for a place in that line, before others have their turn. */
+/** How long a portion waits for a place among those retries, before others have their turn. */
 const patienceMs = 5_000
 
 export const kind = "webhook.redelivery"
 
-/** `begunAt` tells one redelivery of a subscription from the next, whose portions are numbered anew. */
+/** `begunAt` distinguishes one redelivery of a subscription from the next, whose portions are numbered anew. */
 export const keyOf = (id: SubscriptionId, begunAt: number, portion: number): string => `${id} ${begunAt} ${portion}`
 
-/** How the keys of all of a subscription begin. */
+/** The beginning of all keys of a subscription. */
 export const keysOf = (id: SubscriptionId): string => `${id} `
 
 const backlog = `
@@ -34,9 +34,9 @@ SELECT count(*)::int AS waiting FROM webhook_redelivery r JOIN tenant t ON t.id 
 `
 
 /**
- * Makes the deliveries of one portion (`$2`) of a redelivery (`$1`: the subscription) again, and goes on behind them. At
- * its end, or when the subscription is not active any more, its row goes. A portion that was made already changes
- * nothing. `$3`: at how many deliveries of the tenant it looks, in the order in which they were made; 0: at none.
+ * Makes the deliveries of one portion (`$2`) of a redelivery (`$1`: the subscription) again, and moves its position after
+ * them. At its end, or when the subscription is no longer active, its row is deleted. Repeating a portion changes nothing.
+ * `$3`: how many deliveries of the tenant it looks at, in the order in which they were made; 0: none.
  */
 const portion = `
 WITH task AS MATERIALIZED (
@@ -81,8 +81,8 @@ interface Portion {
 }
 
 /**
- * The job behind a redelivery of a range: a row for each portion, which puts the next one. So tenants take turns, and no
- * more than a thousand retries are added to those of an endpoint.
+ * The job that redelivers a range: a row for each portion, which puts the next one. So tenants take turns, and no more
+ * than a thousand retries are added to those of an endpoint.
  */
 export const declare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -13,23 +13,23 @@ import * as Withdrawal from "./Withdrawal.ts"
 
 export const notFound = ApiError.of("subscription_not_found", "no such webhook subscription")
 
-/** Who changes a subscription, and from which address if that is known. */
+/** The author of a change of a subscription, with the address if it is known. */
 export interface Author {
   readonly actor: AuditRow["actor"]
   readonly ip: string | null
 }
 
-/** What a change comes to: what is answered and stored with it. */
+/** The result of a change, and the rows that are stored with it. */
 interface Changed<A> {
   readonly result: A
   readonly audit: ReadonlyArray<AuditRow>
   /** The answer that the receipt keeps. */
   readonly rendered: Rendered | null
-  /** Endpoints that got work from it. */
+  /** The endpoints that got work from it. */
   readonly made: ReadonlyArray<WebhookEndpointRef>
 }
 
-/** Changes of a subscription: each is one transaction under the lock of its row, with its audit lines. */
+/** Changes a subscription: each change is one transaction under the lock of its row, with its audit lines. */
 export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -79,8 +79,8 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
   })
 
   /**
-   * Turns a subscription on or off for somebody who is not its tenant. What waits for one that is turned off fails with
-   * the reason; one that is turned on begins anew. What it is already changes nothing.
+   * Enables or disables a subscription for a caller other than its tenant. The waiting deliveries of a disabled one
+   * fail with the reason; an enabled one has no failures counted. Setting the present state again changes nothing.
    */
   const setActive = Effect.fnUntraced(function* (
     id: Id.SubscriptionId,

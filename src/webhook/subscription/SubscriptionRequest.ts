@@ -5,23 +5,23 @@ import { isEventType } from "../../domain/event/EventCatalogue.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
-/** What a tenant asks of a subscription. Types and lengths have been checked, the meaning has not. */
+/** A tenant's request for a subscription. Types and lengths have been checked, the meaning has not. */
 export interface SubscriptionRequest {
   readonly targetUrl: string
   readonly eventTypes: ReadonlyArray<string>
   /** At most 200 characters. */
   readonly description: string | null
-  /** In the form of a `svc_route_…` id. */
+  /** An id of the form `svc_route_…`. */
   readonly connectionId: RouteId | null
   readonly isActive: boolean
 }
 
-/** Fields left out stay as they are. */
+/** Absent fields stay as they are. */
 export type SubscriptionPatch = Partial<SubscriptionRequest>
 
 /**
- * The rules on the fields that are given, guide/webhooks.md#subscriptions: an empty list is `event_types_required`, an
- * unknown name is `invalid_request`, and `*` beside other names is `*`. `refuse` judges the URL.
+ * Checks the given fields, guide/webhooks.md#subscriptions: an empty list is `event_types_required`, an unknown name is
+ * `invalid_request`, and `*` beside other names is `*`. `refuse` judges the URL.
  */
 export const check = <R extends SubscriptionPatch>(
   request: R,
@@ -61,7 +61,9 @@ interface Change {
 
 const forAudit = (row: SubscriptionRow): SubscriptionRow => ({ ...row, targetUrl: Secret.maskUrl(row.targetUrl) })
 
-/** Old and new values of the fields that `after` changes, for the audit log: without what may be secret in a URL. */
+/**
+ * Old and new values of the fields that `after` changes, for the audit log, without the possibly secret parts of a URL.
+ */
 export const changes = (before: SubscriptionRow, after: SubscriptionRow): ReadonlyArray<Change> =>
   (Object.keys(wireNames) as Array<keyof typeof wireNames>).flatMap((name) =>
     String(before[name]) === String(after[name])

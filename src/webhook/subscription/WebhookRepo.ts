@@ -5,7 +5,7 @@ import type { DeliveryId, SubscriptionId, TenantId } from "../../domain/Id.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { delivery, type DeliveryRow, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
-/** The filters of `GET /v1/webhook-deliveries`; all that are given must hold. */
+/** The filters of `GET /v1/webhook-deliveries`; a delivery matches when all given ones hold. */
 export interface DeliveryFilters {
   readonly subscriptionId?: SubscriptionId
   readonly status?: DeliveryStatus
@@ -15,7 +15,10 @@ export interface DeliveryFilters {
 
 export type WebhookRepo = Effect.Success<typeof make>
 
-/** Rows of `webhook_subscription`, and `webhook_delivery` as the log that tenants read; every read is by tenant. */
+/**
+ * Reads and writes rows of `webhook_subscription`, and reads `webhook_delivery` as the log of tenants; every read is by
+ * tenant.
+ */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
@@ -44,7 +47,7 @@ export const make = Effect.gen(function* () {
         first
       ),
 
-    /** For whoever is not its tenant. */
+    /** Finds the tenant, for callers other than the tenant. */
     tenantOf: (id: SubscriptionId) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`
@@ -53,8 +56,8 @@ export const make = Effect.gen(function* () {
       ),
 
     /**
-     * How many the tenant has, counted up to `limit`. Until the transaction ends nobody else counts for the same tenant,
-     * so the one who counted may insert.
+     * Counts the tenant's subscriptions, up to `limit`. No other transaction counts for the same tenant until this one
+     * ends, so this one may insert.
      */
     countForInsert: (tenantId: TenantId, limit: number) =>
       Effect.andThen(
@@ -67,7 +70,7 @@ export const make = Effect.gen(function* () {
         )
       ),
 
-    /** Whether an active subscription of the tenant lists one of these events, or all. */
+    /** True when an active subscription of the tenant lists one of these events, or all. */
     wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>
       Effect.map(
         sql<{ readonly wanted: boolean }>`
@@ -76,7 +79,7 @@ export const make = Effect.gen(function* () {
         ([row]) => row?.wanted === true
       ),
 
-    /** Locked until the transaction ends. */
+    /** The row is locked until the transaction ends. */
     findForUpdate: (tenantId: TenantId, id: SubscriptionId) =>
       Effect.map(
         sql<SubscriptionRow>`
@@ -84,7 +87,7 @@ export const make = Effect.gen(function* () {
         first
       ),
 
-    /** What is turned on, or leads elsewhere, begins anew: its failures of before do not count. */
+    /** When a subscription is enabled or gets another URL, its earlier failures no longer count. */
     update: (tenantId: TenantId, row: SubscriptionRow) => sql`
       UPDATE webhook_subscription SET target_url = ${row.targetUrl}, event_types = ${row.eventTypes}::text[],
         description = ${row.description}, connection_id = ${row.connectionId}, is_active = ${row.isActive},
@@ -95,7 +98,7 @@ export const make = Effect.gen(function* () {
     remove: (tenantId: TenantId, id: SubscriptionId) =>
       sql`DELETE FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
-    /** Newest first. */
+    /** The newest first. */
     list: (tenantId: TenantId, window: Listing.Window) =>
       read({
         tenantId,
@@ -113,21 +116,21 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0] ?? null
       ),
 
-    /** For whoever is not its tenant. */
+    /** Finds the tenant, for callers other than the tenant. */
     tenantOfDelivery: (id: DeliveryId) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`SELECT tenant_id AS "tenantId" FROM webhook_delivery WHERE id = ${id}`,
         (rows) => rows[0]?.tenantId ?? null
       ),
 
-    /** Newest first. */
+    /** The newest first. */
     deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {
       const { createdAfterMs, eventType, status, subscriptionId } = filters
       const matches = [
         ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
-        // The given moment itself is left out, and with it every row that is shown as that millisecond.
+        // The given moment itself is excluded, and with it every row that is shown with that millisecond.
         ...(createdAfterMs === undefined
           ? []
           : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])

@@ -16,9 +16,7 @@ const fields = {
   createdAt: Field.time("When it was created.")
 }
 
-/**
- * A webhook subscription, guide/webhooks.md#subscriptions. The signing secret is in no view but that of its creation.
- */
+/** A webhook subscription, guide/webhooks.md#subscriptions. Only the view of its creation has the signing secret. */
 export const Subscription = Wire.struct(fields).pipe(Schema.annotateEncoded({ identifier: "WebhookSubscription" }))
 /** Times in epoch milliseconds. */
 export type SubscriptionRow = typeof Subscription.Type
@@ -63,10 +61,10 @@ export type DeliveryRow = typeof Delivery.Type
 
 export const delivery = Wire.encoder(Delivery)
 
-/** What may be asked to be made again. */
+/** The states in which a delivery may be requested again. */
 export const redeliverable = ["failed", "succeeded"] as const
 
-/** Deliveries of a subscription that are made again, guide/webhooks.md#redelivery. */
+/** A redelivery of a subscription's deliveries, guide/webhooks.md#redelivery. */
 export const Redelivery = Wire.struct({
   subscriptionId: Field.id("sub", "The subscription."),
   createdAfter: Field.timeOrNull("Deliveries of events after this moment; null: all that are kept.", null),

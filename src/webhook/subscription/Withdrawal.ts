@@ -5,12 +5,12 @@ import { Jobs } from "../../runtime/job/Jobs.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 import { failOver } from "../attempt/OutcomeWriter.ts"
 
-/** Deliveries of one transaction. */
+/** The most deliveries of one transaction. */
 const portionSize = 1_000
 
 const kind = "webhook.withdrawal"
 
-/** Some of what waits for `$1`, of one kind of unfinished rows. Their order is that of an index, which it makes it read. */
+/** Some waiting deliveries of `$1`, of one kind of unfinished rows. The order makes the statement read their index. */
 const waiting = (arm: string, order: string) => `
   (SELECT d.id FROM webhook_delivery d
     WHERE d.partition = (SELECT partition FROM tenant WHERE id = $3::uuid) AND d.tenant_id = $3::uuid AND d.destination = $1
@@ -18,8 +18,8 @@ const waiting = (arm: string, order: string) => `
     ORDER BY ${order} LIMIT (SELECT ${portionSize}))`
 
 /**
- * Fails a portion of what waits for a subscription (`$1`) of a tenant (`$3`), because of `$2`, as far as it was made
- * before the ordinal `$4`; an attempt that is under way ends with its outcome. Answers the events concerned.
+ * Fails a portion of the waiting deliveries of a subscription (`$1`) of a tenant (`$3`), because of `$2`, up to the
+ * ordinal `$4`; an attempt under way ends with its outcome. Returns the events concerned.
  */
 const portion = `
 WITH found AS MATERIALIZED (
@@ -49,25 +49,28 @@ interface Withdrawal {
   readonly tenantId: TenantId
   readonly id: string
   readonly because: string
-  /** The newest delivery of that moment: what is made later, when the subscription is on again, is none of it. */
+  /**
+   * The ordinal of the newest delivery at the time of the change. Later ones, made when the subscription is enabled
+   * again, are not withdrawn.
+   */
   readonly upTo: string
-  /** Numbers the portions, whose rows are told apart by it. */
+  /** The number of the portion, which distinguishes its job row from the others. */
   readonly number: number
 }
 
 const keyOf = ({ because, id, number, upTo }: Withdrawal): string => `${id} ${upTo} ${number} ${because}`
 
 /**
- * Fails what waits for a subscription that is turned off or deleted. A thousand deliveries go with the change itself,
- * and a job takes the others, portion by portion, so that the change takes as long whatever waits. Until then they are
- * not delivered either: who claims one finds that nobody subscribes.
+ * Fails the waiting deliveries of a subscription that is disabled or deleted. A thousand of them fail with the change
+ * itself, and a job fails the others, portion by portion, so that the duration of the change does not depend on their
+ * number. Until then they are not delivered either, because a claim finds no active subscription.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const jobs = yield* Jobs
 
-  /** Inside a transaction. Answers the endpoints to wake. */
+  /** Runs inside a transaction. Gives the endpoints to wake. */
   const withdraw = Effect.fnUntraced(function* (of: Withdrawal) {
     const { because, id, tenantId, upTo } = of
     const [done] = yield* sql.unsafe<Portion>(portion, [id, because, tenantId, upTo])
@@ -88,7 +91,7 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** Inside the transaction of the change. Answers the endpoints to wake. */
+  /** Runs inside the transaction of the change. Gives the endpoints to wake. */
   return Effect.fnUntraced(function* (tenantId: TenantId, id: string, because: string) {
     const [row] = yield* sql.unsafe<{ readonly ordinal: string }>(newest)
     return yield* withdraw({ tenantId, id, because, upTo: row?.ordinal ?? "0", number: 0 })
