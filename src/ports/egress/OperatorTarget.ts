@@ -2,15 +2,15 @@ import { Result } from "effect"
 import * as Target from "./Target.ts"
 
 /**
- * A service of the operator's own (object storage, a mail relay, a speech engine), as configuration names it.
+ * One of the operator's own services (object storage, a mail relay, a speech engine), from configuration.
  *
- * It may stand at a private address, have an authority of its own, and speak without TLS where the operator says so.
- * Only `boot/` makes one, from configuration (`scripts/floors.ts` checks that). A function that takes one
- * takes no string, so that no URL of a tenant gets there.
+ * It may be at a private address, have a certificate authority of its own, and do without TLS where the operator allows
+ * it. Only `app/boot/` makes one, from configuration (`scripts/floors.ts` checks that). A function with such a
+ * parameter takes no string, so that no URL of a tenant gets there.
  */
 export class OperatorTarget {
   readonly #base: Target.Target
-  /** PEM of authorities that are trusted besides the default roots. */
+  /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
 
   private constructor(base: Target.Target, authorities: string | null) {
@@ -18,11 +18,14 @@ export class OperatorTarget {
     this.authorities = authorities
   }
 
-  /** Fails with what follows "the URL …" in a sentence. The path of the URL comes before the path of every request. */
+  /**
+   * Fails with the end of a sentence that begins with "the URL …". The path of the URL precedes the path of every
+   * request.
+   */
   static configured(
     url: string,
     options: {
-      /** Whether `http:`, `ws:` and `smtp:` are accepted. */
+      /** True when `http:`, `ws:` and `smtp:` are accepted. */
       readonly plain: boolean
       readonly authorities?: string
     }
@@ -34,7 +37,7 @@ export class OperatorTarget {
     return Result.succeed(new OperatorTarget(base, options.authorities ?? null))
   }
 
-  /** `path` begins with a slash; one that leads out of the configured path is refused. */
+  /** `path` begins with a slash. A path that leads out of the configured one is refused. */
   at(path: string): Result.Result<Target.Target, Target.TargetFault> {
     if (!path.startsWith("/")) return Result.fail({ reason: "invalid_url", detail: "has a path without a slash" })
     const { href, scheme } = this.#base

@@ -1,18 +1,19 @@
 /**
- * Where to connect, already checked: plain data, which crosses a thread.
+ * A destination that was checked: plain data, which can be passed to another thread.
  *
- * A socket goes to one of `addresses` and resolves nothing itself. Use it at once, because the addresses may change.
+ * A socket connects to one of `addresses` and resolves nothing itself. Use it at once, because the addresses may
+ * change.
  */
 export interface Pinned {
-  /** IPv4 and IPv6 literals, at least one; each was checked. */
+  /** At least one IPv4 or IPv6 literal; each was checked. */
   readonly addresses: ReadonlyArray<string>
   readonly port: number
-  /** The name that the certificate must have, and `Host`: a host name, or an IP literal without brackets. */
+  /** The name in the certificate and in `Host`: a host name, or an IP literal without brackets. */
   readonly host: string
-  /** Over TLS. */
+  /** True when the connection uses TLS. */
   readonly secure: boolean
-  /** Path and query. */
+  /** The path with the query. */
   readonly path: string
-  /** PEM of authorities that are trusted besides the default roots. */
+  /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
 }

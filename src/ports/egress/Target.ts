@@ -1,7 +1,9 @@
 import { Result } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** What an IP address is for, after the IANA special-purpose registries (RFC 6890). Only `public` is the Internet. */
+/**
+ * The purpose of an IP address, after the IANA special-purpose registries (RFC 6890). Only `public` is the Internet.
+ */
 export type AddressKind =
   | "public"
   | "loopback"
@@ -12,7 +14,7 @@ export type AddressKind =
   | "link_local"
   | "unspecified"
   | "multicast"
-  /** Documentation, benchmarking, tunnels (6to4, Teredo), class E, everything not yet given out. */
+  /** Documentation, benchmarking, tunnels (6to4, Teredo), class E, everything that is not assigned yet. */
   | "reserved"
   | "not_an_address"
 
@@ -27,16 +29,21 @@ const kinds: Readonly<Record<string, AddressKind>> = {
 }
 
 const globalUnicast = ipaddr.IPv6.parse("2000::")
-/** The prefix of RFC 6052; its local cousin 64:ff9b:1::/48 (RFC 8215) leads wherever its operator likes. */
+/**
+ * The prefix of RFC 6052. An address under the local one, 64:ff9b:1::/48 (RFC 8215), leads wherever its operator wants.
+ */
 const nat64 = ipaddr.IPv6.parse("64:ff9b::")
-/** IPv4-compatible, RFC 4291 section 2.5.5.1, which `ipaddr.js` takes for mapped when it ends in dots. */
+/**
+ * An IPv4-compatible address (RFC 4291 section 2.5.5.1), which `ipaddr.js` takes for a mapped one when it ends in
+ * dotted decimal.
+ */
 const compatible = /^::\d+\./
 
 /**
- * Says what `address`, an IPv4 or IPv6 literal without brackets, is for.
+ * Gives the purpose of `address`, an IPv4 or IPv6 literal without brackets.
  *
- * An IPv6 address that is only another way to write an IPv4 one (mapped, or through NAT64) is what that one is. Outside
- * 2000::/3 nothing is public, known or not (`::127.0.0.1` and `::ffff:0:127.0.0.1` are among those).
+ * An IPv6 address that is only another notation of an IPv4 one (mapped, or through NAT64) has the purpose of that one.
+ * Outside 2000::/3 nothing is public, known or not (`::127.0.0.1` and `::ffff:0:127.0.0.1` are among those).
  */
 export const classify = (address: string): AddressKind => {
   const parsed = meant(address)
@@ -52,8 +59,8 @@ export const classify = (address: string): AddressKind => {
 }
 
 /**
- * The address that a literal leads to, null where it is none: an IPv6 address that is only another way to write an IPv4
- * one (mapped, or through NAT64) is that one.
+ * Gives the address that a literal leads to; null when it is none. An IPv6 address that is only another notation of an
+ * IPv4 one (mapped, or through NAT64) leads to that one.
  */
 export const meant = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
   if (!ipaddr.isValid(address)) return null
@@ -65,11 +72,11 @@ export const meant = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
     : parsed
 }
 
-/** What may be reached. */
+/** The rules for what may be reached. */
 export interface Rules {
-  /** Whether an address may be reached; asked for every literal and every resolved address. */
+  /** True when an address may be reached. It is called for every literal and every resolved address. */
   readonly permits: (address: string) => boolean
-  /** Whether names without a dot, `localhost`, `.local`, `.internal` and their like may be asked for at all. */
+  /** True when names without a dot, `localhost`, `.local`, `.internal` and the like may be resolved at all. */
   readonly localNames: boolean
 }
 
@@ -77,12 +84,15 @@ export const publicOnly: Rules = { permits: (address) => classify(address) === "
 
 const reachable: ReadonlySet<AddressKind> = new Set(["public", "loopback", "private", "shared"])
 
-/** With `ALLOW_PRIVATE_TARGETS`: private networks too, but never link-local (cloud metadata) or what is no host. */
+/**
+ * The rules with `ALLOW_PRIVATE_TARGETS`: private networks too, but never link-local ones (cloud metadata) or addresses
+ * that no host can have.
+ */
 export const privateToo: Rules = { permits: (address) => reachable.has(classify(address)), localNames: true }
 
 /**
- * For what the operator configures: any address that a host can have, cloud metadata among them. Only `OperatorTarget`
- * uses it.
+ * The rules for configured services: any address that a host can have, including cloud metadata. Only `OperatorTarget`
+ * uses them.
  */
 export const operators: Rules = {
   permits: (address) => !unreachable.has(classify(address)),
@@ -90,10 +100,10 @@ export const operators: Rules = {
 }
 const unreachable: ReadonlySet<AddressKind> = new Set(["unspecified", "multicast", "not_an_address"])
 
-/** What a tenant's URL may be. */
+/** The schemes of tenants' URLs. */
 export type Scheme = "https:" | "wss:"
 
-/** Further schemes, by which the operator's own services are reached (`OperatorEgress.ts`). */
+/** The schemes of the operator's own services (`OperatorEgress.ts`). */
 type OperatorScheme = Scheme | "http:" | "ws:" | "smtp:" | "smtps:"
 
 const defaultPorts: Readonly<Record<OperatorScheme, number>> = {
@@ -105,48 +115,51 @@ const defaultPorts: Readonly<Record<OperatorScheme, number>> = {
   "smtp:": 587
 }
 
-/** An accepted URL, taken apart once. */
+/** An accepted URL, parsed once. */
 export interface Target {
   readonly scheme: OperatorScheme
-  /** ASCII, lower case, no brackets, no final dot. */
+  /** The host in ASCII and lower case, without brackets and without a final dot. */
   readonly host: string
   readonly port: number
-  /** Path and query. */
+  /** The path with the query. */
   readonly path: string
-  /** As normalised by the URL standard, for resolving a redirect against it. */
+  /** The URL as normalised by the URL standard, against which a redirect is resolved. */
   readonly href: string
 }
 
 export interface TargetFault {
   readonly reason: "invalid_url" | "blocked"
-  /** Follows "the URL …" in a sentence; holds nothing of the URL. */
+  /** The end of a sentence that begins with "the URL …". It contains nothing of the URL. */
   readonly detail: string
 }
 
 const invalid = (detail: string): Result.Result<never, TargetFault> => Result.fail({ reason: "invalid_url", detail })
 const blocked = (detail: string): Result.Result<never, TargetFault> => Result.fail({ reason: "blocked", detail })
 
-/** Unicode code points. */
+/** The limit in Unicode code points. */
 export const maxUrlLength = 2048
 
-/** Spaces, controls and backslashes, which the URL standard drops or rewrites: what is stored must be what is used. */
+/**
+ * Spaces, controls and backslashes are refused because the URL standard drops or rewrites them, and the stored URL must
+ * be the one that is used.
+ */
 // oxlint-disable-next-line no-control-regex
 const rewritten = /[\u0000-\u0020\u007f\\]/
 
-/** `https:example.com` and `https:///example.com` are repaired by the URL standard, and by nobody else. */
+/** Refuses `https:example.com` and `https:///example.com`, which only the URL standard repairs. */
 const spelledOut = /^[a-z]+:\/\/[^/]/i
 
-/** A letter that no form of an address has. To find that a name is no address costs as much as half of a request. */
+/** A letter that no notation of an address has. Parsing a name as an address costs half as much as a request. */
 const neverAddress = /[g-wyz]/
 
 /** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`; and any name without a dot. */
 const localName = /^[^.]+$|(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/
 
 /**
- * Reads a URL that a tenant gave, or where a redirect leads, and refuses what no resolver is needed to refuse.
+ * Parses a URL that a tenant gave or a redirect names, and refuses everything that can be refused without a resolver.
  *
- * The URL standard makes the odd forms of a host ordinary ones first (`0x7f.1`, `2130706433`, `①②⑦.0.0.1` and
- * `127.0.0.1.` are all 127.0.0.1), so the check sees what a connection would see.
+ * The URL standard first normalises unusual forms of a host (`0x7f.1`, `2130706433`, `①②⑦.0.0.1` and `127.0.0.1.` are
+ * all 127.0.0.1), so the check sees what a connection would see.
  */
 export const parse = (
   url: string,
@@ -179,6 +192,6 @@ export const parse = (
   })
 }
 
-/** `Egress.refuse` of these rules. */
+/** Does `Egress.refuse` with these rules. */
 export const refuse = (url: string, rules: Rules, schemes?: ReadonlyArray<Scheme>): string | null =>
   Result.match(parse(url, rules, schemes), { onSuccess: () => null, onFailure: ({ detail }) => detail })

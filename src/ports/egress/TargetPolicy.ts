@@ -1,14 +1,17 @@
 import * as TargetRules from "./TargetRules.ts"
 
-/** The operator's rules for targets as they are now. Mutable: whoever keeps them sets them, and every request asks. */
+/**
+ * The operator's current rules for targets. It is mutable: `tenancy/target` sets the rules, and every request reads
+ * them.
+ */
 export interface TargetPolicy {
   readonly rules: () => TargetRules.TargetRules
   readonly set: (rules: ReadonlyArray<TargetRules.Rule>) => void
-  /** Told after each change; connections that were opened under other rules are not kept. */
+  /** The listener is called after each change, because connections that were opened under other rules are not kept. */
   readonly onChange: (listener: () => void) => void
 }
 
-/** Without a rule yet. */
+/** Makes a policy that has no rules yet. */
 export const make = (): TargetPolicy => {
   const listeners: Array<() => void> = []
   let current = TargetRules.none

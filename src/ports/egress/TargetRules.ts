@@ -3,15 +3,15 @@ import ipaddr from "ipaddr.js"
 import * as Target from "./Target.ts"
 
 /**
- * The operator's word on where tenants' URLs may lead: hosts (`hooks.example.com`), domains with all that is below them
- * (`.example.com`), addresses and networks (`192.0.2.0/24`). It comes on top of what `Target.ts` refuses of itself.
+ * The operator's rules for where tenants' URLs may lead: hosts (`hooks.example.com`), domains with everything below
+ * them (`.example.com`), addresses and networks (`192.0.2.0/24`). They add to the refusals of `Target.ts`.
  *
- * What is denied is refused, whatever else is allowed. Once something is allowed, nothing else is: a target must have
- * its host named, or all of its addresses within allowed networks.
+ * A denied target is refused, whatever else is allowed. Once anything is allowed, everything else is refused: a target
+ * must have its host named, or all of its addresses within allowed networks.
  */
 export type Verdict = "allow" | "deny"
 
-/** A rule in its one spelling. */
+/** A rule in its canonical form. */
 export interface Rule {
   readonly value: string
   readonly verdict: Verdict
@@ -27,17 +27,17 @@ interface Side {
 
 export interface TargetRules {
   /**
-   * Whether the host is refused by its name alone, or by its address where it is one. False: its addresses decide, once
-   * they are known.
+   * True when the host is refused by its name alone, or by its address where it is one. False: its addresses decide,
+   * once they are known.
    */
   readonly refusesHost: (host: string) => boolean
-  /** Whether these are refused as addresses of the host. */
+  /** True when these are refused as addresses of the host. */
   readonly refuses: (host: string, addresses: ReadonlyArray<string>) => boolean
 }
 
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 
-/** The one spelling of what a rule names; fails with what follows "it" in a sentence. */
+/** Gives the canonical form of a rule's value; fails with the end of a sentence that begins with "it". */
 export const parse = (text: string): Result.Result<string, string> => {
   const value = text.trim().toLowerCase()
   const network = networkOf(value)
@@ -59,7 +59,7 @@ const networkOf = (value: string): Network | null => {
   return /^[0-9]{1,3}$/.test(bits) && Number(bits) <= size ? [base, Number(bits)] : null
 }
 
-/** Written out: `ipaddr.js` reads a bare number, too. */
+/** Accepts only the full notation, because `ipaddr.js` also reads a bare number. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
 
 const masked = ([base, bits]: Network): string =>
@@ -86,7 +86,7 @@ const holds = ({ networks }: Side, address: string): boolean => {
   return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
 }
 
-/** `rules` in their one spelling (`parse`). */
+/** `rules` are in their canonical form (`parse`). */
 export const make = (rules: ReadonlyArray<Rule>): TargetRules => {
   const side = (verdict: Verdict) => sideOf(rules.filter((rule) => rule.verdict === verdict).map(({ value }) => value))
   const allowed = side("allow")
@@ -107,5 +107,5 @@ export const make = (rules: ReadonlyArray<Rule>): TargetRules => {
   }
 }
 
-/** No rule: whatever `Target.ts` lets through. */
+/** Without a rule, everything that `Target.ts` accepts is allowed. */
 export const none = make([])

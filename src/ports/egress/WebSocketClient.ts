@@ -1,25 +1,25 @@
 import type { EgressReason } from "./Egress.ts"
 import type { Pinned } from "./Pinned.ts"
 
-/** A client's WebSocket (RFC 6455), opened in the thread that calls. */
+/** A WebSocket client (RFC 6455), opened in the calling thread. */
 
 export interface Options {
   readonly headers: Readonly<Record<string, string>>
   readonly protocols: ReadonlyArray<string>
-  /** Connection, TLS and the whole handshake. */
+  /** The limit for connection, TLS and the whole handshake. */
   readonly handshakeMs: number
-  /** A longer message closes with `too_large`; no more than this of it is ever held. */
+  /** The longest message. A longer one closes with `too_large`; no more than this of it is ever held. */
   readonly maxMessageBytes: number
-  /** The most that may wait for the network to take it; `send` refuses what would go beyond. */
+  /** The most bytes that may wait for the network; `send` refuses a message that would exceed it. */
   readonly maxBufferedBytes: number
-  /** A ping goes out this often. */
+  /** The time between two pings. */
   readonly pingMs: number
-  /** Closes with `timeout` when nothing whole (message, ping, pong) came for so long. */
+  /** Closes with `timeout` when nothing complete (message, ping, pong) came for this time. */
   readonly silenceMs: number
 }
 
 export interface Closed {
-  /** `closed`: by a close frame, of either side. */
+  /** `closed`: by a close frame, from either side. */
   readonly reason: EgressReason | "closed"
   /** The code of a close frame, RFC 6455 section 7.4; 1005 when it had none. Null without a close frame. */
   readonly code: number | null
@@ -27,23 +27,23 @@ export interface Closed {
 }
 
 interface Handlers {
-  /** Said at most once, before any message. */
+  /** Called at most once, before any message. */
   readonly onOpen: () => void
   readonly onMessage: (message: string | Uint8Array) => void
-  /** Said exactly once, the last word; nothing is open afterwards. */
+  /** Called exactly once, as the last call; nothing is open afterwards. */
   readonly onClose: (closed: Closed) => void
 }
 
 export interface Link {
-  /** False: not sent, because it is not open, or `maxBufferedBytes` would be exceeded. */
+  /** False: the message was not sent, because the link is not open, or `maxBufferedBytes` would be exceeded. */
   readonly send: (message: string | Uint8Array) => boolean
   readonly bufferedBytes: () => number
-  /** Nothing more is read, but for what has been already, until `resume`. */
+  /** Stops reading until `resume`. Bytes that were read before are still handed over. */
   readonly pause: () => void
   readonly resume: () => void
-  /** By a close frame; a side that does not answer it is cut off after two seconds. */
+  /** Sends a close frame; a side that does not answer it is cut off after two seconds. */
   readonly close: (code?: number, reason?: string) => void
 }
 
-/** Never throws for what the network does: every failure is told by `onClose`, later than the return. */
+/** Never throws for a failure of the network: `onClose` reports every one, after this has returned. */
 export type Open = (pinned: Pinned, options: Options, handlers: Handlers) => Link

@@ -1,12 +1,12 @@
 import { lookup as systemLookup, Resolver } from "node:dns/promises"
 import { isIPv6, type LookupFunction } from "node:net"
 
-/** All addresses of a host name, IPv4 and IPv6 literals. Rejects when there are none. */
+/** Gives all addresses of a host name, as IPv4 and IPv6 literals. Rejects when there are none. */
 export type Resolve = (host: string) => Promise<ReadonlyArray<string>>
 
 /**
- * Asks the DNS servers of the machine, without its hosts file and off the thread pool: two slow names of one tenant
- * would hold up `getaddrinfo` for everyone.
+ * Asks the DNS servers of the machine, without its hosts file and off the thread pool, because two slow names of one
+ * tenant would hold up `getaddrinfo` for everyone.
  */
 export const dns = (): Resolve => {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
@@ -18,10 +18,10 @@ export const dns = (): Resolve => {
   }
 }
 
-/** Asks the machine as any program does, hosts file included, because private targets often stand only there. */
+/** Asks the machine as any program does, including its hosts file, because private targets often are only there. */
 export const system: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-/** A lookup that found an address which may not be reached, or which the operator does not allow. */
+/** A lookup found an address that may not be reached, or that the operator does not allow. */
 class BlockedAddress extends Error {
   readonly code: "EBLOCKED" | "EDENIED"
   constructor(code: "EBLOCKED" | "EDENIED") {
@@ -31,8 +31,8 @@ class BlockedAddress extends Error {
 }
 
 /**
- * Every address of a host, each checked. One forbidden address among many refuses the name, because an honest public
- * name has none. The caller is not told what the name resolved to: a tenant could map a private network with it.
+ * Gives every address of a host, each checked. One forbidden address among many refuses the name, because an honest
+ * public name has none. The error does not name the address, because a tenant could map a private network with it.
  */
 export const checked =
   (
@@ -51,8 +51,8 @@ export const checked =
   }
 
 /**
- * The `lookup` of a socket: it is handed the very addresses that were checked. There is no second resolution between
- * check and connect, so a DNS answer that changes in between has nowhere to act.
+ * The `lookup` of a socket, which gives exactly the addresses that were checked. There is no second resolution between
+ * check and connect, so a DNS answer that changes in between has no effect.
  */
 export const make =
   (resolve: Resolve): LookupFunction =>

@@ -14,27 +14,27 @@ import * as StreamExchange from "./StreamExchange.ts"
 import * as Trust from "./Trust.ts"
 
 /**
- * As many as webhook deliveries may be under way. Many tenants may share a receiver's host, and whoever waited for a
- * connection there would wait for the requests of others.
+ * The number of webhook deliveries that may be under way. Many tenants may share a receiver's host, and a request that
+ * waited for a connection there would wait for the requests of others.
  */
 export const connectionsPerDestination = 2_048
 
 export interface Options {
   readonly permits: (address: string) => boolean
-  /** Whether all of these together are refused as addresses of the host; nothing is, by default. */
+  /** True when all of these together are refused as addresses of the host; by default none are. */
   readonly refuses?: (host: string, addresses: ReadonlyArray<string>) => boolean
   readonly resolve: CheckedLookup.Resolve
-  /** PEM certificates trusted besides the default roots. */
+  /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
-  /** Connections per host and port. */
+  /** The most connections per host and port. */
   readonly maxConnectionsPerDestination?: number
-  /** Requests under way in all, streams among them; one more fails at once with `connect`. */
+  /** The most requests under way in all, including streams; one more fails at once with `connect`. */
   readonly maxInFlight?: number
-  /** An unused connection is closed after this long, or when the peer's `Keep-Alive` header says so. */
+  /** An unused connection is closed after this time, or earlier when the peer's `Keep-Alive` header asks for it. */
   readonly idleMs?: number
 }
 
-/** Requests to targets that were parsed, under one set of rules; what both profiles share. */
+/** Sends requests to parsed targets, under one set of rules. Both kinds of egress use it. */
 export interface Client {
   readonly request: (target: Target, request: Whole, withinMs: number) => Effect.Effect<EgressResponse, EgressError>
   readonly stream: <E>(
@@ -42,14 +42,14 @@ export interface Client {
     request: Streamed<E>
   ) => Effect.Effect<EgressStreamResponse<E>, EgressError | E, Scope.Scope>
   readonly pin: (target: Target, timeoutMs: number) => Effect.Effect<Pinned, EgressError>
-  /** No connection that is open now serves another request: what may be reached has changed. */
+  /** Keeps open connections from serving further requests, because the rules have changed. */
   readonly renew: () => void
 }
 
-/** Over this many open connections, one that falls idle is closed. */
+/** With more open connections than this, one that becomes idle is closed. */
 const maxIdleConnections = 1024
 
-/** A parsed target, or why there is none. */
+/** Gives a parsed target, or fails with the reason why there is none. */
 export const accepted = (parsed: Result.Result<Target, TargetFault>): Effect.Effect<Target, EgressError> =>
   Result.match(parsed, {
     onSuccess: (target) => Effect.succeed(target),
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     },
     request: (target, request, withinMs) =>
       Effect.scoped(Effect.andThen(admitted, exchange(beginAt(target, true), request, withinMs, pace))),
-    // On a connection of its own: a kept one may be closed by the peer, and a stream cannot be sent again.
+    // A stream gets a new connection, because the peer may close a kept one, and a stream cannot be sent again.
     stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(beginAt(target, false), request)),
     pin: ({ host, path, port, scheme }, timeoutMs) =>
       Effect.tryPromise({

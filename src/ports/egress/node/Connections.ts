@@ -4,13 +4,13 @@ import type { Duplex } from "node:stream"
 /**
  * Kept-alive TLS connections, pooled by host and port.
  *
- * At most `maxSockets` per destination; requests beyond that wait their turn there, within their own deadlines. Over
- * `maxIdle` open connections in all, one that falls idle is closed instead of kept.
+ * There are at most `maxSockets` per destination; further requests wait their turn there, within their own deadlines.
+ * With more than `maxIdle` open connections in all, one that becomes idle is closed instead of kept.
  */
 export class Connections extends Agent {
   #open = 0
   readonly #maxIdle: number
-  /** Connections that may be used again. */
+  /** The connections that may be used again. */
   #current = new WeakSet<Duplex>()
 
   constructor(options: AgentOptions & { readonly maxSockets: number; readonly maxIdle: number }) {
@@ -18,7 +18,7 @@ export class Connections extends Agent {
     this.#maxIdle = options.maxIdle
   }
 
-  /** Every connection has the same TLS options, so the name that Node puts together of all of them can be short. */
+  /** Gives a short name. Node's default lists all TLS options, which are the same for every connection here. */
   override getName(options: RequestOptions = {}): string {
     return `${options.host}:${options.port}`
   }

@@ -4,10 +4,10 @@ import * as Pace from "../../../runtime/fair/Pace.ts"
 import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
 import * as Failure from "./Failure.ts"
 
-/** Starts a request, whose body and end are still to come. */
+/** Starts a request. Its body and its end follow. */
 export type Begin = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
 
-/** After a cut answer, read on and forget this much so that the connection can be used again; then close it. */
+/** After a cut answer, this much is read and dropped, so that the connection can be used again; then it is closed. */
 const forgottenBytes = 65_536
 
 export const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
@@ -17,11 +17,11 @@ export const headersOf = (response: IncomingMessage): Readonly<Record<string, st
   return headers
 }
 
-/** How long the body of this answer says that it is: an answer to HEAD tells of another one's. */
+/** The announced length of this answer's body. It is 0 for HEAD, whose answer announces the length of another one. */
 export const announced = (response: IncomingMessage, method: Asked["method"]): number =>
   method === "HEAD" ? 0 : Number(response.headers["content-length"] ?? 0)
 
-/** The first `length` bytes of the chunks, in memory of their own. */
+/** Copies the first `length` bytes of the chunks into new memory. */
 const joined = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array => {
   const whole = new Uint8Array(length)
   let at = 0
@@ -34,7 +34,7 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array =
 }
 
 /**
- * One request and its answer, no redirects.
+ * Sends one request and receives its answer, without redirects.
  *
  * `withinMs` spans queueing, resolution, connection, TLS and the last byte. Interruption and every failure close the
  * connection. When a kept-alive connection turns out to be closed before a byte of an answer, the request is sent once
@@ -51,7 +51,7 @@ export const exchange = (
     let settled = false
     let answered = false
     let sentTwice = false
-    /** Answers with what has come of a body that may be cut. */
+    /** Completes with the received part of a body that may be cut; null: the body may not be cut, or none has begun. */
     let cut: (() => void) | null = null
 
     const succeed = (response: EgressResponse) => {
@@ -92,7 +92,7 @@ export const exchange = (
       }
       if (pacedFor === undefined) response.on("data", take)
       else Pace.follow(response, (read) => pace.ask(pacedFor, read), take)
-      // A moment later the connection is back in its pool, where the caller's next request should find it.
+      // The connection is back in its pool a moment later, where the caller's next request should find it.
       response.on("end", () => setImmediate(finish))
       response.on("error", (error) => (cut === null ? fail(Failure.fromNode(error)) : cut()))
       response.once("close", () => clearTimeout(deadline))
@@ -113,13 +113,13 @@ export const exchange = (
         } else fail(Failure.fromNode(error))
       })
       request.once("close", () => {
-        // A peer that switched protocols, which nobody asked for, ends without an error.
+        // A peer that switches protocols without being asked ends without an error.
         if (request === current && !answered) failWith("reset", "the connection was closed without an answer")
       })
       request.end(body)
     }
 
-    // This comes first: what cannot be begun throws here, and leaves no timer.
+    // This comes first, because a request that cannot be begun throws here and must leave no timer.
     send()
     const deadline = setTimeout(() => {
       if (cut === null) failWith("timeout", "no complete answer in time")

@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, EgressReason>> = {
   HPE_HEADER_OVERFLOW: "too_large"
 }
 
-/** Codes that Node gives a certificate it does not accept are OpenSSL's names, among them `CERT_HAS_EXPIRED`. */
+/** Node's codes for a certificate that it does not accept are OpenSSL's names, such as `CERT_HAS_EXPIRED`. */
 const tls = /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH)/
 
 const details: Readonly<Record<string, string>> = {
@@ -26,12 +26,12 @@ const details: Readonly<Record<string, string>> = {
 
 const codeOf = (error: Error): string => {
   if ("code" in error && typeof error.code === "string") return error.code
-  // Several addresses were tried: the first failure stands for all.
+  // Several addresses were tried, and the first failure represents all.
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0])
   return "ECONNRESET"
 }
 
-/** What a socket or parser error means to the caller. Tells codes, never addresses: tenants read it. */
+/** Translates a socket or parser error. The detail has codes, never addresses, because tenants read it. */
 export const fromNode = (error: Error): EgressError => {
   const code = codeOf(error)
   const early = code === "ECONNRESET" && error.message.includes("before secure TLS connection")
@@ -39,5 +39,5 @@ export const fromNode = (error: Error): EgressError => {
   return new EgressError({ reason, detail: details[code] ?? code })
 }
 
-/** Whether a kept connection may just have been closed by its peer while we wrote to it. */
+/** True when the peer may just have closed a kept connection while we wrote to it. */
 export const isHangup = (error: Error): boolean => ["ECONNRESET", "EPIPE"].includes(codeOf(error))

@@ -9,9 +9,9 @@ import * as Client from "./Client.ts"
 
 export interface Options extends Omit<Client.Options, "permits" | "authorities"> {
   readonly rules: Target.Rules
-  /** The operator's, on top of `rules`. */
+  /** The operator's policy, which adds to `rules`. */
   readonly policy?: TargetPolicy.TargetPolicy
-  /** PEM certificates trusted besides the default roots. */
+  /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly extraAuthorities?: string
 }
 
@@ -19,7 +19,7 @@ const refused: Target.TargetFault = { reason: "blocked", detail: "points to a ho
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Credentials stay with the origin they were for. */
+/** Credentials are not sent to another origin than their own. */
 const anonymous = ({ headers, ...request }: EgressRequest): EgressRequest => ({
   ...request,
   headers: Object.fromEntries(
@@ -27,7 +27,7 @@ const anonymous = ({ headers, ...request }: EgressRequest): EgressRequest => ({
   )
 })
 
-/** Egress under these rules; connections close with the scope. */
+/** Makes an egress under these rules; its connections close with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { extraAuthorities, policy = TargetPolicy.make(), rules } = options
   const client = yield* Client.make({

@@ -25,6 +25,6 @@ const open = Effect.fnUntraced(function* (service: OperatorTarget, resolve: Chec
   return opened
 })
 
-/** Names are asked of the machine, its hosts file included: that is where an operator's services are. */
+/** Names are resolved by the machine, including its hosts file, because an operator's services are named there. */
 export const layer = (resolve: CheckedLookup.Resolve = CheckedLookup.system): Layer.Layer<OperatorEgress> =>
   Layer.succeed(OperatorEgress, { open: (target) => open(target, resolve) })

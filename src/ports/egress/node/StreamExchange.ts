@@ -8,9 +8,10 @@ const failed = (reason: EgressReason, detail: string) => Cause.fail(new EgressEr
 const stalled = (detail: string) => failed("timeout", detail)
 
 /**
- * One request whose bodies flow, as `Egress.stream` says.
+ * Sends one request whose bodies are streamed, as `Egress.stream` specifies.
  *
- * Node buffers at most 16 KiB each way: an upload is pulled when that was taken, an answer is read when it is pulled.
+ * Node buffers at most 16 KiB each way: an upload is pulled when its last chunk was taken, an answer is read when it is
+ * pulled.
  */
 export const make = <E>(
   begin: Begin,
@@ -27,7 +28,7 @@ export const make = <E>(
     const head = yield* Deferred.make<IncomingMessage>()
     let answer: IncomingMessage | undefined
     const broken = yield* Deferred.make<never, EgressError | E>()
-    /** Ends the exchange early. An answer that is there whole stands: a server may answer early and hang up. */
+    /** Ends the exchange early. A complete answer stays valid, because a server may answer early and hang up. */
     const because = (cause: Cause.Cause<EgressError | E>) => {
       if (answer?.complete === true) return
       Deferred.doneUnsafe(broken, Effect.failCause(cause))
@@ -42,7 +43,7 @@ export const make = <E>(
     request.once("close", () => {
       if (answer === undefined) because(failed("reset", "the connection was closed without an answer"))
     })
-    // The other side may want to answer before the first byte of the body.
+    // The headers are sent now, because the other side may want to answer before the first byte of the body.
     if (body !== undefined) request.flushHeaders()
 
     yield* Effect.forkScoped(
@@ -75,7 +76,7 @@ export const make = <E>(
 const noAnswer = Effect.failCause(stalled("the other side does not answer"))
 const tooLarge = (max: number) => failed("too_large", `the answer is longer than ${max} bytes`)
 
-/** Sends all of it, and waits wherever the other side does. */
+/** Sends the whole body, and waits whenever the other side does not read. */
 const upload = <E>(
   request: ClientRequest,
   body: Upload<E> | undefined,
@@ -104,7 +105,7 @@ const upload = <E>(
   )
 }
 
-/** The answer's body; what arrived before a break comes before it. */
+/** The answer's body. Bytes that arrived before a break come before its failure. */
 const download = <E>(
   request: ClientRequest,
   response: IncomingMessage,
@@ -117,9 +118,9 @@ const download = <E>(
     return Effect.failCause(cause)
   }
 
-  /** What is there now: a chunk, the end, why there is no end, or nothing yet. */
+  /** Gives a chunk, the end, or the failure; null: there is nothing yet. */
   const take = (): Effect.Effect<readonly [Uint8Array], EgressError | E | Cause.Done> | null => {
-    // What is cut off must not look like an end: Node ends the answer of a request that is destroyed.
+    // A body that breaks off must not look complete, because Node ends the answer of a request that is destroyed.
     if (Deferred.isDoneUnsafe(broken) && response.readableLength === 0) return Deferred.await(broken)
     const chunk: Buffer | null = response.read()
     if (chunk === null) return response.readableEnded && response.complete ? Cause.done() : null
@@ -127,7 +128,7 @@ const download = <E>(
     return received > maxResponseBytes ? giveUp(tooLarge(maxResponseBytes)) : Effect.succeed([chunk])
   }
 
-  // It asks only while somebody waits: a chunk that is read and not handed over would be lost.
+  // It reads only while a reader waits, because a chunk that is read and not handed over would be lost.
   let wake: (() => void) | null = null
   for (const name of ["readable", "end", "close"]) response.on(name, () => wake?.())
   const next = Effect.callback<readonly [Uint8Array], EgressError | E | Cause.Done>((resume) => {

@@ -1,11 +1,11 @@
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 
-/** One for each set of authorities that the configuration names: there are few. */
+/** One context for each set of authorities in the configuration; there are few. */
 const contexts = new Map<string, SecureContext>()
 
 /**
- * TLS with these authorities (PEM) besides the default roots; `undefined`, which is Node's own, for none. Made once:
- * reading the roots anew for each connection costs more than the handshake.
+ * The TLS context with these authorities (PEM) besides the default roots; `undefined`, which is Node's own, for none.
+ * It is made once, because reading the roots for each connection costs more than the handshake.
  */
 export const contextOf = (authorities: string | null): SecureContext | undefined => {
   if (authorities === null) return undefined

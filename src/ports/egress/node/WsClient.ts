@@ -6,7 +6,10 @@ import * as CheckedLookup from "./CheckedLookup.ts"
 import * as Failure from "./Failure.ts"
 import * as Trust from "./Trust.ts"
 
-/** For the other side's close frame or the end of its connection behind it, and for what is still to be sent before ours. */
+/**
+ * How long to wait for the other side's close frame, for the end of its connection after it, and for the messages that
+ * are sent before our close frame.
+ */
 const closeMs = 2_000
 
 const urlOf = ({ host, path, port, secure }: Pinned): string =>
@@ -16,7 +19,7 @@ const ignore = (): void => undefined
 
 const broken = (reason: Closed["reason"], detail: string): Closed => ({ reason, code: null, detail })
 
-/** What `ws` says of a peer that breaks the protocol has a code of its own; of a wrong handshake it has none. */
+/** The error of `ws` has a code for a peer that breaks the protocol, and none for a wrong handshake. */
 const fromError = (error: Error): Closed => {
   const code = "code" in error ? String(error.code) : null
   if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") return broken("too_large", "the message is too long")
@@ -25,7 +28,7 @@ const fromError = (error: Error): Closed => {
   return broken(reason, detail)
 }
 
-/** An error when a header or a protocol cannot be sent. */
+/** Gives an error when a header or a protocol cannot be sent. */
 const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
   const secureContext = Trust.contextOf(pinned.authorities)
   const asked = {
@@ -33,7 +36,7 @@ const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
     lookup: CheckedLookup.make(async () => pinned.addresses),
     ...(secureContext === undefined ? {} : { secureContext }),
     maxPayload: options.maxMessageBytes,
-    // A server that does not hang up behind its close frame; 30 seconds by default.
+    // The limit for a server that does not hang up after its close frame; the default is 30 seconds.
     closeTimeout: closeMs,
     perMessageDeflate: false,
     followRedirects: false
@@ -46,8 +49,8 @@ const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
 }
 
 /**
- * `WebSocketClient.Open` by `ws`: to a pinned address, without redirects and without compression (a small frame could
- * hold a large message).
+ * `WebSocketClient.Open` by `ws`: it connects to a pinned address, without redirects and without compression (a small
+ * frame could hold a large message).
  */
 export const open: Open = (pinned, options, handlers) => {
   const socket = begin(pinned, options)
