@@ -29,13 +29,13 @@ import * as EmbeddedPostgres from "./runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./runtime/store/embedded/OwnerFile.ts"
 
 /**
- * The process: in which order it takes its directory, its database and its calls, and how it stops. What it consists of
- * stands in `composition/`.
+ * The process: the order in which it takes its directory, its database and its calls, and how it stops. Its parts are
+ * put together in `app/composition/`.
  */
 
 const version = "0.1.0"
 
-/** The process cannot go on: its database died, or another process took its journal over. */
+/** The process cannot continue: its database died, or another process took its journal over. */
 class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
   override get message() {
     return this.reason
@@ -82,7 +82,7 @@ const serve = Effect.gen(function* () {
     const edges = Edges.layer(config, { dataDir: owned.path, version, unready: () => standsInTheWay })
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))
     standsInTheWay = []
-    // This runs first when the service stops: nothing is closed while a call lives.
+    // This runs first when the service stops, so that nothing is closed while a call lives.
     yield* Effect.addFinalizer(() => {
       standsInTheWay = ["draining"]
       const refuseCalls = Context.get(context, SipCarrier.SipCarrier).drain
@@ -114,8 +114,8 @@ const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, s
 })
 
 /**
- * Live calls go on for `drainMs`, or until a second request to stop; then they get their BYE. The drain runs in a fiber
- * that has been interrupted already, so only the fibers that it forks can be interrupted.
+ * Lets live calls continue for `drainMs`, or until a second request to stop; then they get their BYE. The drain runs in
+ * a fiber that has been interrupted already, so only the fibers that it forks can be interrupted.
  */
 const drain = (context: Context.Context<Calls | Conferences>, drainMs: number) => {
   const calls = Context.get(context, Calls)
@@ -129,7 +129,7 @@ const drain = (context: Context.Context<Calls | Conferences>, drainMs: number) =
   )
 }
 
-/** `npm run restore -- <file> --passphrase-file <file|->`, with the service stopped. */
+/** Runs `npm run restore -- <file> --passphrase-file <file|->`, while the service is stopped. */
 const restore = Effect.gen(function* () {
   const config = yield* configured
   const { file, passphrase } = yield* Effect.tryPromise({

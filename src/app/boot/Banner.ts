@@ -1,7 +1,7 @@
 import * as IpAddress from "../../domain/network/IpAddress.ts"
 import type * as Config from "./config/Config.ts"
 
-/** What a start that has succeeded says, with a first call to try. */
+/** The text after a successful start, with a first call to try. */
 export const text = (config: Config.Config, version: string, httpPort: number) => `
 Trunkline ${version} is up.
 

@@ -3,8 +3,8 @@ import { CrashPoint, type Point, points } from "../../runtime/process/CrashPoint
 
 /**
  * Arms one crash point, for the crash tests: `CRASH_POINT=after_commit:40` kills this process, as kill -9 would, when
- * it reaches that point for the fortieth time, counted from a SIGUSR2 on, so that what is recovered before the load begins
- * does not count. Without the variable no point does anything.
+ * it reaches that point for the fortieth time after a SIGUSR2, so that a recovery before the load does not count.
+ * Without the variable the points do nothing.
  */
 export const layer = (spec: string | undefined) => {
   const [name, count] = (spec ?? "").split(":")

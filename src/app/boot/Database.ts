@@ -16,33 +16,33 @@ class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ read
   }
 }
 
-/** Of the connections that stand beside the pools: upkeep, and the owner's. */
+/** The settings of the connections outside of the pools: upkeep, and the owner's. */
 const shared = {
   connectTimeout: "5 seconds",
-  // Detects a peer that vanished without a word: it would never answer those who wait for it.
+  // Detects a peer that vanished without a message, which would otherwise leave callers without an answer.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
   startupParameters: Client.sessionSettings
 } as const
 
-/** Of the connection for upkeep: an index on a big table takes as long as it takes. */
+/** The settings of the connection for upkeep. It has no limit, because an index on a big table may take long. */
 const upkeep = {
   ...shared,
   startupParameters: { ...shared.startupParameters, statement_timeout: "0", synchronous_commit: "off" }
 } as const
 
 /**
- * Rows are found by an index, whatever the planner believes of a table that grew since it was analysed: its guess would
- * read the whole table, until the next analysis.
+ * Rows are found by an index, whatever the planner believes of a table that has grown since its last analysis.
+ * Otherwise it would read the whole table until the next one.
  */
 const indexed = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" } as const
 
-/** Of the connections for lists: what takes longer is given up, and nothing is written there. */
+/** The settings of the connections for lists: a slow statement is given up, and nothing is written there. */
 const lists = { ...indexed, statement_timeout: "5000" } as const
 
 /**
- * A pool for requests on the database, and beside it the connections of the journal, of lists, of upkeep and of the
- * owner. Fails when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
+ * A pool for requests on the database, and separate connections for the journal, lists, upkeep and the owner. Fails
+ * when the database cannot be reached, or is of a newer version; its owner migrates it (`migrated`).
  */
 export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork"> = {}) =>
   Layer.effectDiscard(
@@ -75,7 +75,9 @@ export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork
     Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))
   )
 
-/** Its statements are signs of life, which need not wait for the disk: the next one replaces one that was lost. */
+/**
+ * The owner's statements are heartbeats, which need not wait for the disk, because the next one replaces a lost one.
+ */
 const ownerConnection = (url: Redacted.Redacted) =>
   PgClient.makeClient({
     ...shared,
@@ -87,7 +89,7 @@ const ownerConnection = (url: Redacted.Redacted) =>
     Effect.provide(Reactivity.layer)
   )
 
-/** Over the connection for upkeep, where no statement has a limit of time. */
+/** Runs the effect over the connection for upkeep, where no statement has a time limit. */
 export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(UpkeepClient, (sql) =>
     sql === null ? effect : Effect.provideService(effect, SqlClient.SqlClient, sql)

@@ -1,8 +1,8 @@
 import { Cause } from "effect"
 
 /**
- * Why the service did not start, as one line that names what to change: each typed failure of a start-up step says so
- * in its message. Anything else is a fault of ours and is shown whole.
+ * The reason why the service did not start, as one line that names what to change: the message of each typed failure of
+ * a start-up step. Any other failure is a fault of ours and is shown whole.
  */
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)

@@ -3,13 +3,16 @@ import * as Printable from "../../domain/schema/Printable.ts"
 import type { Config } from "./config/Config.ts"
 
 /**
- * One line, whatever it says: keys and signing secrets never reach a log, whoever put them into a message, and nothing
- * that others wrote forges a line or drives the terminal that shows it.
+ * Makes a line safe for the log, whatever it contains: keys and signing secrets never reach a log, and text from
+ * outside can neither forge a line nor control the terminal that shows it.
  */
 export const scrub = (line: string): string =>
   Printable.neutral(line.replace(/\b(svc_live_|whsec_)[A-Za-z0-9_-]{8,}/g, "$1…"))
 
-/** Writes lines to the standard error output, those of a quarter of a second at once: one write serves many lines. */
+/**
+ * Writes lines to the standard error output, those of a quarter of a second at once, so that one write serves many
+ * lines.
+ */
 export const layer = (config: Pick<Config, "logLevel" | "logFormat">) =>
   Layer.mergeAll(
     Logger.layer([

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 
 /**
- * The system's random source. Small draws (a seed for every input of every call) come out of a pool that is filled
- * 4 KiB at a time: one system call for hundreds of them.
+ * The system's random source. Small draws (a seed for every input of every call) come from a pool that is filled 4 KiB
+ * at a time: one system call for hundreds of them.
  */
 export const layer = Layer.sync(Entropy, () => {
   let pool = Buffer.alloc(0)
@@ -16,7 +16,7 @@ export const layer = Layer.sync(Entropy, () => {
       used = 0
     }
     const drawn = Buffer.from(pool.subarray(used, used + length))
-    // Bytes that were handed out must not be found in memory again.
+    // Bytes that were handed out are erased, so that they cannot be found in memory again.
     pool.fill(0, used, used + length)
     used += length
     return drawn

@@ -8,7 +8,7 @@ import type { Keyring } from "../../runtime/store/vault/Vault.ts"
 import { type Config, keyBytes } from "./config/Config.ts"
 import * as VaultKey from "./VaultKey.ts"
 
-/** A row holds a call or an event: none is longer. */
+/** The longest line. A row holds a call or an event, and none is longer. */
 const maxLineBytes = 64 * 1024 * 1024
 
 class OtherKey extends Data.TaggedError("OtherKey")<{ readonly where: string }> {
@@ -19,7 +19,7 @@ class OtherKey extends Data.TaggedError("OtherKey")<{ readonly where: string }> 
 
 /**
  * Restores a backup into the empty database of this installation, and the key of its vault into the data directory,
- * which the caller owns (guide/operation.md#backup-and-restore). Answers what was restored, as one line.
+ * which the caller owns (guide/operation.md#backup-and-restore). Gives a one-line summary.
  *
  * The key comes first: a restore that fails leaves an empty database and the key, and can be run again.
  */
@@ -50,10 +50,10 @@ const keepKeys = Effect.fnUntraced(function* (
   if (!given.equals(Redacted.value(keys.current))) return yield* new OtherKey({ where: "SECRET_KEY" })
 })
 
-/** Gives the lines of a compressed file, one at a time and without their newlines; null at its end. */
+/** Gives the lines of a compressed file, one at a time and without their newlines; null at the end. */
 const linesOf = Effect.fnUntraced(function* (file: string) {
   const source = createGunzip()
-  // The reader below hears of every failure as one of its own.
+  // The callback ignores failures because the reader below receives each of them from the stream.
   pipeline(createReadStream(file), source, () => undefined)
   const iterator = split(source)[Symbol.asyncIterator]()
   yield* Effect.addFinalizer(() => Effect.sync(() => source.destroy()))

@@ -1,12 +1,12 @@
 import { Deferred, Effect } from "effect"
 
-/** Requests to stop this process, and what it ends itself when it may not take its time. */
+/** The requests to stop this process, and what has to be ended when the process must exit quickly. */
 export interface StopRequests {
-  /** Completes at the second request: nothing waits for live calls any more. */
+  /** Completes at the second request, after which the process no longer waits for live calls. */
   readonly hurried: Effect.Effect<void>
   /**
-   * Registers how to end something that would outlive this process. It is called only when the process goes without
-   * closing its scopes, and must not take longer than a few seconds.
+   * Registers a function that ends something that would outlive this process. It is called only when the process exits
+   * without closing its scopes, and must not take longer than a few seconds.
    */
   readonly outlives: (end: () => Promise<void>) => void
 }
@@ -18,8 +18,8 @@ const hurryMs = 2_000
  * Counts the requests to stop: SIGINT, SIGTERM, SIGHUP, and the end of the launcher that started this process.
  *
  * The first one stops the service in order, through the handlers of `NodeRuntime.runMain`. The second cuts the drain
- * short: live calls get their BYE now. `hurryMs` later, or at the third, the process ends what would outlive it and
- * exits with 130; the next start then recovers as after a kill -9.
+ * short: live calls get their BYE now. `hurryMs` later, or at the third, the process ends everything that would outlive
+ * it and exits with 130; the next start then recovers as after a kill -9.
  */
 export const listen = (): StopRequests => {
   const hurried = Deferred.makeUnsafe<void>()
@@ -30,7 +30,7 @@ export const listen = (): StopRequests => {
   const leave = () => {
     if (leaving) return
     leaving = true
-    // What was registered last is ended first.
+    // The functions run in the reverse order of their registration.
     const all = ends.reduceRight((before, end) => before.then(end, end), Promise.resolve())
     void all.finally(() => process.exit(130))
   }

@@ -13,8 +13,8 @@ export interface Keys {
 export const fileOf = (dataDir: string) => join(dataDir, "vault.key")
 
 /**
- * The keys that seal secrets at rest. They come from the environment, or from a file of the data directory that is made
- * once: the current key is its first line, and in a rotation those before it follow.
+ * Loads the keys that seal secrets at rest. They come from the environment, or from a file of the data directory that
+ * is made once: its first line is the current key, and during a rotation the earlier ones follow.
  */
 export const load = Effect.fnUntraced(function* (
   config: Pick<Config, "secretKey" | "previousKeys">,
@@ -49,7 +49,7 @@ const read = (file: string): string | null => {
   }
 }
 
-/** The file is complete or absent: a crash must not leave an empty key that every later start refuses. */
+/** Writes a temporary file first, because a crash must not leave an empty key that every later start refuses. */
 const draft = (file: string, text: string, entropy: Entropy["Service"]): string => {
   const path = `${file}.${entropy.hex(4)}`
   writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
@@ -64,7 +64,7 @@ const create = (file: string, entropy: Entropy["Service"]): string => {
   return fresh
 }
 
-/** Durable when it is back: rows are sealed under the first key from now on. */
+/** The file is durable when this returns, because rows are sealed under the first key from then on. */
 const replace = (dataDir: string, { current, earlier }: Keyring, entropy: Entropy["Service"]): void => {
   const text = [current, ...earlier].map((key) => Buffer.from(Redacted.value(key)).toString("hex")).join("\n")
   renameSync(draft(fileOf(dataDir), text, entropy), fileOf(dataDir))
@@ -76,7 +76,7 @@ const replace = (dataDir: string, { current, earlier }: Keyring, entropy: Entrop
   }
 }
 
-/** Puts keys into a data directory that has none, or has the same; answers whether it did. */
+/** Puts keys into a data directory that has none or the same ones; false: it has others. */
 export const install = Effect.fnUntraced(function* (dataDir: string, ring: Keyring) {
   const entropy = yield* Entropy
   const file = fileOf(dataDir)

@@ -4,7 +4,7 @@ import * as NodeOperatorEgress from "../../ports/egress/node/NodeOperatorEgress.
 import * as DevelopmentPayments from "../../ports/payment/development/DevelopmentPayments.ts"
 import * as StripePayments from "../../ports/payment/stripe/StripePayments.ts"
 
-/** Who charges cards: Stripe where its keys are configured. */
+/** Charges cards by Stripe when its keys are configured, and otherwise by the development processor. */
 export const layer = ({ stripe }: Pick<PaymentConfig, "stripe">) =>
   stripe === null
     ? DevelopmentPayments.layer

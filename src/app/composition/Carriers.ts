@@ -8,12 +8,12 @@ import * as MediaPlaneUdp from "../../media/udp/MediaPlaneUdp.ts"
 import { Transcriber } from "../../telephony/transcription/Transcriber.ts"
 import * as Recordings from "./Recordings.ts"
 
-/** A peer that sends no RTP for so long has gone. */
+/** A peer that sends no RTP for this time counts as gone. */
 const mediaTimeoutMs = 60_000
 
 /**
- * Carriers, the media of their legs, and what writes these down. Carriers register with `Carrier` and speak to
- * `CarrierSink`.
+ * The carriers, the media of their legs, the recorder and the transcriber. Carriers register with `Carrier` and send
+ * their events to `CarrierSink`.
  */
 export const layer = (config: Config, dataDir: string, version: string) =>
   Layer.mergeAll(

@@ -9,7 +9,7 @@ import * as CardPayments from "./CardPayments.ts"
 import * as Store from "./Store.ts"
 import * as World from "./World.ts"
 
-/** Everything below the edges that listen: features over the journal, and what they reach the world with. */
+/** Everything below the listening edges: features over the journal, and the ports by which they reach the world. */
 export const layer = (config: Config, dataDir: string, store: Store.Options) => {
   const policy = TargetPolicy.make()
   return Features.layer(config).pipe(
@@ -20,7 +20,7 @@ export const layer = (config: Config, dataDir: string, store: Store.Options) => 
   )
 }
 
-/** IPv4 and IPv6 addresses of a name; none where it cannot be resolved. */
+/** The IPv4 and IPv6 addresses of a name; none when it cannot be resolved. */
 const lookup = (name: string) =>
   Effect.map(
     Effect.all(

@@ -13,11 +13,14 @@ import { OperatorServer } from "../../edge/operator/door/OperatorServer.ts"
 export interface Options {
   readonly dataDir: string
   readonly version: string
-  /** What stands in the way of being ready. */
+  /** The reasons why the service is not ready. */
   readonly unready: () => ReadonlyArray<string>
 }
 
-/** What begins when calls have been recovered: the doors for tenants and for the operator, deliveries and jobs. */
+/**
+ * Everything that begins when calls have been recovered: the APIs for tenants and for the operator, deliveries and
+ * jobs.
+ */
 export const layer = (config: Config, { dataDir, unready, version }: Options) =>
   Layer.mergeAll(
     Features.deliveries({ version, disableAfterDays: config.webhookDisableDays }),

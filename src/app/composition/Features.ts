@@ -21,7 +21,7 @@ import type { Config } from "../boot/config/Config.ts"
 import * as Metered from "./Metered.ts"
 import * as Onboarded from "./Onboarded.ts"
 
-/** What of the configuration features are made by. */
+/** The configuration of features. */
 type Options = Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays"> & {
   readonly payment: Pick<Config["payment"], "topUp">
 }
@@ -34,7 +34,7 @@ export const layer = (options: Options) =>
     Layer.provideMerge(accounts(options))
   )
 
-/** Those of them that need neither calls nor webhooks. `numbers`: where numbers come from. */
+/** The features that need neither calls nor webhooks. `numbers`: the source of numbers. */
 export const accounts = (
   options: Omit<Options, "maxCallSecs">,
   numbers: Layer.Layer<Numbers, never, Layer.Services<typeof Numbers.layer>> = Numbers.layer
@@ -75,13 +75,13 @@ const webhooks = Layer.unwrap(
   })
 )
 
-/** What carries events to webhooks: it begins when the features are there. */
+/** Delivers events to webhooks. It begins when the features are available. */
 export const deliveries = (options: Pick<Dispatcher.Options, "version" | "disableAfterDays">) =>
   Layer.unwrap(Effect.map(Webhooks, (hooks) => Dispatcher.layer({ ...options, disable: disableEndpoint(hooks) }))).pipe(
     Layer.provide(commitConnections)
   )
 
-/** It may have gone meanwhile. */
+/** The subscription may have been deleted meanwhile. */
 const disableEndpoint = (webhooks: Webhooks["Service"]) => (id: SubscriptionId, because: string) =>
   Effect.ignore(webhooks.disable(id, { actor: { type: "system", id: null, name: null }, ip: null }, because))
 

@@ -21,8 +21,8 @@ type Options = Pick<Config, "baseUrl" | "retentionDays" | "signupCreditCents"> &
 }
 
 /**
- * What accounts and calls stand on, over the journal: what follows rows (jobs, retention, the peers and targets that
- * other processes change too), and measures no call.
+ * The foundations of accounts and calls over the journal. They follow rows (jobs, retention, the peers and targets that
+ * other processes change too) and measure no call.
  */
 export const layer = (options: Options) =>
   Layer.mergeAll(
@@ -32,7 +32,7 @@ export const layer = (options: Options) =>
     Targets.layer(options.policy)
   ).pipe(Layer.provideMerge(accounts(options)))
 
-/** Those of them that accounts stand on. */
+/** The foundations that accounts need. */
 export const accounts = (options: Omit<Options, "policy" | "retentionDays">) =>
   Layer.mergeAll(
     Billing.layer({ trialCreditCents: options.signupCreditCents }),

@@ -4,7 +4,9 @@ import { StoredConference } from "../../telephony/conference/Conference.ts"
 import { type Metered, Plans } from "../../money/plan/Plan.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 
-/** What the debits of a call or a conference are made of, out of its stored state; nothing of one that is gone or cannot be read. */
+/**
+ * Gives the parts of the debits of a call or conference, from its stored state; none when it is gone or cannot be read.
+ */
 const of =
   (journal: Pick<Journal["Service"], "find">): Metered =>
   (id, type) =>

@@ -5,7 +5,7 @@ import { Billing } from "../../money/billing/Billing.ts"
 import { Connections } from "../../numbers/connection/Connection.ts"
 import { Onboarding } from "../../tenancy/tenant/Onboarding.ts"
 
-/** What signup and verification need of the features above `tenant`, through their doors. */
+/** The functions of features above `tenant` that signup and verification need. */
 export const layer = Layer.effect(
   Onboarding,
   Effect.gen(function* () {
@@ -22,8 +22,8 @@ export const layer = Layer.effect(
         return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), audit: [audit], apiKey }
       }),
       trialWithin: billing.trialWithin,
-      // It fails where nothing is left to do (the tenant is closed, or suspended for another reason), and in an outage,
-      // after which the sweep of `tenancy/tenant/EmailVerification.ts` does it.
+      // It fails when nothing is left to do (the tenant is closed, or suspended for another reason), and in an outage.
+      // After an outage the sweep of `tenancy/tenant/EmailVerification.ts` does it.
       verified: (tenantId) =>
         Effect.andThen(
           accounts.moneyMoved(tenantId),

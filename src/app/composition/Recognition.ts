@@ -11,7 +11,7 @@ import * as Deepgram from "../../ports/speech/socket/Deepgram.ts"
 import * as SocketEngine from "../../ports/speech/socket/SocketEngine.ts"
 import * as Vosk from "../../ports/speech/socket/Vosk.ts"
 
-/** What recognizes speech: the engines that the operator chose, or the first that there is. */
+/** Recognizes speech by the engines that the operator chose, or by the first available one. */
 export const layer = ({ chosen, deepgram, openai, vosk }: RecognitionConfig.RecognitionConfig) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -8,12 +8,12 @@ import * as DiskStorage from "../../ports/storage/disk/DiskStorage.ts"
 import { Encoders } from "../../ports/storage/disk/Encoders.ts"
 import * as S3Storage from "../../ports/storage/s3/S3Storage.ts"
 
-/** Where recordings are kept: a bucket where one is configured, or the data directory. */
+/** Stores recordings in a bucket when one is configured, and otherwise in the data directory. */
 export const storage = ({ recordingStore }: Pick<Config, "recordingStore">, dataDir: string) =>
   recordingStore === null
     ? DiskStorage.layer(join(dataDir, "files"))
     : S3Storage.layer(recordingStore).pipe(Layer.provide(NodeOperatorEgress.layer()))
 
-/** What writes them as they are heard. */
+/** Writes recordings while they are made. */
 export const recorder = (dataDir: string) =>
   Recorder.layer.pipe(Layer.provide(DiskSpool.layer(join(dataDir, "spool"))), Layer.provide(Encoders.layer))

@@ -5,8 +5,8 @@ import { Recorder } from "../../telephony/recording/Recorder.ts"
 import { Transcriber } from "../../telephony/transcription/Transcriber.ts"
 
 /**
- * Rebuilds the calls of the process before this one, and behind them its conferences, tells them what it left, and watches
- * from then on over recordings that they wait for.
+ * Rebuilds the calls and then the conferences of the previous process, reports the recordings and transcriptions that
+ * it left to them, and from then on watches the recordings that they wait for.
  */
 export const recover = Effect.gen(function* () {
   const calls = yield* Calls

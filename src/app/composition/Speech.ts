@@ -7,7 +7,7 @@ import * as EspeakWasm from "../../ports/speech/process/EspeakWasm.ts"
 import * as FliteCommand from "../../ports/speech/process/FliteCommand.ts"
 import { Synthesizer } from "../../ports/speech/Synthesizer.ts"
 
-/** The engines of this machine, behind a server where one is configured. */
+/** Speaks by the configured server first, and otherwise by the engines of this machine. */
 export const layer = (config: Pick<Config, "speechServer">) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -12,17 +12,17 @@ const partitions: ReadonlyArray<number> = [0]
 export interface Options {
   readonly url: Redacted.Redacted
   readonly keys: VaultKey.Keys
-  /** Who we are to a process that stands by. */
+  /** Our identity for a process that stands by. */
   readonly holder: string
-  /** Every partition was taken over by another process. */
+  /** Called when another process has taken every partition over. */
   readonly onLost: (reason: string) => void
-  /** No other process owns the journal any more: the schema is migrated, and we go on. */
+  /** Called when no other process owns the journal any more, before the schema is migrated. */
   readonly onOwned: () => void
 }
 
-/** The database, the vault over it, and the journal, which waits for its turn where another process owns it. */
+/** The database, the vault over it, and the journal, which waits for its turn while another process owns it. */
 export const layer = ({ holder, keys, onLost, onOwned, url }: Options) => {
-  // Another version's program, or one of another installation, is refused before it waits for its turn.
+  // A program of another version, or of another installation, is refused before it waits for its turn.
   const journal = Layer.unwrap(
     Effect.gen(function* () {
       yield* VaultCheck.verify

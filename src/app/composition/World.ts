@@ -12,7 +12,7 @@ import * as Recognition from "./Recognition.ts"
 import * as Recordings from "./Recordings.ts"
 import * as Speech from "./Speech.ts"
 
-/** The ports by which features reach the world, each with what this configuration puts there. */
+/** The ports by which features reach the world, each with the implementation that this configuration chooses. */
 export const layer = (config: Config, dataDir: string, policy: TargetPolicy.TargetPolicy) =>
   Layer.mergeAll(
     Carrier.layer,

@@ -10,14 +10,17 @@ export type { Letter } from "./Rendering.ts"
 export { greeting, nameOf } from "./Rendering.ts"
 
 interface Posted {
-  /** What it is about, such as `renewal:<number>:<day>`: the same cause is posted once. */
+  /** The event that causes the letter, such as `renewal:<number>:<day>`. The same cause is posted once. */
   readonly cause: string
   readonly letter: Rendering.Letter
-  /** From this moment on it is of no use any more, in epoch milliseconds; absent: it always is. */
+  /** The time after which the letter is of no use any more, in epoch milliseconds; absent: it always is of use. */
   readonly untilMs?: number
 }
 
-/** `billing`: who pays (owner, admin, billing). `owners`: who answers for everything (owner, admin). */
+/**
+ * `billing`: the members with roles that pay (owner, admin, billing). `owners`: those responsible for everything (owner,
+ * admin).
+ */
 export type Audience = "billing" | "owners"
 
 const roles: Readonly<Record<Audience, ReadonlyArray<string>>> = {
@@ -26,10 +29,10 @@ const roles: Readonly<Record<Audience, ReadonlyArray<string>>> = {
 }
 
 const kind = "letter.sending"
-/** Letters that are handed over at once; tenants take turns. */
+/** How many letters are handed over at once; tenants take turns. */
 const places = 4
 const timeoutMs = 90_000
-/** Over two days: a mail server that is away for a weekend's night takes them when it is back. */
+/** The attempts span more than two days, so that a mail server takes the letters after a long outage. */
 const retry = { attempts: 24, firstMs: 10_000, maxMs: 4 * 3_600_000 }
 
 const ended = Metric.counter("letters_total", { description: "Letters that are done with, by outcome" })
@@ -37,21 +40,24 @@ const ended = Metric.counter("letters_total", { description: "Letters that are d
 /**
  * Letters to people. A letter is a row of the outbox, written in the transaction of its cause and sent after it.
  *
- * What it says may hold a link with a token. It is sealed while it waits, and erased when it is done with.
+ * The content may hold a link with a token. It is sealed while the letter waits, and erased when the letter is done.
  *
- * A letter whose fate is unknown (the connection broke behind the message, or the process died) is sent again under the
- * same Message-ID, by which mailboxes know it. A letter that the transport refuses for good is given up.
+ * A letter with an unknown outcome (the connection broke after the message, or the process died) is sent again under
+ * the same Message-ID, by which mailboxes recognize it. A letter that the transport refuses for good is given up.
  */
 export class Letters extends Context.Service<
   Letters,
   {
-    /** Inside the caller's transaction: a row of the outbox, sent after the commit. The same cause is posted once. */
+    /**
+     * Writes a row of the outbox inside the caller's transaction; it is sent after the commit. The same cause is posted
+     * once.
+     */
     readonly postWithin: (
       letter: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
     ) => Effect.Effect<void>
     /**
-     * The same to each active member of the tenant with a verified address who has to do with it; `alsoUnverified`:
-     * whether or not the address is verified.
+     * Does the same for each active member of the audience with a verified address; `alsoUnverified`: whether or not
+     * the address is verified.
      */
     readonly postToWithin: (
       letter: Posted & { readonly tenantId: TenantId; readonly audience: Audience; readonly alsoUnverified?: boolean }

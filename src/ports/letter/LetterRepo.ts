@@ -5,17 +5,17 @@ import type { Mailbox } from "../mail/Mail.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type { Letter } from "./Rendering.ts"
 
-/** How a letter that waits no more has ended. */
+/** The ways in which a letter is done. */
 export type Outcome = "sent" | "refused" | "expired"
 
 interface Waiting {
   readonly to: Mailbox
   readonly letter: Letter
-  /** Epoch milliseconds; null: always of use. */
+  /** Epoch milliseconds; null: the letter is always of use. */
   readonly untilMs: number | null
 }
 
-/** Rows of `letter`, the outbox. What a letter says is sealed. Failed statements die. */
+/** Reads and writes rows of `letter`, the outbox. The content of a letter is sealed. Failed statements die. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -32,7 +32,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows.length === 1
       ),
 
-    /** Null: it is done with. */
+    /** Null: the letter is done. */
     waiting: (cause: string) =>
       Effect.map(
         Effect.orDie(sql<{
@@ -48,19 +48,19 @@ export const make = Effect.gen(function* () {
             ? null
             : {
                 to: { name: row.name, address: row.address },
-                // What is sealed here was written above.
+                // The sealed text was written by `insert` above.
                 letter: JSON.parse(vault.open(row.content)) as Letter,
                 untilMs: row.untilMs
               }
       ),
 
-    /** What it said is erased. */
+    /** The content of a letter that is done is erased. */
     end: (cause: string, outcome: Outcome, detail: string | null) =>
       Effect.orDie(sql`
         UPDATE letter SET status = ${outcome}, detail = ${detail}, content = NULL, ended_at = now()
         WHERE cause = ${cause} AND status = 'waiting'`),
 
-    /** Active members with these roles whose addresses are verified, or all of them. */
+    /** Active members with these roles, either all or only those with verified addresses. */
     readers: (tenantId: TenantId, roles: ReadonlyArray<string>, alsoUnverified: boolean) =>
       Effect.orDie(sql<Mailbox & { readonly id: UserId }>`
         SELECT id::text AS id, first_name || ' ' || last_name AS name, email AS address FROM member

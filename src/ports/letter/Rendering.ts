@@ -1,11 +1,11 @@
 import * as Printable from "../../domain/schema/Printable.ts"
 
-/** What a letter says. Words of others in it stay words: nothing of them acts in a header, in the text or in the HTML. */
+/** The content of a letter. Text from outside stays text: it has no effect in a header, in the text or in the HTML. */
 export interface Letter {
   /** One line. */
   readonly subject: string
   readonly paragraphs: ReadonlyArray<string>
-  /** Null: nothing is to be done. */
+  /** Null: the reader has nothing to do. */
   readonly link: { readonly label: string; readonly url: string } | null
 }
 
@@ -16,8 +16,8 @@ export interface Rendered {
 }
 
 /**
- * A letter as text and as HTML that says the same. The HTML loads nothing, needs no style to be read, and shows the URL
- * of its button too.
+ * Renders a letter as text and as HTML with the same content. The HTML loads nothing, is readable without styles, and
+ * also shows the URL of its button.
  */
 export const render = (letter: Letter): Rendered => {
   const subject = Printable.neutral(letter.subject)
@@ -62,13 +62,13 @@ ${parts.join("\n")}
 `
 }
 
-/** Letters of any script, with what stands between the parts of a name; a full stop ends an initial only. */
+/** Letters of any script, with the characters between the parts of a name; a full stop ends an initial only. */
 const nameForm = /^\p{L}[\p{L}\p{M}'’ &,-]*(\.(?= |$)[\p{L}\p{M}'’ &,-]*)*$/u
 const nameLength = 40
 
 /**
- * The name of a person or a company where a letter goes to somebody who has not asked for it: what looks like anything but a name (an
- * address, a URL, a sentence of a stranger) is left out.
+ * The name of a person or a company for a letter to a recipient who has not asked for it. A text that does not look
+ * like a name (an address, a URL, a sentence of a stranger) is left out.
  */
 export const nameOf = (name: string): string | null =>
   name.length <= nameLength && nameForm.test(name) && !/\b(www|http)/i.test(name) ? name : null

@@ -1,8 +1,8 @@
 import { Context, type Effect, Schema } from "effect"
 
-/** What a number is; null: the source does not know. */
+/** The facts about a number; null: the source does not know. */
 export interface Found {
-  /** Whether such a number can exist in its numbering plan. */
+  /** True when the numbering plan allows such a number. */
   readonly isValid: boolean
   readonly nationalFormat: string | null
   /** ISO 3166-1 alpha-2, upper case. */
@@ -16,7 +16,7 @@ export interface Found {
   readonly callerName: string | null
   readonly portability: {
     readonly isPorted: boolean | null
-    /** Epoch milliseconds. */
+    /** The time of porting, in epoch milliseconds. */
     readonly portedAt: number | null
     readonly lrn: string | null
     readonly ocn: string | null
@@ -39,17 +39,17 @@ export const lineTypes = [
 ] as const
 export type LineType = (typeof lineTypes)[number]
 
-/** What is asked: the carrier, or the name that its subscriber goes by. */
+/** The wanted fact: the carrier, or the subscriber's name. */
 export type Asked = "carrier" | "caller_name"
 
-/** The source could not be asked; asked again it may answer. */
+/** The source could not be reached. A later attempt may succeed. */
 export class LookupError extends Schema.TaggedError<LookupError>()("LookupError", { detail: Schema.String }) {
   override get message() {
     return `number not looked up: ${this.detail}`
   }
 }
 
-/** Looks numbers up: a port, so that an operator's carrier may say what numbering plans do not. */
+/** Looks numbers up: a port, so that an operator's carrier can add facts that are in no numbering plan. */
 export class Lookup extends Context.Service<
   Lookup,
   {

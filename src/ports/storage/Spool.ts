@@ -2,11 +2,11 @@ import { Context, type Effect, Schema } from "effect"
 import { CallId, ConferenceId, LegId, TenantId, WorkId } from "../../domain/Id.ts"
 import type { LocalFile } from "./Storage.ts"
 
-/** What is to be known of a recording that a process left behind. */
+/** The description of a recording, kept for the case that its process dies. */
 export const Spooled = Schema.Struct({
   id: WorkId,
   callId: CallId,
-  /** Of a room: it is told of the recording instead of the call. */
+  /** Set for a recording of a conference, which is notified of it instead of the call. */
   conferenceId: Schema.optionalKey(ConferenceId),
   legId: LegId,
   tenantId: TenantId,
@@ -15,7 +15,7 @@ export const Spooled = Schema.Struct({
 })
 export type Spooled = typeof Spooled.Type
 
-/** The disk does not take or give what it should (it is full), or an encoder cannot. */
+/** The disk cannot be written or read (it is full), or an encoder failed. */
 export class SpoolError extends Schema.TaggedError<SpoolError>()("SpoolError", {
   reason: Schema.Literals(["storage_error", "internal_error"]),
   detail: Schema.String
@@ -25,16 +25,16 @@ export class SpoolError extends Schema.TaggedError<SpoolError>()("SpoolError", {
   }
 }
 
-/** How the samples are interleaved. */
+/** The layout of the interleaved samples. */
 export interface Shape {
   readonly sampleRate: number
   readonly channels: 1 | 2
 }
 
 export interface Writer {
-  /** Appends interleaved samples, little-endian; when it succeeds, they survive the death of this process. */
+  /** Appends interleaved samples, little-endian. When it succeeds, they survive the death of this process. */
   readonly append: (bytes: Uint8Array) => Effect.Effect<void, SpoolError>
-  /** Never fails; what was appended stays. */
+  /** Closes the file and never fails; the appended samples stay. */
   readonly close: Effect.Effect<void>
 }
 
@@ -43,21 +43,19 @@ export interface Finished extends LocalFile {
   readonly durationMs: number
 }
 
-/**
- * Where recordings are written while they go on: a disk of this machine. One process uses it.
- */
+/** The place on a local disk where recordings are written while they are made. One process uses it. */
 export class Spool extends Context.Service<
   Spool,
   {
     readonly open: (recording: Spooled, shape: Shape) => Effect.Effect<Writer, SpoolError>
     /**
-     * Makes the file of a recording that is no longer written, by this process or one that died: as WAV, or encoded.
-     * Null: there is no sound. It may be called again.
+     * Makes the file of a recording that is no longer written, whether by this process or by one that died: as WAV, or
+     * encoded. Null: there is no sound. It may be called again.
      */
     readonly finish: (recording: Spooled) => Effect.Effect<Finished | null, SpoolError>
-    /** What is there: at a start, what another process left. */
+    /** The recordings in the spool; at a start, those that another process left. */
     readonly left: Effect.Effect<ReadonlyArray<Spooled>>
-    /** Forgets it with all its files. */
+    /** Removes a recording with all its files. */
     readonly remove: (id: WorkId) => Effect.Effect<void>
   }
 >()("trunkline/storage/Spool") {}

@@ -1,8 +1,8 @@
 import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 
 /**
- * The store said no, or nothing that makes sense. `missing`: there is no such object. `unavailable`: anything else (it is
- * away, slow, full, or does not know us), and another try may succeed.
+ * The store refused, or its answer makes no sense. `missing`: there is no such object. `unavailable`: anything else (it
+ * is unreachable, slow, full, or does not accept our credentials); a later attempt may succeed.
  */
 export class StorageError extends Schema.TaggedError<StorageError>()("StorageError", {
   reason: Schema.Literals(["unavailable", "missing"]),
@@ -13,7 +13,7 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   }
 }
 
-/** A file of this machine that is to be stored. */
+/** A local file to be stored. */
 export interface LocalFile {
   readonly path: string
   readonly sizeBytes: number
@@ -26,27 +26,27 @@ export interface Range {
   readonly to: number
 }
 
-/** An object, or a range of it, as it comes. */
+/** An object, or a range of it, as a stream. */
 export interface Opened {
-  /** Of the whole object. */
+  /** The size of the whole object. */
   readonly sizeBytes: number
   readonly body: Stream.Stream<Uint8Array, StorageError>
 }
 
 /**
- * Files that outlive their spool: recordings. A key is one or more names of `a-z 0-9 . _ -` with slashes between; the
- * same key is the same object, so whoever does not know whether a step was done does it again.
+ * Files that outlive their spool: recordings. A key is one or more names of `a-z 0-9 . _ -` with slashes between. The
+ * same key is the same object, so a step with an unknown outcome can be repeated.
  */
 export class Storage extends Context.Service<
   Storage,
   {
-    /** It is there whole or not at all. The local file stays. */
+    /** Stores the object completely or not at all. The local file stays. */
     readonly put: (key: string, file: LocalFile) => Effect.Effect<void, StorageError>
-    /** `range` null: all of it. Fails with `missing`. The scope is the transfer. */
+    /** `range` null: the whole object. Fails with `missing`. The transfer ends with the scope. */
     readonly open: (key: string, range: Range | null) => Effect.Effect<Opened, StorageError, Scope.Scope>
-    /** Fails with `missing` when neither key has it. Moving again what was moved changes nothing. */
+    /** Fails with `missing` when the object is under neither key. Repeating a move changes nothing. */
     readonly move: (from: string, to: string) => Effect.Effect<void, StorageError>
-    /** What is not there is removed. */
+    /** Also succeeds when there is no such object. */
     readonly remove: (key: string) => Effect.Effect<void, StorageError>
   }
 >()("trunkline/storage/Storage") {}

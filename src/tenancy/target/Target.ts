@@ -8,23 +8,23 @@ import type { TargetPolicy } from "../../ports/egress/TargetPolicy.ts"
 import * as TargetRules from "../../ports/egress/TargetRules.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 
-/** A rule as it is kept. */
+/** A rule as it is stored. */
 export interface KeptRule extends TargetRules.Rule {
   readonly reason: string | null
   readonly createdAt: number
 }
 
-/** How soon a process sees what another one changed. */
+/** How soon a process sees a change by another one. */
 const pollMs = 1_000
 
 /**
- * The operator's rules for targets, guide/operation.md#targets: kept in the database, in force in every process within a
- * second. A process whose database is away goes on with the rules that it has.
+ * The operator's rules for targets, guide/operation.md#targets: stored in the database, in force in every process
+ * within a second. A process with an unreachable database continues with the rules that it has.
  */
 export class Targets extends Context.Service<
   Targets,
   {
-    /** Puts a rule, in place of one for the same value; 400 for what names no host, domain or network. */
+    /** Stores a rule, in place of one for the same value; 400 when the value is no host, domain or network. */
     readonly put: (
       verdict: TargetRules.Verdict,
       value: string,
@@ -35,7 +35,7 @@ export class Targets extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<KeptRule>>
   }
 >()("trunkline/target/Targets") {
-  /** `policy`: what requests go by; it is set before the layer is built, and kept up to date. */
+  /** `policy`: the rules that requests follow. They are set before the layer is built, and kept up to date. */
   static readonly layer = (policy: TargetPolicy) =>
     Layer.effect(
       Targets,
@@ -49,7 +49,7 @@ export class Targets extends Context.Service<
           SELECT value, verdict, reason, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"
           FROM target_rule ORDER BY verdict, value`
 
-        // The version is read first: rules that are newer than it are read again.
+        // The version is read first, so that rules that change after it are read again.
         const refresh = Effect.gen(function* () {
           const [row] = yield* sql<{ readonly version: number }>`SELECT version::float8 AS version FROM target_version`
           const version = row?.version ?? 0

@@ -16,59 +16,59 @@ import * as Speech from "./SpeechConfig.ts"
 export interface Config {
   readonly httpHost: string
   readonly httpPort: number
-  /** Without a trailing slash. */
+  /** The URL without a trailing slash. */
   readonly baseUrl: string
-  /** Null: the embedded Postgres under `dataDir`. */
+  /** Null: the embedded Postgres under `dataDir` is used. */
   readonly databaseUrl: Redacted.Redacted | null
   readonly dataDir: string
   readonly sipHost: string
   readonly sipPort: number
-  /** What SIP and SDP name as our address, for each family that `sipHost` listens on. */
+  /** Our address in SIP and SDP, for each family that `sipHost` listens on. */
   readonly publicAddresses: IpAddress.Addresses
   readonly rtpPortMin: number
   readonly rtpPortMax: number
-  /** How packets of media come and go: by calls of the kernel where there are any, or by sockets of Node. */
+  /** The sockets for media packets: calls of the kernel where they are available, or sockets of Node. */
   readonly rtpIo: "kernel" | "node"
-  /** What calls over SIP may be in, most wanted first. */
+  /** The codecs for calls over SIP, in order of preference. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
-  /** Whose order of codecs decides when a peer offers. */
+  /** The side whose order of codecs decides when a peer offers. */
   readonly sipCodecChoice: "ours" | "theirs"
-  /** Whose ring-back tone a leg hears that waits for another. */
+  /** The country of the ring-back tone that a leg hears while it waits for another. */
   readonly ringbackCountry: RingbackTone.Country
-  /** What a stranger on the SIP port hears: one answer for a request, or nothing. */
+  /** The reaction to strangers on the SIP port: one answer for each request, or none. */
   readonly sipStrangers: "answer" | "silent"
   readonly signupCreditCents: number
   readonly signupLimitPerHour: number
-  /** Whose X-Forwarded-For counts: nobody's, that of private addresses, or that of these networks. */
+  /** The proxies whose X-Forwarded-For counts: none, those with private addresses, or those in these networks. */
   readonly trustProxy: "none" | "private" | ReadonlyArray<string>
   readonly allowPrivateTargets: boolean
   readonly targetCaFile: string | null
   readonly maxCallSecs: number
-  /** A webhook endpoint that has failed for so many days is disabled; null: none is. */
+  /** After how many days of failures a webhook endpoint is disabled; null: never. */
   readonly webhookDisableDays: number | null
   readonly drainSecs: number
-  /** How many days are kept: events with deliveries and journals, calls with audit lines. */
+  /** For how many days rows are kept: events with deliveries and journals, calls with audit lines. */
   readonly retentionDays: { readonly event: number; readonly call: number }
   /** After how many days recordings are archived, and when they expire. */
   readonly recordingDays: { readonly archive: number; readonly expire: number }
   /** Null: recordings are stored under `dataDir`. */
   readonly recordingStore: Recording.RecordingStore | null
-  /** A speech server like OpenAI's; null: the engines of this machine only. */
+  /** A speech server like OpenAI's; null: only the engines of this machine are used. */
   readonly speechServer: Speech.SpeechServer | null
   readonly recognition: Recognition.RecognitionConfig
-  /** Takes letters; null: they go to the log. */
+  /** The server that takes letters; null: they go to the log. */
   readonly mailServer: Mail.MailServer | null
   readonly payment: Payment.PaymentConfig
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
-  /** Base64 or hex of 32 bytes; null: kept in `dataDir`. */
+  /** 32 bytes in base64 or hex; null: the key is kept in `dataDir`. */
   readonly secretKey: Redacted.Redacted | null
-  /** They open what was sealed before a rotation of `secretKey` has ended. */
+  /** The keys that open texts from before a rotation of `secretKey`, until the rotation has ended. */
   readonly previousKeys: ReadonlyArray<Redacted.Redacted>
 }
 
-/** One for each family that a socket on `host` reaches, with a comma between two. */
+/** Reads one address for each family that a socket on `host` reaches, separated by a comma. */
 const publicAddresses = (env: Environment.Environment, variable: string, host: string): IpAddress.Addresses => {
   const anywhere = { ipv4: "127.0.0.1", ipv6: "::1" }
   const reached = (["ipv4", "ipv6"] as const).filter((family) => IpAddress.reaches(host, family))
@@ -84,7 +84,7 @@ const publicAddresses = (env: Environment.Environment, variable: string, host: s
   return { ipv4: of("ipv4"), ipv6: of("ipv6") }
 }
 
-/** `false`, `true`, or addresses and CIDR networks with commas. */
+/** Reads `false`, `true`, or addresses and CIDR networks separated by commas. */
 const proxies = (env: Environment.Environment, variable: string): Config["trustProxy"] => {
   const value = env.text(variable, "false")
   if (value === "false") return "none"
@@ -187,7 +187,7 @@ export const parse = (variables: Environment.Variables): Config => {
   }
 }
 
-/** 32 bytes out of hex or base64; null when it is neither. */
+/** Reads 32 bytes from hex or base64; null when the text is neither. */
 export const keyBytes = (text: string): Uint8Array | null => {
   const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64")
   return bytes.length === 32 ? new Uint8Array(bytes) : null

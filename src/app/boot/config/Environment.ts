@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import * as IpAddress from "../../../domain/network/IpAddress.ts"
 import { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 
-/** A value that cannot be meant; its message is one line that names the variable. */
+/** A variable has an impossible value. The message is one line that names the variable. */
 export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
   readonly variable: string
   readonly detail: string
@@ -24,7 +24,7 @@ export type Environment = ReturnType<typeof make>
 const beginsWith = (protocols: ReadonlyArray<string>) =>
   `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
 
-/** Reads variables, of which an empty one is none. Each reader throws `ConfigInvalid`. */
+/** Reads variables; an empty one counts as absent. Each reader throws `ConfigInvalid`. */
 export const make = (variables: Variables) => {
   const text = (variable: string, otherwise: string): string => {
     const value = variables[variable]
@@ -57,7 +57,7 @@ export const make = (variables: Variables) => {
     const value = optional(variable)
     return value === null ? null : Redacted.make(value)
   }
-  /** In its one spelling; no zone, which is of this machine only. */
+  /** Gives the canonical form of an address. A zone is refused, because it has a meaning only on one machine. */
   const address = (variable: string, value: string): string =>
     value.includes("%") ? notAddress(variable, value) : (IpAddress.canonical(value) ?? notAddress(variable, value))
   const notAddress = (variable: string, value: string) => fail(variable, `must be an IP address, not "${value}"`)
@@ -76,7 +76,7 @@ export const make = (variables: Variables) => {
       return fail(variable, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  /** A service of the operator's own, which may be private and without TLS; null: there is none. */
+  /** Reads the URL of one of the operator's services, which may be private and without TLS; null: there is none. */
   const service = (
     variable: string,
     protocols: ReadonlyArray<string>,

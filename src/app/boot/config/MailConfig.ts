@@ -11,7 +11,7 @@ export interface MailServer {
   readonly requiresTls: boolean
 }
 
-/** `address` or `name <address>`. */
+/** Reads `address` or `name <address>`. */
 const mailbox = (variable: string, value: string): Mailbox => {
   const [, name = "", address = value] = /^\s*(?:"?([^"<>]*?)"?\s*<([^<>]*)>|\S*)\s*$/.exec(value) ?? []
   return isAddress(address.trim())

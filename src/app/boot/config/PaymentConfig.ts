@@ -2,19 +2,19 @@ import type { Redacted } from "effect"
 import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 import * as Environment from "./Environment.ts"
 
-/** Who charges cards. */
+/** The settings for card payments by Stripe. */
 export interface Stripe {
   readonly target: OperatorTarget
   readonly secretKey: Redacted.Redacted
   readonly publishableKey: string
-  /** Null: events are refused, and outcomes are learned by asking. */
+  /** Null: events are refused, and outcomes are learned by polling. */
   readonly webhookSecret: Redacted.Redacted | null
 }
 
 export interface PaymentConfig {
-  /** Null: the development processor, which charges nothing. */
+  /** Null: the development processor is used, which charges nothing. */
   readonly stripe: Stripe | null
-  /** What one top-up may be, in cents. */
+  /** The limits of one top-up, in cents. */
   readonly topUp: { readonly minimumCents: number; readonly maximumCents: number }
 }
 

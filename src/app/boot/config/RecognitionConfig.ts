@@ -3,11 +3,11 @@ import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 import type { Quality } from "../../../ports/speech/Recognizer.ts"
 import * as Environment from "./Environment.ts"
 
-/** The engines that recognize speech, in the order in which one is taken where none is named. */
+/** The engines that recognize speech, in the order of preference when none is named. */
 export const engines = ["deepgram", "vosk", "openai", "pocketsphinx"] as const
 export type EngineName = (typeof engines)[number]
 
-/** An engine, and which of its models; null: its default. */
+/** An engine and one of its models; null: the engine's default. */
 export interface Choice {
   readonly engine: EngineName
   readonly model: string | null
@@ -18,12 +18,12 @@ export interface Server {
   readonly apiKey: Redacted.Redacted | null
 }
 
-/** What is configured of speech recognition, guide/transcription.md#engines. */
+/** The settings of speech recognition, guide/transcription.md#engines. */
 export interface RecognitionConfig {
   readonly deepgram: (Server & { readonly apiKey: Redacted.Redacted }) | null
   readonly vosk: OperatorTarget | null
   readonly openai: Server | null
-  /** Null: the first of `engines` that there is. */
+  /** Null: the first available one of `engines` is used. */
   readonly chosen: Readonly<Record<Quality, Choice | null>>
 }
 

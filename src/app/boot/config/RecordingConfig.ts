@@ -2,12 +2,12 @@ import type { Redacted } from "effect"
 import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 import * as Environment from "./Environment.ts"
 
-/** A bucket of a store that speaks the protocol of Amazon S3. */
+/** A bucket of a store with the protocol of Amazon S3. */
 export interface RecordingStore {
   readonly target: OperatorTarget
-  /** As requests name it. */
+  /** The value of the `Host` header in requests. */
   readonly host: string
-  /** Of the bucket and what comes behind it, without a slash at the end. */
+  /** The path of the bucket and the prefix, without a slash at the end. */
   readonly path: string
   readonly region: string
   readonly accessKeyId: string

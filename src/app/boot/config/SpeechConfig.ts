@@ -15,7 +15,7 @@ export interface SpeechServer {
   readonly format: { readonly type: "pcm"; readonly rate: number } | { readonly type: "wav" }
 }
 
-/** Names with commas, each with its gender behind `=` where it has one. */
+/** Reads names separated by commas, each optionally followed by `=` and its gender. */
 const voices = (env: Environment.Environment, variable: string, otherwise: string): SpeechServer["voices"] => {
   const value = env.text(variable, otherwise)
   return value.split(",").map((voice) => {
@@ -29,7 +29,7 @@ const voices = (env: Environment.Environment, variable: string, otherwise: strin
   })
 }
 
-/** Null: the engines of this machine only. */
+/** Null: only the engines of this machine are used. */
 export const server = (env: Environment.Environment): SpeechServer | null => {
   const target = env.service("TTS_URL", ["https:", "http:"])
   if (target === null) return null

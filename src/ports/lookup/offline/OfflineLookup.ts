@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { parsePhoneNumberFromString } from "libphonenumber-js/max"
 import { type Found, type LineType, Lookup, lineTypes } from "../Lookup.ts"
 
-/** What the published numbering plans say of a number. They know neither carriers nor people, nor what was ported. */
+/** Reads the published numbering plans, which have neither carriers nor subscribers nor portings. */
 const find = (phoneNumber: string): Found => {
   const parsed = parsePhoneNumberFromString(phoneNumber)
   return {
@@ -22,5 +22,5 @@ const find = (phoneNumber: string): Found => {
 
 const typeOf = (name: string | undefined): LineType | null => lineTypes.find((type) => type === name) ?? null
 
-/** Numbering plans as a library has them: no request leaves. */
+/** Uses the numbering plans in a library: no request is sent. */
 export const layer = Layer.succeed(Lookup, { find: (phoneNumber) => Effect.sync(() => find(phoneNumber)) })

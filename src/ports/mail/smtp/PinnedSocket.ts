@@ -4,12 +4,12 @@ import { getCACertificates } from "node:tls"
 import type { EgressError } from "../../egress/Egress.ts"
 import type { Pinned } from "../../egress/Pinned.ts"
 
-/** What nodemailer is told of a socket that is open already; it begins TLS on it. */
+/** The description of an open socket for nodemailer, which begins TLS on it. */
 interface Opened {
   readonly connection: Socket
   readonly host: string
   readonly port: number
-  /** TLS from the first byte. */
+  /** True: TLS begins with the first byte. */
   readonly secure: boolean
   readonly tls: {
     readonly servername?: string
@@ -22,7 +22,7 @@ interface Opened {
 
 type Callback = (error: Error | null, opened?: Opened) => void
 
-/** Opens sockets for nodemailer to where the egress says that the server is, and resolves nothing else. */
+/** Opens sockets for nodemailer to the addresses that the egress gives, and resolves nothing else. */
 export const opener =
   (
     pin: Effect.Effect<Pinned, EgressError>,
@@ -37,7 +37,7 @@ export const opener =
         secure: pinned.secure,
         tls: {
           host: pinned.host,
-          // RFC 6066 section 3: an address is no server name.
+          // RFC 6066 section 3: an IP address is no server name.
           ...(isIP(pinned.host) === 0 ? { servername: pinned.host } : {}),
           ...(pinned.authorities === null ? {} : { ca: [...getCACertificates("default"), pinned.authorities] }),
           rejectUnauthorized: verifies,

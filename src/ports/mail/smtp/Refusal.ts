@@ -1,10 +1,10 @@
 import * as Printable from "../../../domain/schema/Printable.ts"
 import { MailError } from "../Mail.ts"
 
-/** What a server says is cut here. */
+/** The longest text of a server that is kept. */
 const detailLength = 300
 
-/** What nodemailer says of a reply of the server, as far as it is there. */
+/** The parts of nodemailer's error that come from a reply of the server; each may be absent. */
 interface Reply {
   readonly message?: unknown
   readonly command?: unknown
@@ -12,12 +12,15 @@ interface Reply {
   readonly response?: unknown
 }
 
-/** RFC 3463 section 3.8: a policy, such as that a login is wanted or relaying is not. The operator can change it. */
+/**
+ * RFC 3463 section 3.8: a policy, for example that a login is required or relaying is refused. The operator can change
+ * it.
+ */
 const isPolicy = (response: unknown): boolean => typeof response === "string" && /^\d{3}[ -]5\.7\./.test(response)
 
 /**
- * What has become of a letter that was not taken. It is refused for good when the server refused its recipient or its
- * content with a 5yz reply (RFC 5321 section 4.2.1); it is tried again in all other cases.
+ * Decides the fate of a letter that was not taken. It is refused for good when the server refused its recipient or its
+ * content with a 5yz reply (RFC 5321 section 4.2.1); it is sent again in all other cases.
  */
 export const of = (error: unknown): MailError => {
   const reply: Reply = typeof error === "object" && error !== null ? error : {}

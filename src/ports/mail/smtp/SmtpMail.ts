@@ -7,19 +7,19 @@ import { isAddress, Mail, type Mailbox, MailError, type MailMessage } from "../M
 import * as PinnedSocket from "./PinnedSocket.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** A mail server that takes what we submit (RFC 6409), as configuration names it. */
+/** A mail server for submission (RFC 6409), from configuration. */
 export interface SmtpServer {
   /** `smtp:` (STARTTLS) or `smtps:` (TLS from the first byte). */
   readonly target: OperatorTarget
-  /** Whose letters they are: the header's address and the envelope's. */
+  /** The sender, in the header and in the envelope. */
   readonly from: Mailbox
-  /** Null: it asks for none. */
+  /** Null: the server requires no login. */
   readonly login: { readonly user: string; readonly password: Redacted.Redacted } | null
-  /** False: a message may go in clear where the server offers no TLS, and no certificate is looked at. */
+  /** False: a message may go in clear where the server offers no TLS, and the certificate is not checked. */
   readonly requiresTls: boolean
 }
 
-/** Connections to the server; a letter more waits. */
+/** The number of connections to the server; further letters wait. */
 const connections = 2
 const timeouts = { connectionTimeout: 15_000, greetingTimeout: 15_000, socketTimeout: 45_000 }
 const hostOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1)
@@ -27,9 +27,9 @@ const hostOf = (address: string): string => address.slice(address.lastIndexOf("@
 /**
  * Hands letters to a mail server over SMTP (RFC 5321), by a few connections that are kept.
  *
- * The name and the certificate of the server are checked, and nothing is said before TLS. A letter is refused for good
- * when the server says so of its recipient or of its content. Whatever concerns the connection, the login or the sender
- * is the operator's to repair, so the letter is tried again.
+ * The name and the certificate of the server are checked, and nothing is sent before TLS. A letter is refused for good
+ * when the server refuses its recipient or its content. The operator has to repair a fault of the connection, the login
+ * or the sender, so the letter is sent again then.
  */
 export const layer = (server: SmtpServer) =>
   Layer.effect(
@@ -47,7 +47,7 @@ export const layer = (server: SmtpServer) =>
             name: hostOf(from.address),
             ...timeouts,
             requireTLS: requiresTls,
-            // Set, the server's certificate must be right in either way of TLS.
+            // With `requiresTls` the server's certificate must be valid, with STARTTLS as well as with TLS.
             opportunisticTLS: !requiresTls,
             disableFileAccess: true,
             disableUrlAccess: true,
@@ -64,7 +64,7 @@ export const layer = (server: SmtpServer) =>
         Effect.tryPromise({
           try: (signal) =>
             transport.sendMail({
-              // Never a text of addresses: one with a comma in it would be two.
+              // The addresses are a list and never one text, where a comma in an address would make two.
               envelope: { from: from.address, to: [to.address] },
               from: { name: from.name, address: from.address },
               to: { name: Printable.neutral(to.name), address: to.address },
@@ -72,7 +72,7 @@ export const layer = (server: SmtpServer) =>
               text,
               html,
               messageId: `<${messageId}>`,
-              // RFC 3834: nobody's out-of-office note answers it.
+              // RFC 3834: automatic responders do not answer it.
               headers: { "Auto-Submitted": "auto-generated" },
               signal
             }),

@@ -4,7 +4,7 @@ import { hash } from "node:crypto"
 import { type Card, type Intent, type Movement, PaymentError, Payments, type Refund } from "../Payments.ts"
 import * as TestCards from "./TestCards.ts"
 
-/** Where an intent ends up that is stored. */
+/** An intent with its outcome, as it is stored. */
 interface StoredIntent extends Omit<Intent, "decline"> {
   readonly decline: Intent["decline"]
   readonly at: number
@@ -19,16 +19,16 @@ const idOf = (kind: string, ...of: ReadonlyArray<string>) =>
 const refused = (detail: string) => new PaymentError({ reason: "refused", detail })
 
 /**
- * The processor of an installation without keys, guide/money.md#the-development-processor: no money moves, and the cards are
- * Stripe's test cards by their names. What it is asked it remembers in the database, so it charges once for a key, as
- * Stripe does, whatever crashes.
+ * The processor of an installation without keys, guide/money.md#the-development-processor: no money moves, and the
+ * cards are Stripe's test cards by their names. It stores every request in the database, so it charges once for a key,
+ * as Stripe does, whatever crashes.
  */
 export const layer = Layer.effect(
   Payments,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** Rows of one kind; the same id, or the same key, is the same row. */
+    /** Stores a row of one kind; the same id, or the same key, is the same row. */
     const put = <Body extends { readonly id: string; readonly at: number }>(
       type: "intent" | "refund",
       body: Body,
@@ -157,7 +157,7 @@ export const layer = Layer.effect(
               ]
             })
         ),
-      // It sends no events.
+      // This processor sends no events.
       verify: () => null
     })
   })

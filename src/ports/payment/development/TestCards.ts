@@ -1,13 +1,13 @@
 import { type Decline, type IntentStatus, unknownDecline } from "../Payments.ts"
 
-/** A test card of Stripe's, by its name, and what it does here. */
+/** One of Stripe's test cards, by its name, and its behaviour here. */
 export interface TestCard {
   readonly name: string
   readonly brand: string
   readonly last4: string
   /** Stripe does not let such a card be saved. */
   readonly refusesAttach: boolean
-  /** Null: it is charged. */
+  /** Null: the card is charged. */
   readonly decline: Decline | null
 }
 
@@ -73,13 +73,13 @@ const cards: ReadonlyArray<TestCard> = [
 
 export const hint = `this service charges no cards; it knows the test cards ${cards.map(({ name }) => name).join(", ")}`
 
-/** By its name, or by the id that it got when it was saved. */
+/** Finds a card by its name, or by the id that it got when it was saved. */
 export const byId = (id: string): TestCard | null => {
   const name = id.replace(/_dev_[0-9a-f]{16}$/, "")
   return cards.find((card) => card.name === name) ?? null
 }
 
-/** What a charge comes to. The holder of a card that wants to be authenticated can be asked when present. */
+/** The outcome of a charge. The holder of a card that needs authentication can be asked when present. */
 export const charged = (
   { decline }: TestCard,
   isOffSession: boolean

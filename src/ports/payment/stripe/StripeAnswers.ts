@@ -2,8 +2,8 @@ import { Effect, Result, Schema } from "effect"
 import * as Payments from "../Payments.ts"
 
 /**
- * What Stripe's answers say, checked: a failure of Stripe's whose body is odd reaches the SDK's caller as a success, and
- * money is not believed by its type.
+ * Decodes Stripe's answers with checks, because an unusual failure of Stripe reaches the SDK's caller as a success, and
+ * the SDK's types are no proof where money is concerned.
  */
 
 const OrNull = Schema.NullOr
@@ -49,14 +49,14 @@ const statuses: Readonly<Record<(typeof Intent.Type)["status"], Payments.IntentS
   succeeded: "succeeded",
   processing: "processing",
   requires_action: "requires_action",
-  // Neither comes of what we ask for; somebody at the processor has to go on with it.
+  // Our requests lead to neither; a person at the processor has to continue.
   requires_capture: "processing",
   requires_confirmation: "requires_action",
   requires_payment_method: "declined",
   canceled: "canceled"
 }
 
-/** The issuer's reason says more than the processor's code. Both are words that a tenant may see. */
+/** The issuer's reason is more precise than the processor's code. A tenant may see both. */
 const declineOf = (error: typeof CardError.Type): Payments.Decline => ({
   code: error.decline_code ?? error.code ?? Payments.unknownDecline.code,
   message: error.message ?? Payments.unknownDecline.message,
@@ -88,7 +88,7 @@ export const intent = decoded(Intent, (from): Payments.Intent => ({
   decline: from.last_payment_error == null ? null : declineOf(from.last_payment_error)
 }))
 
-/** A page of a list; its items are read one by one. */
+/** A page of a list; its items are decoded one by one. */
 export const list = decoded(
   Schema.Struct({
     object: Schema.Literal("list"),
@@ -178,7 +178,7 @@ export const dispute = decoded(
     id: from.id,
     intentId: idOf(from.payment_intent),
     amountCents: from.amount,
-    // A status that we do not know takes nothing from a tenant.
+    // An unknown status takes nothing from a tenant.
     status: disputes[from.status] ?? "inquiry"
   })
 )
@@ -222,7 +222,7 @@ const isSource = Schema.is(
   })
 )
 
-/** What a balance transaction is of, by the object that made it; null: none of a payment (a payout, a fee). */
+/** A balance transaction as the movement of the object that caused it; null: it is no payment's (a payout, a fee). */
 export const movement = decoded(
   Schema.Struct({ amount: Schema.Int, created: Schema.Int, source: Schema.optional(Schema.Unknown) }),
   ({ amount, created, source }): Payments.Movement | null =>
@@ -231,7 +231,7 @@ export const movement = decoded(
           type: source.object,
           id: source.id,
           intentId: idOf(source.payment_intent),
-          // The transaction is in the currency that the account settles in; its source is in that of the payment.
+          // The transaction is in the account's settlement currency; its source is in the currency of the payment.
           amountCents: Math.sign(amount) * source.amount,
           at: created * 1000
         }
@@ -251,7 +251,7 @@ const Event = Schema.Struct({
   })
 })
 
-/** Null: it is no event. */
+/** Null: the body is no event. */
 export const event = (body: unknown): Payments.ProcessorEvent | null => {
   const read = Schema.decodeUnknownResult(Event)(body)
   if (Result.isFailure(read)) return null
@@ -274,7 +274,7 @@ const subjectOf = (object: (typeof Event.Type)["data"]["object"]): Payments.Subj
   }
 }
 
-/** What failed requests come to. */
+/** The parts of a failed request's error that are used. */
 const Failure = Schema.Struct({
   type: Schema.String,
   statusCode: optional(Schema.Int),
@@ -286,7 +286,7 @@ const Failure = Schema.Struct({
 })
 export type Failure = typeof Failure.Type
 
-/** Null: no error of the SDK. */
+/** Null: the error is not the SDK's. */
 export const failure = (error: unknown): Failure | null => {
   const read = Schema.decodeUnknownResult(Failure)(error)
   return Result.isSuccess(read) ? read.success : null

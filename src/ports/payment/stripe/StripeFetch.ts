@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import type { OperatorClient } from "../../egress/OperatorEgress.ts"
 
-/** A page of a hundred intents with all that hangs on them is some hundred KiB. */
+/** The longest answer. A page of a hundred intents with everything that belongs to them is some hundred KiB. */
 const mostBytes = 8 * 1024 * 1024
 
 const methods = ["GET", "POST", "DELETE"] as const
 
 /**
- * A `fetch` for the SDK over our own door to the operator's services: the SDK names the path, and the door goes to the
- * configured host and no other.
+ * A `fetch` for the SDK over the egress to the operator's services: the SDK names the path, and the egress connects to
+ * the configured host and no other.
  */
 export const make =
   (client: OperatorClient, timeoutMs: number): typeof fetch =>

@@ -14,21 +14,21 @@ export interface Options {
   readonly webhookSecret: Redacted.Redacted | null
 }
 
-/** A charge may wait for an issuer; the SDK's own limit comes behind that of the door. */
+/** A charge may wait for an issuer. The SDK's own limit is later than that of the egress. */
 const timeoutMs = 20_000
 
 /** Stripe's own tolerance for the age of a signature. */
 const toleranceSecs = 300
-/** Clocks differ; the SDK takes any time of the future. */
+/** How far a signature may be ahead, because clocks differ. The SDK itself accepts any time in the future. */
 const aheadSecs = 60
 
 const pageSize = 100
-/** Pages of one reading. A list that is longer fails, rather than to be taken for whole. */
+/** The most pages of one reading. A longer list fails, so that a part of it is not taken for the whole. */
 const mostPages = 1_000
 
 /**
- * Cards by Stripe, over the operator's door. Nothing is asked twice by itself: whoever does not know the outcome asks
- * whether it is there.
+ * Cards by Stripe, over the operator's egress. No request is repeated by itself: after an unknown outcome the caller
+ * asks for the object.
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const client = yield* (yield* OperatorEgress).open(options.target)
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.mapError((error) => (error instanceof PaymentError ? error : errorOf(error)))
     )
 
-  /** All pages of a list, each item decoded. */
+  /** Reads all pages of a list, and decodes each item. */
   const all = <A>(
     page: (cursor: { readonly limit: number; readonly starting_after?: string }) => Promise<{
       readonly data: ReadonlyArray<{ readonly id: string }>
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const refundsOf = (of: { readonly payment_intent: string } | { readonly charge: string }) =>
     all((cursor) => stripe.refunds.list({ ...of, ...cursor }), StripeAnswers.refund)
 
-  /** Of one customer, by its charges and what hangs on them. */
+  /** The movements of one customer, from its charges with their refunds and disputes. */
   const movementsOf = Effect.fnUntraced(function* (customerId: string, sinceMs: number) {
     const movements: Array<Movement> = []
     const created = { gte: Math.floor(sinceMs / 1000) }
@@ -182,7 +182,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     intent: (id) => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent),
     cancel: (id) =>
       answered(() => stripe.paymentIntents.cancel(id), StripeAnswers.intent).pipe(
-        // It has been paid meanwhile, or is canceled already.
+        // The intent has been paid meanwhile, or is canceled already.
         Effect.catchIf(
           (error) => error.reason === "refused",
           () => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent)
@@ -234,13 +234,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-/** The time of a signature is not of the future: the SDK looks at its age only. */
+/** True when the time of a signature is not in the future, because the SDK only checks its age. */
 const isTimely = (signature: string, nowMs: number): boolean => {
   const times = [...signature.matchAll(/(?:^|,)t=([0-9]{1,12})(?=,|$)/g)]
   return times.length === 1 && Number(times[0]?.[1]) * 1000 <= nowMs + aheadSecs * 1000
 }
 
-/** 409 and 429: not now; 5xx and no answer: nobody knows. A key with other parameters than before may have charged. */
+/**
+ * 409 and 429: not now. 5xx and no answer: unknown. After an idempotency error too, because a key with other parameters
+ * than before may have charged.
+ */
 const errorOf = (failure: StripeAnswers.Failure): PaymentError => {
   const { code, message, statusCode, type } = failure
   const detail = `${statusCode ?? "no answer"} ${code ?? type}: ${message ?? ""}`

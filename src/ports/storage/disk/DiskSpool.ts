@@ -18,7 +18,7 @@ const attempt = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catc
 const sampleBytes = 2
 const contentTypes = { wav: "audio/wav", mp3: "audio/mpeg" } as const
 
-/** The header of a WAVE file that this spool wrote; null: there is none. */
+/** Reads the header of a WAVE file that this spool wrote; null: there is none. */
 const shapeOf = (header: Uint8Array): Shape | null => {
   if (header.length < Wav.headerLength || !Wav.isWav(header)) return null
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
@@ -26,7 +26,7 @@ const shapeOf = (header: Uint8Array): Shape | null => {
   return channels === 1 || channels === 2 ? { channels, sampleRate: view.getUint32(24, true) } : null
 }
 
-/** Puts the true lengths into the header; the bytes of a sample that is not whole are cut off. Null: no sound. */
+/** Puts the true lengths into the header, and cuts off an incomplete last sample. Null: there is no sound. */
 const complete = async (path: string): Promise<{ readonly shape: Shape; readonly dataBytes: number } | null> => {
   const file = await open(path, "r+")
   try {
@@ -44,7 +44,7 @@ const complete = async (path: string): Promise<{ readonly shape: Shape; readonly
   }
 }
 
-/** Each write goes on behind the one before; what the disk took of one that failed is overwritten by nobody. */
+/** Each write begins where the one before ended. The part of a failed write that the disk took is not overwritten. */
 const writerOf = (file: FileHandle): Writer => {
   let at = Wav.headerLength
   const writeAll = async (bytes: Uint8Array): Promise<void> => {
@@ -61,8 +61,8 @@ const writerOf = (file: FileHandle): Writer => {
 }
 
 /**
- * The spool under `root`: for each recording `<id>.json`, which says what it is, and `<id>.wav`, whose header has the
- * lengths when it is finished (players read one without them to its end). An MP3 is encoded from that, once, at the end.
+ * The spool under `root`: for each recording `<id>.json`, its description, and `<id>.wav`, whose header has the lengths
+ * when it is finished (without them players read to the end). An MP3 is encoded from that, once, at the end.
  */
 export const layer = (root: string) =>
   Layer.effect(
@@ -76,7 +76,7 @@ export const layer = (root: string) =>
         const left: Array<Spooled> = []
         for (const name of await readdir(root)) {
           if (!name.endsWith(".json")) continue
-          // A recording that is completed meanwhile takes its files away.
+          // A recording that is completed meanwhile removes its files.
           const text = await readFile(join(root, name), "utf8").catch(() => "")
           const read = Schema.decodeUnknownResult(Schema.fromJsonString(Spooled))(text)
           if (Result.isSuccess(read)) left.push(read.success)
@@ -121,7 +121,7 @@ export const layer = (root: string) =>
         remove: (id) =>
           Effect.ignore(
             attempt(async () => {
-              // What says that it is there goes last.
+              // The description is removed last, because a recording exists while it does.
               for (const kind of ["mp3.part", "mp3", "wav", "json.part", "json"])
                 await rm(place(id, kind), { force: true })
             })

@@ -24,7 +24,7 @@ const isThere = async (path: string): Promise<boolean> =>
     }
   )
 
-/** What was written reaches the disk before it counts as stored. */
+/** Writes a file to the disk, before it counts as stored. */
 const sync = async (path: string): Promise<void> => {
   const file = await open(path, "r")
   try {
@@ -35,8 +35,8 @@ const sync = async (path: string): Promise<void> => {
 }
 
 /**
- * Objects are files under `root`, each in place when it is complete: it is linked or copied beside its place, written to
- * the disk and renamed. So the file that it came from may be deleted afterwards, but not changed.
+ * Objects are files under `root`, each in place when it is complete: it is linked or copied beside its place, written
+ * to the disk and renamed. So the source file may be deleted afterwards, but not changed.
  */
 export const layer = (root: string) =>
   Layer.succeed(Storage, {
@@ -50,7 +50,7 @@ export const layer = (root: string) =>
           await link(path, beside).catch(async () => copyFile(path, beside))
           await sync(beside)
           await rename(beside, place)
-          // Two names of one file: where it had been stored before, `rename` leaves both (POSIX).
+          // When the same file had been stored before, both names are one file, and `rename` leaves both (POSIX).
           await rm(beside, { force: true })
           await sync(dirname(place))
         } catch (error) {
@@ -69,7 +69,7 @@ export const layer = (root: string) =>
           ),
           (stream) => Effect.sync(() => void stream.destroy())
         )
-        // Before somebody reads, an error would have nobody to hear it.
+        // Without this listener, an error before the first read would be unhandled.
         file.on("error", () => undefined)
         return { sizeBytes: size, body: size === 0 ? Stream.empty : Stream.fromAsyncIterable(file, failed) }
       }),

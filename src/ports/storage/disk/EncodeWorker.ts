@@ -6,17 +6,20 @@ import * as Wav from "../../../protocol/audio/Wav.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 import type { Encoded, Encoding } from "./EncodeThread.ts"
 
-/** A thread that makes MP3 files, one at a time, a slice after the other; it may be ended in the middle of one. */
+/** A thread that makes MP3 files, one at a time, slice by slice. It may be ended in the middle of one. */
 const port = parentPort
 if (port === null) throw new Error("EncodeWorker is a worker thread")
 
-/** Sample frames of a slice. */
+/** The sample frames of a slice. */
 const sliceFrames = 65_536
 
-/** Constant rates in kbit/s for each channel: a file without a Xing header tells its length and can be searched by them. */
+/**
+ * Constant rates in kbit/s for each channel. With a constant rate a file without a Xing header has a known length and
+ * can be searched.
+ */
 const bitrates: Readonly<Record<number, 16 | 32>> = { 8000: 16, 16000: 32 }
 
-/** Interleaved samples as one array for each channel, from -1 to 1. */
+/** Splits interleaved samples into one array for each channel, from -1 to 1. */
 const split = (bytes: DataView, frames: number, channels: 1 | 2): ReadonlyArray<Float32Array> =>
   Array.from({ length: channels }, (_, channel) =>
     Float32Array.from({ length: frames }, (_, i) => bytes.getInt16(2 * (i * channels + channel), true) / 32_768)

@@ -5,11 +5,11 @@ import type { TenantId } from "../../../domain/Id.ts"
 import { SpoolError } from "../Spool.ts"
 import type { Encoded, Encoding } from "./EncodeThread.ts"
 
-/** Files that are encoded at once. The scheduler shares the cores between them, behind everything else. */
+/** How many files are encoded at once. The scheduler shares the cores between them, after all other work. */
 const places = 4
-/** Files that may wait; each lies on the disk meanwhile. */
+/** How many files may wait; each is on the disk meanwhile. */
 const room = 100_000
-/** An encoder makes at least so many seconds of sound in one of its own, or it hangs. */
+/** An encoder that makes fewer seconds of sound than this in one second counts as hung. */
 const slowestFactor = 4
 
 const encoded = Metric.counter("recording_encoded_seconds_total", {
@@ -27,22 +27,22 @@ interface Asked extends Encoding {
   readonly durationMs: number
 }
 
-/** Makes MP3 files in threads of their own, in which tenants have their turns. */
+/** Makes MP3 files in separate threads, tenants in turns. */
 export class Encoders extends Context.Service<
   Encoders,
   {
-    /** Gives the size of the file. Asking again makes the same file. */
+    /** Gives the size of the file. Repeating it makes the same file. */
     readonly encode: (asked: Asked) => Effect.Effect<number, SpoolError>
   }
 >()("trunkline/storage/disk/Encoders") {
-  /** With this program in the threads. `leastMs`: what every file has, however short it is. */
+  /** Runs this program in the threads. `leastMs`: the time that every file has, however short it is. */
   static readonly layerOf = (program: URL, leastMs = 60_000) =>
     Layer.effect(
       Encoders,
       Effect.gen(function* () {
         const line = FairPlaces.make({ places, room })
         const context = yield* Effect.context()
-        /** Threads without work. */
+        /** The threads without work. */
         const idle: Array<Worker> = []
         const all = new Set<Worker>()
         yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...all].map((each) => each.terminate()))))
@@ -91,7 +91,7 @@ export class Encoders extends Context.Service<
             thread.postMessage(encoding, [])
             return Effect.sync(() => {
               quiet()
-              // Nobody waits for a thread that hangs.
+              // The end of a hung thread is not waited for.
               void thread.terminate()
             })
           })
@@ -99,7 +99,7 @@ export class Encoders extends Context.Service<
         return Encoders.of({
           encode: ({ durationMs, tenantId, ...encoding }) =>
             run(encoding).pipe(
-              // Of what it died need not be the file: memory may have run out.
+              // The thread is tried once more, because it need not have died of the file: memory may have run out.
               Effect.retry({ times: 1, while: (error) => error === encoderDied }),
               Effect.timeoutOrElse({
                 duration: leastMs + durationMs / slowestFactor,

@@ -10,7 +10,10 @@ import * as Signature from "./Signature.ts"
 export interface Config {
   /** The bucket, in path style: `https://host[:port]/bucket[/prefix]`. */
   readonly target: OperatorTarget
-  /** The same, for signatures: as the `Host` header has it, and the path without a slash at its end. */
+  /**
+   * The host and path of the bucket, for signatures: as in the `Host` header, and without a slash at the end of the
+   * path.
+   */
   readonly host: string
   readonly path: string
   readonly region: string
@@ -18,10 +21,10 @@ export interface Config {
   readonly secretAccessKey: Redacted.Redacted
 }
 
-/** An answer without a file in it. */
+/** The limits of an answer without a file. */
 const shortMs = 30_000
 const shortBytes = 65_536
-/** The other side takes nothing, or gives nothing, for so long. */
+/** How long the other side may take or give nothing. */
 const idleMs = 30_000
 const transferMs = 3_600_000
 const largestBytes = 2 ** 33
@@ -32,12 +35,15 @@ const missing = (key: string) => new StorageError({ reason: "missing", detail: k
 const fromEgress = (error: EgressError) => unavailable(error.message)
 const fromFile = (error: unknown) => unavailable(error instanceof Error ? error.message : String(error))
 
-/** Stores refuse a signature of another time, Amazon's beyond 15 minutes. What differs by less is left as it is. */
+/**
+ * The smallest clock difference that is corrected. Stores refuse a signature of another time, Amazon's beyond 15
+ * minutes.
+ */
 const skewMs = 300_000
 
 const contentRange = /^bytes ([0-9]+)-([0-9]+)\/([0-9]+)$/
 
-/** How long the whole object is, by the head of an answer that has what was asked for; null: it has something else. */
+/** The size of the whole object, from the head of an answer with the requested bytes; null: it has other bytes. */
 const sizeOf = (status: number, headers: Readonly<Record<string, string>>, range: Range | null): number | null => {
   if (range === null) {
     const length = headers["content-length"] ?? ""
@@ -60,12 +66,12 @@ const hashOf = (path: string) =>
   })
 
 /**
- * Any store that speaks the protocol of Amazon S3: each object is put in one request with its length and its SHA-256,
- * signed (`Signature`), over the operator's egress. A store that is slow, refuses or answers what makes no sense is
- * `unavailable`; whoever asked tries again.
+ * Any store with the protocol of Amazon S3: each object is put in one request with its length and its SHA-256, signed
+ * (`Signature`), over the operator's egress. A store that is slow, refuses or gives an answer that makes no sense is
+ * `unavailable`, and the caller tries again.
  *
- * A store that refuses while its clock and ours differ by more than five minutes is asked once more in its own time, and
- * so are the next requests: a clock that was set wrong keeps nobody from recordings.
+ * When a store refuses and its clock differs from ours by more than five minutes, the request is repeated once in the
+ * store's time, and later requests use that time. So a wrong clock does not stop recordings.
  */
 export const layer = (config: Config) =>
   Layer.effect(
@@ -78,9 +84,9 @@ export const layer = (config: Config) =>
         region: config.region
       }
 
-      /** What the store's clock is ahead of ours. */
+      /** How far the store's clock is ahead of ours. */
       let aheadMs = 0
-      /** Whether a refusal may be for our time; from now on the time is the store's. */
+      /** True when our time may be the reason of a refusal; from then on the store's time is used. */
       const isOfOtherTime = ({ headers, status }: Pick<EgressResponse, "headers" | "status">) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const ahead = Date.parse(headers["date"] ?? "") - now
@@ -88,7 +94,7 @@ export const layer = (config: Config) =>
           aheadMs = ahead
           return true
         })
-      /** Asks, and once more where our time is refused. */
+      /** Sends the request, and once more when our time is refused. */
       const inTime = <A extends Pick<EgressResponse, "headers" | "status">, E, R>(asking: Effect.Effect<A, E, R>) =>
         Effect.flatMap(asking, (answer) =>
           Effect.flatMap(isOfOtherTime(answer), (isAgain) => (isAgain ? asking : Effect.succeed(answer)))
@@ -183,7 +189,7 @@ export const layer = (config: Config) =>
             "x-amz-copy-source": `${config.path}/${Signature.pathOf(from)}`
           })
           if (status === 404) return (yield* isThere(to)) ? undefined : yield* missing(from)
-          // A copy may begin with 200 and fail then.
+          // The answer to a copy may begin with 200 and still report a failure.
           if (status !== 200 || !new TextDecoder().decode(body).includes("CopyObjectResult"))
             return yield* unavailable(`a copy was answered ${status}`)
           yield* remove(from)

@@ -1,31 +1,33 @@
 import { createHmac, hash } from "node:crypto"
 
-/** What requests to a store are signed with. */
+/** The credentials that sign requests to a store. */
 export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly region: string
 }
 
-/** A request that is to be signed. */
+/** A request to be signed. */
 export interface Unsigned {
   readonly method: string
-  /** As it is sent, encoded, without a query. */
+  /** The path as it is sent, encoded, without a query. */
   readonly path: string
-  /** Lower-case names, `host` among them. */
+  /** The names are in lower case and include `host`. */
   readonly headers: Readonly<Record<string, string>>
   /** SHA-256 of the body, in hex. */
   readonly bodyHash: string
-  /** Epoch milliseconds. */
+  /** The time of the request, in epoch milliseconds. */
   readonly at: number
 }
 
-/** SHA-256 of no body. */
+/** The SHA-256 of an empty body. */
 export const ofNothing = hash("sha256", "", "hex")
 
 const hmac = (key: string | Uint8Array, text: string): Buffer => createHmac("sha256", key).update(text).digest()
 
-/** A key as the path of a URL: what is not unreserved (RFC 3986 section 2.3) is escaped, but for slashes. */
+/**
+ * A key as the path of a URL: every character that is not unreserved (RFC 3986 section 2.3) is escaped, except slashes.
+ */
 export const pathOf = (key: string): string =>
   key
     .split("/")
@@ -38,8 +40,8 @@ export const pathOf = (key: string): string =>
     .join("/")
 
 /**
- * The headers of a request with AWS Signature Version 4 (service `s3`, single chunk), which S3-compatible stores take
- * too. Every header that is given is signed.
+ * The headers of a request with AWS Signature Version 4 (service `s3`, single chunk), which S3-compatible stores accept
+ * too. Every given header is signed.
  */
 export const sign = (
   { accessKeyId, region, secretAccessKey }: Credentials,
