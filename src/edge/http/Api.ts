@@ -18,7 +18,7 @@ import { UsageApi } from "./usage/UsageApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 /**
- * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
+ * Declares all endpoint groups. The routes, the checks and the published document are derived from this declaration.
  *
  * Requests are closed: an unknown field of a body or a query is a 400, which names every fault.
  */

@@ -6,8 +6,6 @@ import { ApiError, httpStatus } from "../../domain/ApiError.ts"
 import * as PassingDefect from "../../runtime/store/PassingDefect.ts"
 import type { Cut, Watch } from "./connection/ConnectionGuard.ts"
 
-/** What the edge says to `/metrics`. */
-
 const open = Metric.gauge("http_connections", { description: "Open connections of the API" })
 const cut = Metric.counter("http_connections_cut_total", {
   description:
@@ -27,7 +25,7 @@ const refused = Metric.counter("http_refused_total", {
   incremental: true
 })
 
-/** Counts connections, from plain callbacks. */
+/** Counts connections by plain callbacks. */
 export const connections: Effect.Effect<Watch> = Effect.map(Effect.context(), (context) => ({
   opened: (count) => open.updateUnsafe(count, context),
   cut: (reason: Cut) => Metric.withAttributes(cut, { reason }).updateUnsafe(1, context)
@@ -45,7 +43,9 @@ const statusOf = (cause: Cause.Cause<unknown>): string => {
   return answer === undefined ? "500" : String(httpStatus(answer))
 }
 
-/** Counts the answers of an endpoint and measures how long they take; its attributes are made once for each status. */
+/**
+ * Counts an endpoint's answers and measures how long they take. The metric attributes are built once for each status.
+ */
 export const measured = (
   endpoint: HttpApiEndpoint.Top
 ): (<E, R>(

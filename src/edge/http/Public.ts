@@ -14,14 +14,14 @@ import { ApiErrorSchema } from "./answer/ApiErrorSchema.ts"
 import * as JsonResponse from "./answer/JsonResponse.ts"
 import * as RequestBody from "./request/RequestBody.ts"
 
-/** The rules that every valid request of a public endpoint is counted under, by the caller's address. */
+/** The rules under which every valid request of a public endpoint is counted, by the caller's address. */
 export class LimitedBy extends Context.Service<LimitedBy, ReadonlyArray<RuleName>>()("trunkline/http/LimitedBy") {}
 
 interface Admitted {
   readonly ip: string | null
   /**
-   * Honours an Idempotency-Key where there is no API key to namespace it: `owner` is `email:` and the lower-cased
-   * address. Without a key `run` gets `null`.
+   * Honours an Idempotency-Key although no API key namespaces it: `owner` is `email:` and the lower-cased address.
+   * Without an Idempotency-Key, `run` gets `null`.
    */
   readonly once: <R>(
     owner: string,
@@ -29,21 +29,21 @@ interface Admitted {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
 }
 
-/** Who calls a public endpoint. */
+/** The caller of a public endpoint. */
 export class Visitor extends Context.Service<
   Visitor,
   {
     /**
-     * Counts the request under its endpoint's rules, and is the first thing that a handler asks for: what did not pass
-     * validation never gets that far, and counts nowhere.
+     * Counts the request under its endpoint's rules. Handlers run it first, so a request that fails validation is not
+     * counted.
      */
     readonly admit: Effect.Effect<Admitted, RateLimited>
-    /** The same, counted by the address together with whom the request is about. */
+    /** Counts by the address together with the subject of the request. */
     readonly admitFor: (subject: string) => Effect.Effect<Admitted, RateLimited>
   }
 >()("trunkline/http/Visitor") {}
 
-/** Every endpoint that asks for no key: 400 first, then 429, then what the endpoint says. */
+/** Guards every endpoint without an API key: 400 first, then 429, then the endpoint's own errors. */
 export class Public extends HttpApiMiddleware.Service<Public, { provides: Visitor }>()("trunkline/http/Public", {
   error: ApiErrorSchema
 }) {

@@ -1,9 +1,10 @@
 /**
- * Which methods a path has, for 405 with `Allow` and for OPTIONS: the router itself knows only "found" and "not found".
+ * Knows which methods a path has, for 405 with `Allow` and for OPTIONS; the router itself only knows "found" and "not
+ * found".
  */
 export interface Route {
   readonly method: string
-  /** `/v1/calls/:id`; with or without a trailing slash. */
+  /** For example `/v1/calls/:id`, with or without a trailing slash. */
   readonly path: string
 }
 
@@ -28,7 +29,7 @@ export const make = (routes: ReadonlyArray<Route>) => {
   }
   const byLength = Map.groupBy(entries.values(), (entry) => entry.segments.length)
 
-  /** Methods of the path, static segments before parameters; empty when there is no such path. */
+  /** Methods of the path. Static segments precede parameters. Empty when there is no such path. */
   const methodsOf = (path: string): ReadonlyArray<string> => {
     const segments = segmentsOf(path)
     let best: Entry | undefined
@@ -42,8 +43,8 @@ export const make = (routes: ReadonlyArray<Route>) => {
   }
 
   /**
-   * What the router would give to a parameter although a static path has the place: for `POST /x/order` beside
-   * `GET /x/:id` the route `GET /x/order`, which is a 405.
+   * Routes that the router would give to a parameter although a static path takes precedence. With `POST /x/order`
+   * beside `GET /x/:id`, one is `GET /x/order`, which must be a 405.
    */
   const shadowed: ReadonlyArray<Route> = [...entries.values()].flatMap((entry) =>
     (byLength.get(entry.segments.length) ?? [])
@@ -55,10 +56,10 @@ export const make = (routes: ReadonlyArray<Route>) => {
   return { methodsOf, shadowed }
 }
 
-/** HEAD is found by way of GET, OPTIONS not at all. */
+/** The router finds HEAD through GET, and OPTIONS not at all. */
 const isRouted = (method: string): boolean => method !== "HEAD" && method !== "OPTIONS"
 
-/** Every path of `entry` is one of `wider` too. */
+/** Whether every path of `entry` also matches `wider`. */
 const covers = (wider: Entry, entry: Entry): boolean =>
   wider.segments.every((segment, index) => segment === ":" || segment === entry.segments[index])
 

@@ -31,7 +31,6 @@ import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as UsageHandlers from "./usage/UsageHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
-/** Every endpoint's handlers. */
 const Handlers = Layer.mergeAll(
   TenantHandlers.layer,
   AuthHandlers.layer,
@@ -52,7 +51,7 @@ const Handlers = Layer.mergeAll(
   UsageHandlers.layer
 )
 
-/** What the API declares, as method and path. */
+/** Every declared endpoint, as method and path. */
 const declared = (): ReadonlyArray<RouteTable.Route> => {
   const routes: Array<RouteTable.Route> = []
   HttpApi.reflect(Api, {
@@ -85,7 +84,10 @@ export const layer = Layer.mergeAll(
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route, InvoiceFile.route]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
 
-/** Provided to the router: two slashes are not one, names are case-sensitive, an id of any length is looked at. */
+/**
+ * Configures the router: a double slash differs from a single one, names are case-sensitive, and an id may have any
+ * length.
+ */
 export const routerConfig = Layer.succeed(HttpRouter.RouterConfig, {
   ignoreTrailingSlash: true,
   ignoreDuplicateSlashes: false,

@@ -9,7 +9,7 @@ import * as EdgeMetrics from "./EdgeMetrics.ts"
 import * as RequestTarget from "./connection/RequestTarget.ts"
 import * as Routes from "./Routes.ts"
 
-/** The port of the API cannot be listened on. */
+/** The API cannot listen on its port. */
 export class ListenError extends Schema.TaggedError<ListenError>()("ListenError", {
   host: Schema.String,
   port: Schema.Number,
@@ -26,22 +26,22 @@ export class ListenError extends Schema.TaggedError<ListenError>()("ListenError"
   }
 }
 
-/** Where the API listens. */
+/** The address on which the API listens. */
 export class Listening extends Context.Service<Listening, { readonly host: string; readonly port: number }>()(
   "trunkline/http/Listening"
 ) {}
 
-/** Limits of the listener; what is over them is cut off or refused before any of our code runs. */
+/** Limits of the listener. Whatever exceeds them is cut off or refused before it reaches the API. */
 export const limits = {
-  /** Request line and headers together, bytes. */
+  /** Request line and headers together, in bytes. */
   headerBytes: 16 * 1024,
   headers: 100,
-  /** From the first byte of a request to its last header. */
+  /** The time from the first byte of a request to its last header. */
   headersMs: 10_000,
-  /** From the first byte of a request to its last one. */
+  /** The time from the first byte of a request to its last one. */
   requestMs: 30_000,
   keepAliveMs: 65_000,
-  /** Without a byte in either direction. */
+  /** The time without a byte in either direction. */
   idleMs: 60_000,
   connections: 10_000,
   atWork: 256,
@@ -56,14 +56,14 @@ const idleCheckMs = 50
 /**
  * Serves the API on `host` and `port` (0: any free one).
  *
- * When it closes, it stops accepting, lets requests in flight finish for at most `graceMs`, and then cuts what is left;
- * a kept-alive connection holds nothing up. Fails with `ListenError`.
+ * When it closes, it stops accepting, lets requests in flight finish for at most `graceMs`, and then cuts the remaining
+ * connections. Kept-alive connections delay nothing. Fails with `ListenError`.
  */
 export const layer = (options: {
   readonly host: string
   readonly port: number
   readonly graceMs: number
-  /** Other than `limits`, for tests. */
+  /** Overrides some of `limits`, for tests. */
   readonly limits?: Partial<Record<keyof typeof limits, number>>
 }) =>
   Layer.effect(
@@ -84,7 +84,7 @@ export const layer = (options: {
         requestTimeout: allowed.requestMs,
         keepAliveTimeout: allowed.keepAliveMs,
         connectionsCheckingInterval: Math.min(1_000, allowed.headersMs),
-        // Checked by `ClientError.hostless`, whose refusal has the envelope.
+        // `ClientError.hostless` checks it instead, because its refusal has the envelope.
         requireHostHeader: false,
         noDelay: true
       })
@@ -97,7 +97,7 @@ export const layer = (options: {
         serve: answer
       })
       server.on("request", serve)
-      // An expectation that node does not know is no reason to answer without a body.
+      // Node answers an unknown expectation without a body, so such a request is served like any other.
       server.on("checkExpectation", serve)
       ClientError.attach(server)
       yield* Effect.acquireRelease(listen(server, options), () => close(server, options.graceMs))

@@ -9,7 +9,6 @@ import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import { type Account, limitsOf, quotaOf } from "./AccountView.ts"
 
-/** The account, from wire to doors. */
 export const layer = HttpApiBuilder.group(
   Api,
   "account",

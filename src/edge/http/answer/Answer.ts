@@ -5,8 +5,8 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import { toApiError } from "../request/SchemaFault.ts"
 
 /**
- * Turns everything that can refuse an endpoint's effect into an `ApiError`: what its handler says, faults that the
- * schemas found, a content type that nobody reads (400). What remains is a defect.
+ * Turns every refusal of an endpoint into an `ApiError`: the handler's own error, schema faults, and a content type
+ * that is not supported (400). Any other error becomes a defect.
  */
 export const of = <R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
@@ -31,8 +31,8 @@ const noQuery = ApiError.of("invalid_request", "this endpoint takes no query par
 const noText = ApiError.of("invalid_request", "the URL holds NUL")
 
 /**
- * Faults of a URL that no schema sees: a query where none is declared, which is a fault like an unknown field, and NUL,
- * which no database takes.
+ * Finds URL faults that no schema checks: a query on an endpoint that declares none, which is refused like an unknown
+ * field, and NUL, which no database takes.
  */
 export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): ApiError | null => {
   if (url.includes("%00")) return noText

@@ -23,8 +23,8 @@ const ErrorEnvelope = Schema.Struct({
 }).annotate({ identifier: "Error", description: "The envelope of every 4xx and 5xx." })
 
 /**
- * What a handler may fail with: declared by both middlewares, so that every endpoint has it. The middleware renders it;
- * the encoding here serves the type and the published schema.
+ * The error type of every handler. Both middlewares declare it, so every endpoint has it. The middleware renders the
+ * error; this encoding only serves the type and the published schema.
  */
 export const ApiErrorSchema = ErrorEnvelope.pipe(
   Schema.decodeTo(

@@ -2,11 +2,11 @@ import { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 /**
- * Answers in CSV, RFC 4180, as spreadsheets read them: UTF-8 and CRLF, one header, cells quoted where they have to be.
+ * Answers in CSV, RFC 4180, as spreadsheets read it: UTF-8 and CRLF, one header, cells quoted where necessary.
  *
- * A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and what
- * tenants and their callers wrote may be one. So such a text gets an apostrophe in front, which spreadsheets do not show.
- * A text that is a number in itself (an amount, a number in E.164) stays as it is.
+ * A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and text
+ * from tenants and their callers may be one. Such a text gets a leading apostrophe, which spreadsheets do not show. A
+ * text that is a plain number (an amount, a number in E.164) stays unchanged.
  */
 export type Cell = string | number | boolean | null
 
@@ -25,8 +25,9 @@ const written = (cell: Cell): string => {
 export const record = (cells: ReadonlyArray<Cell>): string => `${cells.map(written).join(",")}\r\n`
 
 /**
- * A file of rows under a header of the columns' names, which comes in the portions that `rows` gives and holds no more
- * than one of them. Where reading fails in the middle the connection is cut, so half a file is not taken for a whole.
+ * Answers with a file of rows under a header of column names. It is streamed in the portions of `rows` and holds only
+ * one of them in memory. When reading fails midway the connection is cut, so that half a file is not taken for a whole
+ * one.
  */
 export const answer = <Column extends string>(
   fileName: string,

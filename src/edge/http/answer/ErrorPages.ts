@@ -17,7 +17,7 @@ const fault = ApiError.of("internal_error", "something went wrong on our side")
 
 const respond = (error: ApiError) => JsonResponse.respond(JsonResponse.renderError(error))
 
-/** An outage meets every request: one of them is logged, and so often another one. */
+/** The shortest time between two warnings about the same outage, because an outage fails every request. */
 const saidEveryMs = 10_000
 const makeMet = () => {
   const saidAt = new Map<string, number>()
@@ -33,14 +33,14 @@ const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) 
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 )
 
-/** No path has an empty part; the router would take one for an empty id. */
+/** Refuses a path with an empty part. No route has one; the router would take it for an empty id. */
 const wholePath = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   RequestTarget.pathOf(request.url).includes("//") ? notRouted : Effect.void
 )
 
 /**
- * The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their
- * cause).
+ * Gives the error envelope to everything that no endpoint answers: unknown paths, wrong methods, and defects, which are
+ * logged with their cause.
  */
 export const layer = (table: ReturnType<typeof RouteTable.make>) =>
   Layer.merge(
@@ -64,7 +64,7 @@ const pages = (table: ReturnType<typeof RouteTable.make>, met = makeMet()) =>
             const allow = allowed.join(", ")
             if (request.method === "OPTIONS")
               return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow } }))
-            // The router knows method and path, and could not read a parameter.
+            // The router knows this method and path, so it failed to read a parameter.
             if (allowed.includes(request.method)) return Effect.succeed(respond(malformed))
             return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allow))
           }

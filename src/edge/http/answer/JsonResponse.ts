@@ -5,19 +5,19 @@ import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
 
 export const renderError = (error: ApiError): Rendered => ({ status: httpStatus(error), body: envelope(error) })
 
-/** The exact bytes of `rendered`; nothing is encoded twice. */
+/** Answers with the exact bytes of `rendered`; nothing is encoded twice. */
 export const respond = (rendered: Rendered): HttpServerResponse.HttpServerResponse =>
   rendered.body === null
     ? HttpServerResponse.empty({ status: rendered.status })
     : HttpServerResponse.text(rendered.body, { status: rendered.status, contentType: "application/json" })
 
-/** A 200 with a value that needs no encoding but JSON's own (`XView.ts` values are wire values). */
+/** Answers with a value that needs no encoding but JSON's own (`XView.ts` values are wire values). */
 export const of = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
   respond({ status, body: JSON.stringify(value) })
 
-/** A 200 whose JSON comes in pieces. */
+/** Answers 200 with JSON in pieces. */
 export const streamed = (pieces: Stream.Stream<string>): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(Stream.encodeText(pieces), { contentType: "application/json" })
 
-/** How a handler answers with what its door rendered. */
+/** Answers with the bytes that the door rendered. */
 export const rendered = <E, R>(door: Effect.Effect<Rendered, E, R>) => Effect.map(door, respond)

@@ -1,24 +1,24 @@
-/** What a JSON text may be made of: how deep arrays and objects stand in each other, and how many values there are. */
+/** Limits of a JSON text: how deep arrays and objects may nest, and how many values there may be. */
 export interface Bounds {
   readonly depth: number
   readonly values: number
 }
 
-/** More than any body of this API needs; what is beyond costs its reader nothing but this look. */
+/** More than any body of this API needs. Refusing a larger body costs only this scan. */
 export const bounds: Bounds = { depth: 16, values: 4_096 }
 
 const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
-/** `[` and `{` differ in this bit only, and so do `]` and `}`. */
+/** `[` and `{` differ only in this bit, and so do `]` and `}`. */
 const curly = 0x20
 const opening = 0x5b | curly
 const closing = 0x5d | curly
 
 /**
- * Says how the bytes of a JSON text go beyond the bounds, in one pass and without reading it as JSON: what follows "the
- * body …" in a sentence. Null: they do not, or it is no JSON, which is the decoder's to refuse. A value is counted for
- * each bracket that opens and each comma.
+ * Scans the bytes of a JSON text once, without parsing them. Returns how the text exceeds the bounds, as the words that
+ * follow "the body …" in a message; null when it does not, or when it is no JSON, which the decoder refuses. Each
+ * opening bracket and each comma counts as a value.
  */
 export const fault = (bytes: Uint8Array, { depth, values }: Bounds = bounds): string | null => {
   let open = 0
@@ -39,7 +39,7 @@ export const fault = (bytes: Uint8Array, { depth, values }: Bounds = bounds): st
   return null
 }
 
-/** Where the text that begins at this quote ends: at the next one that no odd number of backslashes stands before. */
+/** Finds the end of the text that begins at this quote: the next quote after an even number of backslashes. */
 const endOfText = (bytes: Uint8Array, begin: number): number => {
   for (let at = bytes.indexOf(quote, begin + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
     let before = at - 1

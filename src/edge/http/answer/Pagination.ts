@@ -10,10 +10,10 @@ import * as JsonResponse from "./JsonResponse.ts"
 /** Page-number pagination, guide/requests.md#lists. */
 
 export const defaultPageSize = 20
-/** Larger ones are clamped. */
+/** Larger sizes are clamped. */
 const maxPageSize = 200
 
-/** What `Listing.Page.next` says, checked by the list that gave it. */
+/** The value of `Listing.Page.next`, checked by the list that issued it. */
 const cursor = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100)).annotate({
   description: "Where the page before ended. It stands in `next`; do not make it."
 })
@@ -42,7 +42,7 @@ export const envelope = <S extends Schema.Top>(item: S) =>
     results: Schema.Array(item).annotate({ description: "The rows of this page." })
   })
 
-/** `BASE_URL` without a trailing slash: what absolute links begin with. */
+/** `BASE_URL` without a trailing slash, the beginning of every absolute link. */
 export class BaseUrl extends Context.Service<BaseUrl, string>()("trunkline/http/BaseUrl") {}
 
 interface Asked {
@@ -52,9 +52,9 @@ interface Asked {
 }
 
 /**
- * Answers a list. `path` is the documented form of the endpoint's path; what the query holds besides the page are the
- * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, and so is one by
- * number beyond the rows that are counted; the first page of nothing is an empty 200.
+ * Answers a list. `path` is the documented form of the endpoint's path. All fields of the query except the page are
+ * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, and so is a page
+ * number beyond the rows that are counted; the first page of an empty list is a 200.
  */
 export const answer = <Query extends Asked, A, E, R>(
   path: string,
@@ -88,7 +88,7 @@ export const answer = <Query extends Asked, A, E, R>(
     })
   })
 
-/** An envelope whose list is always whole: `next` and `previous` are null. */
+/** Answers a list that is always whole: `next` and `previous` are null. */
 export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
   JsonResponse.of({ count: results.length, next: null, previous: null, results })
 

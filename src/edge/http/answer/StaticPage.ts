@@ -6,29 +6,31 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 /**
  * A page that is the same for everybody until the next start. It is compressed once, cached by its tag, and may load
- * nothing but its own.
+ * only its own content.
  *
- * The policy names what the page may load besides. Framing, plugins, `<base>` and forms are denied to every page.
+ * `policy` names what else the page may load. Framing, plugins, `<base>` and forms are denied to every page.
  */
 export interface Page {
   readonly text: string
-  /** With its charset. */
+  /** The media type with its charset. */
   readonly contentType: string
-  /** Directives of a Content-Security-Policy, for example `style-src 'unsafe-inline'`; null: not a page of HTML. */
+  /**
+   * Directives of a Content-Security-Policy, for example `style-src 'unsafe-inline'`; null when the page is not HTML.
+   */
   readonly policy: ReadonlyArray<string> | null
 }
 
 const closed = ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
 
-/** How long a client may show its copy before it asks whether there is a newer one. */
+/** How long a client may use its copy before it asks for a newer one. */
 const maxAgeSecs = 300
 
 const compress = promisify(gzip)
 
-/** What a policy calls an inline script or style of exactly this text. */
+/** The name that a policy gives to an inline script or style of exactly this text. */
 export const sourceHash = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`
 
-/** Answers GET (and HEAD) of the page: gzip where the client takes it, 304 where the client has it. */
+/** Answers GET and HEAD of the page: gzip if the client takes it, 304 if the client has the page. */
 export const make = Effect.fnUntraced(function* (page: Page) {
   const plain = Buffer.from(page.text)
   const zipped = yield* Effect.promise(() => compress(plain, { level: 9 }))
@@ -55,7 +57,7 @@ export const make = Effect.fnUntraced(function* (page: Page) {
   })
 })
 
-/** RFC 9110 section 12.5.3, as far as gzip goes: named, and not with a weight of zero. */
+/** RFC 9110 section 12.5.3, for gzip only: it is named, and not with a weight of zero. */
 const takesGzip = (acceptEncoding: string | undefined): boolean =>
   (acceptEncoding ?? "")
     .toLowerCase()
@@ -63,7 +65,7 @@ const takesGzip = (acceptEncoding: string | undefined): boolean =>
     .map((item) => item.split(";").map((part) => part.trim()))
     .some(([coding, ...parameters]) => coding === "gzip" && !parameters.some((part) => /^q=0(\.0*)?$/.test(part)))
 
-/** RFC 9110 section 13.1.2: weak comparison. */
+/** RFC 9110 section 13.1.2, by weak comparison. */
 const isKnown = (ifNoneMatch: string | undefined, tags: ReadonlyArray<string>): boolean =>
   ifNoneMatch !== undefined &&
   ifNoneMatch

@@ -7,7 +7,6 @@ import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 
-/** API keys, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "api_keys",
@@ -34,7 +33,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** The edge's port, answered by the keys. */
+/** Implements the edge's port with the keys. */
 export const authenticator = Layer.effect(
   Authenticator,
   Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))

@@ -18,7 +18,7 @@ const text = (description: string, example: string, ...form: ReadonlyArray<Check
   )
 type Check = ReturnType<typeof Schema.isPattern>
 
-/** A spelling that no line has is no filter; an empty list would say that nothing has happened. */
+/** A misspelled filter is refused, because an empty list would suggest that nothing has happened. */
 const aResource = Schema.isPattern(/^[a-z]+(_[a-z]+)*$/u, { message: "must be a kind of resource, as call" })
 const anAction = Schema.isPattern(/^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/u, {
   message: "must be a resource and what happened to it, as call.status_changed"

@@ -5,7 +5,6 @@ import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import * as Pagination from "../answer/Pagination.ts"
 
-/** The audit log, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "audit",

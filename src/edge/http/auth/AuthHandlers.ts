@@ -7,7 +7,6 @@ import * as JsonResponse from "../answer/JsonResponse.ts"
 import { Visitor } from "../Public.ts"
 import { RateLimit } from "../request/RateLimit.ts"
 
-/** Login and password reset, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "auth",

@@ -2,7 +2,7 @@ import type { Page } from "../answer/StaticPage.ts"
 import { sourceHash } from "../answer/StaticPage.ts"
 
 interface Input {
-  /** Of the field in the request. */
+  /** The field's name in the request. */
   readonly name: string
   readonly label: string
   readonly type: "text" | "password"
@@ -11,13 +11,13 @@ interface Input {
   readonly maximum: number
 }
 
-/** A page that a link of a letter opens, with the token behind `#`. */
+/** A page that a link in a letter opens, with the token after `#`. */
 export interface LinkPage {
   readonly title: string
   readonly intro: string
   readonly inputs: ReadonlyArray<Input>
   readonly button: string
-  /** What the button asks, beside this page: `v1/…`. */
+  /** The endpoint that the button calls, relative to this page: `v1/…`. */
   readonly posts: string
   readonly done: string
 }
@@ -31,7 +31,7 @@ button{margin-top:1.5em;padding:.7em 1.4em;font:inherit;color:#fff;background:#1
 button:disabled{opacity:.5}
 [role=status]{margin:1em 0 0}`
 
-/** What others say (a message of an error) becomes text. Opening the page asks nothing; its button does. */
+/** Foreign text (an error's message) is inserted as text only. Opening the page sends no request; its button does. */
 const script = `const form = document.forms[0], status = document.querySelector("[role=status]"), button = form.elements.ask
 const token = location.hash.slice(1)
 if (token === "") {
@@ -72,8 +72,8 @@ const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): 
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" minlength="${minimum}" maxlength="${maximum}" required>`
 
 /**
- * The page, the same for everybody: it loads nothing, and speaks to this service only. The token stands behind `#`, so
- * no server, log or referrer sees it until the button sends it.
+ * The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
+ * server, log or referrer sees it until the button sends it.
  */
 export const of = ({ button, done, inputs, intro, posts, title }: LinkPage): Page => ({
   text: `<!doctype html>

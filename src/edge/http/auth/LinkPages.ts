@@ -6,7 +6,7 @@ import * as LinkPage from "./LinkPage.ts"
 
 const password = { type: "password", autocomplete: "new-password", minimum: 10, maximum: 128 } as const
 
-/** What the links of letters open, guide/mail.md#what-a-letter-looks-like; by path. */
+/** The pages that links in letters open, guide/mail.md#what-a-letter-looks-like, by path. */
 const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
   "/verify-email": {
     title: "Confirm your e-mail address",

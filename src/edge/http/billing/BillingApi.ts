@@ -12,7 +12,7 @@ import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 
-/** The prepaid money, guide/money.md. All of it is answered for a suspended tenant too, which has to pay. */
+/** The prepaid money, guide/money.md. All of these endpoints also serve a suspended tenant, which has to pay. */
 
 const balance = HttpApiEndpoint.get("balance", "/v1/billing/balance", { success: Balance }).annotateMerge(
   about({ summary: "Retrieve the balance", scope: "billing:read", servesSuspended: true })

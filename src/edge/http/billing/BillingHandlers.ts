@@ -23,7 +23,6 @@ const columns = [
   "reference_id"
 ] as const
 
-/** Billing, from wire to doors. */
 export const layer = HttpApiBuilder.group(
   Api,
   "billing",

@@ -6,13 +6,13 @@ import type { Route } from "../RouteTable.ts"
 
 export const route: Route = { method: "GET", path: `${filePath}:file` }
 
-/** A link that is wrong or too old: the same answer for all. */
+/** A wrong link and an expired one get the same answer. */
 const nothing = ApiError.of("not_found", "there is no such file, or the link has expired")
 const busy = ApiError.of("service_unavailable", "the invoice cannot be drawn right now; try again")
 
 const one = (value: string | ReadonlyArray<string> | undefined): string => (typeof value === "string" ? value : "")
 
-/** The PDFs of invoices, for whoever has a link (guide/money.md#invoices), drawn when they are asked for. */
+/** Serves the PDFs of invoices to every holder of a link (guide/money.md#invoices), and draws them on request. */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const invoices = yield* Invoices

@@ -28,7 +28,7 @@ const params = { id: PathId.prefixed("call").annotate({ description: "The call."
 
 const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
 
-/** A verb whose fields all have defaults may come without a body. */
+/** A verb whose fields all have defaults may be sent without a body. */
 const payloadOf = (verb: Verbs.Built) => {
   const { body } = Verbs.built[verb]
   const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
@@ -49,7 +49,9 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
   )
 
-/** An endpoint for each verb of the table: the types say which is which, and that there are some. */
+/**
+ * One endpoint for each verb of the table. The cast gives each its verb's type, and says that there is at least one.
+ */
 const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
   { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
 >

@@ -10,7 +10,7 @@ const optional = <S extends Schema.Top>(schema: S, description: string, example:
   Wire.absentIs(null, Schema.NullOr(schema).annotate({ description, examples: [example] }))
 const { channels, format, httpsUrl, int, of, or } = Field
 
-/** The request body of a new call; those of its verbs stand with the verbs. */
+/** The request body of a new call; the body of a verb is declared with the verb. */
 export const PlaceCall = Wire.struct({
   from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
   to: of(E164, "The called number, E.164.", "+12025550100"),
@@ -42,7 +42,7 @@ export const PlaceCall = Wire.struct({
   )
 }).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
 
-/** What its dial says besides the numbers. */
+/** The options of its dial, besides the numbers. */
 export const optionsOf = ({
   answeringMachineDetection,
   audioUrl,
@@ -53,7 +53,7 @@ export const optionsOf = ({
   ...(customHeaders.length === 0 ? {} : { headers: customHeaders })
 })
 
-/** What the new call will do by itself. */
+/** The actions that the new call takes by itself. */
 export const planOf = ({
   answeringMachineDetection: machineDetection,
   record,

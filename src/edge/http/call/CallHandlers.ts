@@ -19,7 +19,7 @@ interface OneCall {
   readonly params: { readonly id: CallId }
 }
 
-/** Of the file of calls. */
+/** Columns of `calls.csv`. */
 const columns = [
   "id",
   "direction",
@@ -38,11 +38,9 @@ const columns = [
   "rating_status"
 ] as const
 
-/** A handler for each name. */
 const forEach = <Name extends string, Handler>(names: ReadonlyArray<Name>, handler: (name: Name) => Handler) =>
   Object.fromEntries(names.map((name) => [name, handler(name)])) as { readonly [N in Name]: Handler }
 
-/** Calls, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "calls",
@@ -53,7 +51,7 @@ export const layer = HttpApiBuilder.group(
     const recognizer = yield* Recognizer
     const transcriptions = yield* Transcriptions
 
-    /** What no engine here can do; null: there is one. */
+    /** Why no engine here can perform the action; null when one can. */
     const refusalOf = (action: Verbs.CallAction) => {
       const speaking = Verbs.speakingOf(action)
       const recognizing = Verbs.recognizingOf(action)
@@ -63,7 +61,7 @@ export const layer = HttpApiBuilder.group(
       )
     }
 
-    /** One that came without a body gets the verb's defaults. */
+    /** A request without a body gets the verb's defaults. */
     const act = (verb: Verbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
         const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
@@ -72,7 +70,7 @@ export const layer = HttpApiBuilder.group(
         const key = yield* CurrentKey
         const refusal = refusalOf(action)
         if (refusal !== null) {
-          // What is wrong with the call comes first.
+          // An error of the call itself takes precedence.
           yield* calls.allows(key.tenantId, params.id, action)
           return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
         }

@@ -28,7 +28,7 @@ const id = PathId.prefixed("conf").annotate({ description: "The conference." })
 const params = { id }
 const ofParticipant = (description: string) => ({ id, member_id: PathId.participant.annotate({ description }) })
 
-/** A verb whose fields may all be left out may come without a body. */
+/** A verb whose fields may all be left out may be sent without a body. */
 const payloadOf = (verb: Verbs.Built) => {
   const { body } = Verbs.table[verb]
   const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
@@ -44,7 +44,9 @@ const action = <const Built extends Verbs.Built>(verb: Built) => {
   }).annotateMerge(about({ summary, scope: "calls:write", errors: ["conference_already_ended", ...errors] }))
 }
 
-/** An endpoint for each verb of the table: the types say which is which, and that there are some. */
+/**
+ * One endpoint for each verb of the table. The cast gives each its verb's type, and says that there is at least one.
+ */
 const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
   { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
 >

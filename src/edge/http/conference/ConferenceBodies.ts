@@ -19,7 +19,7 @@ export const CreateConference = Wire.struct({
   durationMinutes: or(Field.durationMinutes, 720)
 }).pipe(Schema.annotateEncoded({ identifier: "CreateConference" }))
 
-/** Who is to be dialled into the room, guide/conferences.md#dialling-somebody-in. */
+/** The person to be dialled into the conference, guide/conferences.md#dialling-somebody-in. */
 export const DialParticipant = Wire.struct({
   from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
   to: of(E164, "The called number, E.164.", "+12025550100"),

@@ -17,11 +17,10 @@ interface OneConference {
 
 const defaultUpstreamPageSize = 20
 
-/** A call's id names no member where a member's is asked for. */
+/** A call's id names no member where a member's id is required. */
 const memberOf = (id: string): Effect.Effect<Id.MemberId, ApiError> =>
   Id.is("member", id) ? Effect.succeed(id) : Effect.fail(ApiError.of("member_not_found", "no such participant"))
 
-/** Conferences, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "conferences",
@@ -36,7 +35,7 @@ export const layer = HttpApiBuilder.group(
       return JsonResponse.respond(yield* conferences.act(key, conferenceId, action, slot))
     })
 
-    /** One that came without a body gets the verb's defaults. */
+    /** A request without a body gets the verb's defaults. */
     const act = (verb: Verbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneConference & { readonly payload: unknown }) {
         const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
@@ -45,7 +44,7 @@ export const layer = HttpApiBuilder.group(
         const refusal = speaking === null ? null : synthesizer.refuse(speaking)
         if (refusal !== null) {
           const { tenantId } = yield* CurrentKey
-          // What is wrong with the conference comes first.
+          // An error of the conference itself takes precedence.
           yield* conferences.allows(tenantId, params.id, action)
           return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
         }
@@ -93,7 +92,7 @@ export const layer = HttpApiBuilder.group(
       }),
       participant: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        // Whose conference it is comes first.
+        // The conference's owner is checked first.
         yield* conferences.find(tenantId, params.id)
         const memberId = yield* memberOf(params.member_id)
         return JsonResponse.of(yield* conferences.participant(tenantId, params.id, memberId))
@@ -103,7 +102,7 @@ export const layer = HttpApiBuilder.group(
         return yield* ask(params.id, { verb: "update_member", memberId, body: payload })
       }),
       removeParticipant: Effect.fnUntraced(function* ({ params: { id, member_id } }) {
-        // The path has taken no other kind of id.
+        // The path's schema accepts no other kind of id.
         const member = Id.is("member", member_id) ? member_id : (member_id as Id.CallId)
         return yield* ask(id, { verb: "remove_member", member })
       })

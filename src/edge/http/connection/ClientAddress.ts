@@ -4,17 +4,19 @@ import ipaddr from "ipaddr.js"
 import { type AddressKind, classify } from "../../../ports/egress/Target.ts"
 
 /**
- * Whose word about a caller's address is taken (`TRUST_PROXY`): nobody's, that of one's own networks (loopback, RFC
- * 1918, unique local, link-local), or that of these networks (addresses or CIDR).
+ * Which proxies are trusted to report a caller's address (`TRUST_PROXY`): none, those in private networks (loopback,
+ * RFC 1918, unique local, link-local), or those in the listed networks (addresses or CIDR).
  */
 export type Trust = "none" | "private" | ReadonlyArray<string>
 
-/** Where a request comes from: the socket's peer, or what a trusted proxy says of it in X-Forwarded-For. */
+/**
+ * The address of a request's client: the socket's peer, or the address that a trusted proxy reports in X-Forwarded-For.
+ */
 export class ClientAddress extends Context.Service<
   ClientAddress,
   {
     readonly of: (request: HttpServerRequest.HttpServerRequest) => string | null
-    /** Whether this peer is a trusted proxy, whose word is taken. */
+    /** Whether this peer is a trusted proxy. */
     readonly trusts: (peer: string) => boolean
   }
 >()("trunkline/http/ClientAddress") {
@@ -31,8 +33,9 @@ export class ClientAddress extends Context.Service<
 }
 
 /**
- * The right-most hop that no trusted proxy vouches for. Every trusted proxy appended the peer that it saw; anybody can
- * have written what stands further left. An entry that is no address ends the walk at the hop before it.
+ * Returns the right-most hop that is not a trusted proxy, or the left-most one when all are. Every trusted proxy
+ * appended the peer that it saw; entries further left can be forged. An entry that is no address ends the walk at the
+ * hop before it.
  */
 export const resolve = (
   peer: string | null,
@@ -50,7 +53,7 @@ export const resolve = (
   return address
 }
 
-/** An IPv4-mapped IPv6 address is the IPv4 address that it is; null for what is no address. */
+/** Normalizes an address, an IPv4-mapped IPv6 address to IPv4; null when the text is no address. */
 const normalize = (text: string): string | null => {
   const bare = text.replace(/^\[(.*)\]$/, "$1")
   return ipaddr.isValid(bare) && !/^\d+$/.test(bare) ? ipaddr.process(bare).toString() : null
@@ -58,7 +61,7 @@ const normalize = (text: string): string | null => {
 
 const own: ReadonlySet<AddressKind> = new Set(["loopback", "private", "link_local"])
 
-/** As a predicate over normalized addresses; throws on a network that cannot be read (the configuration checks it first). */
+/** Builds a predicate over normalized addresses. Throws on an unreadable network; the configuration checks it first. */
 export const trusted = (trust: Trust): ((address: string) => boolean) => {
   if (trust === "none") return () => false
   if (trust === "private") return (address) => own.has(classify(address))

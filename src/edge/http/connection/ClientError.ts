@@ -4,8 +4,9 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import { envelope } from "../../../domain/ApiError.ts"
 
 /**
- * Answers what Node refuses before there is a request: with the same envelope, as 400 like every malformed request.
- * Then the connection closes. One of which nothing was read waited for us and not for its client: 503.
+ * Answers what Node refuses before there is a request: with the usual envelope and 400, as for every malformed request;
+ * then the connection closes. A connection that times out before any of its bytes were read waited for this service and
+ * not for its client, so it gets a 503.
  */
 const messages: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the request line and headers are too long",
@@ -33,7 +34,7 @@ const respond = (error: NodeJS.ErrnoException, socket: Duplex & { readonly bytes
   )
 }
 
-/** RFC 9112 section 3.2: a request of HTTP/1.1 without Host is refused. True when it was. */
+/** Refuses an HTTP/1.1 request without Host, RFC 9112 section 3.2; true when it was refused. */
 export const hostless = (request: IncomingMessage, response: ServerResponse): boolean => {
   if (request.headers.host !== undefined || request.httpVersion !== "1.1") return false
   response.writeHead(400, { "content-type": "application/json", connection: "close" })

@@ -5,7 +5,7 @@ import { about } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 
-/** Connections, guide/connections.md#routes: what `route_id` and `connection_id` can name. */
+/** Connections, guide/connections.md#routes, which `route_id` and `connection_id` name. */
 
 const list = HttpApiEndpoint.get("list", "/v1/connections", {
   query: Pagination.query,

@@ -6,39 +6,40 @@ import * as Resting from "../../../domain/fair/Resting.ts"
 import { ApiError, envelope } from "../../../domain/ApiError.ts"
 import * as ConnectionTurns from "./ConnectionTurns.ts"
 
-/** What one connection may take, and all of them together. */
+/** Limits of each connection and of all connections together. */
 export interface Limits {
   /**
-   * Open at once. A further one takes the place of one that rests, of the site with most of them; it is closed where
-   * none rests. One site has at most half of what the work of the others leaves; beyond that it takes a place of its own.
+   * The most open connections. One more replaces a resting connection of the site with most of them; it is closed when
+   * none rests. One site has at most half of the places that the working connections of others leave; beyond that, it
+   * replaces a resting connection of its own.
    */
   readonly connections: number
   /**
-   * Connections that are worked for at once, from their first byte; a further one is not read before its site has its
-   * turn. One that asks for nothing, or whose body is late, keeps its turn for a second.
+   * The most connections that are worked for at once, from their first byte. A further one is not read before its site
+   * has its turn. One without a request, or whose body is late, keeps its turn for a second.
    */
   readonly atWork: number
   /**
-   * Requests of one connection that wait behind the one that is answered, RFC 9112 section 9.3.2. The next one is refused
-   * and the last to be answered; as many again behind that one end the connection at once.
+   * The most requests of one connection that wait while another is answered, RFC 9112 section 9.3.2. The next one is
+   * refused and the last to be answered; as many again after that one end the connection at once.
    */
   readonly pipelined: number
-  /** From the end of an answer to its last byte on its way to the client. */
+  /** The time from the end of an answer until its last byte is on its way to the client. */
   readonly writeMs: number
-  /** How long a request may go on that has its answer already. */
+  /** How long a request may continue to arrive after its answer. */
   readonly lingerMs: number
 }
 
-/** What happens to connections, for those who count it. */
+/** Callbacks that count connections. */
 export interface Watch {
-  /** `open`: how many there are now. */
+  /** `open` is the current number. */
   readonly opened: (open: number) => void
   readonly cut: (reason: Cut) => void
 }
 
 /**
- * Why a connection ended by us: there is no room (for anybody, or for its site), it rested and another took its place,
- * its answer is not read, its request goes on behind its answer, or it asks for too much at once.
+ * Why the service ended a connection: there is no room (at all, or for its site), it rested and another took its place,
+ * its answer is not read, its request continues after its answer, or it sends too many requests at once.
  */
 export type Cut = "no_room" | "replaced" | "not_read" | "goes_on" | "pipelined"
 
@@ -48,14 +49,14 @@ interface Line {
   readonly site: string
   readonly isProxy: boolean
   readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
-  /** Null: it is at rest. */
+  /** Null while it has no turn. */
   turn: ConnectionTurns.Turn | null
-  /** Ends a turn in which the client is waited for. */
+  /** Ends a turn that waits too long for the client. */
   patience: NodeJS.Timeout | null
   busy: boolean
-  /** Nothing more of it is served. */
+  /** No further request of it is served. */
   closing: boolean
-  /** Requests that came behind the refused one: each is kept until the connection ends. */
+  /** Requests that arrived after the refused one. Each is kept until the connection ends. */
   ignored: number
 }
 
@@ -65,14 +66,15 @@ const patienceMs = 1_000
 const tooMany = envelope(ApiError.of("service_unavailable", "too many requests wait on this connection"))
 
 /**
- * Bounds what connections take of a server, and gives what serves their requests.
+ * Bounds what connections take of a server, and returns the listener that serves their requests.
  *
- * Requests of one connection are served one after the other. What is left of one whose client has gone is not begun.
+ * Requests of one connection are served one after the other. Requests that still wait when the client disconnects are
+ * dropped.
  *
  * A connection rests while it waits for its client: for a request, for the rest of one, or until its answers are read.
  *
- * `trusts`: whether an address is a trusted proxy's, behind which there are many clients; it has no share of its own,
- * and its connections do not rest.
+ * `trusts` recognizes trusted proxies. Many clients connect through one proxy, so its connections have no share as a
+ * limit and do not rest.
  */
 export const attach = (
   server: Server,
@@ -96,12 +98,12 @@ export const attach = (
     socket.destroy()
   }
 
-  // As of `net.Server`: what is not read costs nothing, whatever comes and however it ends.
+  // This option of `net.Server` makes an unread connection cost nothing, whatever arrives on it and however it ends.
   Object.assign(server, { pauseOnConnect: true })
   server.on("connection", (socket: Socket) => {
     const site = IpAddress.site(socket.remoteAddress ?? null)
     const isProxy = trusts(socket.remoteAddress ?? "")
-    // What rests makes room, so the others' is as good as free.
+    // Resting connections of others can be replaced, so their places count as free.
     const used = open - resting.count() + resting.count(site)
     const isShareFull = !isProxy && !share.allows(site, used, limits.connections)
     if (isShareFull || open >= limits.connections) {
@@ -131,7 +133,7 @@ export const attach = (
     })
   })
 
-  /** Others have its turn unless its client goes on soon. */
+  /** Gives the turn to others unless the client sends more soon. */
   const wait = (line: Line, isLate: () => boolean): void => {
     clearTimeout(line.patience ?? undefined)
     line.patience = setTimeout(() => {
@@ -155,7 +157,7 @@ export const attach = (
     if (line?.isProxy === false) resting.add(line.site, socket)
   }
 
-  /** Its place is free for another. */
+  /** Frees the connection's place for another. */
   const leave = (socket: Socket): void => {
     const line = lines.get(socket)
     if (line === undefined) return
@@ -218,7 +220,8 @@ export const attach = (
     if (!line.busy) {
       line.busy = true
       clearTimeout(line.patience ?? undefined)
-      // What came with it is looked at first: whoever asks for too much at once is not begun.
+      // Requests that arrived with this one are looked at first: a connection that is ended for sending too many never
+      // begins.
       if (line.turn?.hasPlace() === true) process.nextTick(begin, line, request, response)
       else inTurn(line, "request", () => process.nextTick(begin, line, request, response))
       return

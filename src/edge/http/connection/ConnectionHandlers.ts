@@ -6,7 +6,6 @@ import { CurrentKey } from "../request/Authenticator.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 
-/** Connections, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "connections",

@@ -1,28 +1,31 @@
 import * as FairQueue from "../../../domain/fair/FairQueue.ts"
 
 /**
- * What begins in one turn of the event loop, in requests. Fewer would be dearer for all: requests that begin together are
- * looked up and committed together, and a statement for a few costs nearly as much as one for many.
+ * The work that begins in one turn of the event loop, in requests. Fewer would cost everybody more: requests that begin
+ * together are looked up and committed together, and a statement for a few costs nearly as much as one for many.
  */
 const perTurn = 16
 
-/** What begins, in requests: a connection that is read may bring some milliseconds of work, and a request is short. */
+/**
+ * The cost of each kind of work, in requests. Reading a connection may bring some milliseconds of work; a request is
+ * short.
+ */
 export const cost = { connection: 8, request: 1 } as const
 
-/** A place, or a place in the line before it. */
+/** A place, or a position in the queue for one. */
 export interface Turn {
   readonly hasPlace: () => boolean
-  /** Leaves the place, or the line; then nothing begins any more. */
+  /** Gives up the place, or the position in the queue; then `begin` is not called any more. */
   readonly leave: () => void
 }
 
 /**
- * Connections that are worked for at once, shared fairly by site (`domain/fair/FairQueue.ts`), a few in each turn of the event
- * loop: two new ones, or sixteen that ask again. So thousands of connections of one site, that come or go at once, are
- * looked at one after the other, and those of another are looked at in between.
+ * Shares the connections that are worked for at once fairly by site (`domain/fair/FairQueue.ts`). A few begin in each turn
+ * of the event loop: two new ones, or sixteen further requests. So thousands of connections of one site that open or
+ * close at once are handled one after the other, and those of other sites in between.
  */
 export interface ConnectionTurns {
-  /** Calls `begin` when the site has a place for it, which may be at once. */
+  /** Calls `begin` when the site has a place for it, possibly at once. */
   readonly take: (site: string, what: keyof typeof cost, begin: () => void) => Turn
 }
 

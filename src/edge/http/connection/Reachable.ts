@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { Egress } from "../../../ports/egress/Egress.ts"
 
-/** Checks the URLs of a body, by their names there: `invalid_request` for one that this service would not open. */
+/** Checks the URLs of a body, by field name. Fails with `invalid_request` for one that this service would not open. */
 export const make = Effect.map(
   Egress,
   (egress) => (targets: Readonly<Record<string, string>>, scheme: "https:" | "wss:") =>

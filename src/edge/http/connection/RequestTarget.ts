@@ -1,7 +1,7 @@
 /**
- * The request target in the one spelling that routes, checks and idempotency see, RFC 9112 section 3.2: origin form, and
- * a path in which `;` and `#` are characters like any other (the router would cut there) and no unreserved character is
- * percent-encoded (RFC 3986 section 6.2.2.2). Two spellings of one path are one path; the query stays as it is.
+ * Rewrites a request target to the only spelling that routes, checks and idempotency see, RFC 9112 section 3.2: origin
+ * form, with `;` and `#` percent-encoded in the path (the router would cut there) and no unreserved character
+ * percent-encoded (RFC 3986 section 6.2.2.2). Two spellings of one path become one; the query stays unchanged.
  */
 export const normalize = (target: string): string => {
   if (target.startsWith("/") && !odd.test(target)) return target
@@ -10,7 +10,7 @@ export const normalize = (target: string): string => {
   return (path === "" && rest !== target ? "/" : path).replace(spelled, spelling) + rest.slice(path.length)
 }
 
-/** Without the query. */
+/** The path without the query. */
 export const pathOf = (target: string): string => {
   const end = target.indexOf("?")
   return end === -1 ? target : target.slice(0, end)
@@ -18,7 +18,7 @@ export const pathOf = (target: string): string => {
 
 const odd = /[;#%]/
 
-/** Of the absolute form, which every server accepts (RFC 9112 section 3.2.2). */
+/** The beginning of the absolute form, which every server accepts (RFC 9112 section 3.2.2). */
 const authority = /^https?:\/\/[^/?#]*/i
 
 const spelled = /[;#]|%[0-9a-f]{2}/gi

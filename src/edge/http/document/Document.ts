@@ -7,7 +7,7 @@ import * as Operation from "./Operation.ts"
 import { tidy } from "./Tidy.ts"
 import * as EventDocument from "../webhook/EventDocument.ts"
 
-/** Where it is served, and the interactive page of it. */
+/** The document is served here, and its interactive page under `pagePath`. */
 export const documentPath = "/api/docs/openapi.json"
 export const pagePath = "/api/docs/"
 
@@ -17,7 +17,7 @@ interface Generated extends Json {
   readonly tags: ReadonlyArray<unknown>
 }
 
-/** By method and path, as the document names them. */
+/** Maps method and path, as the document spells them, to endpoints. */
 const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
   const found = new Map<string, HttpApiEndpoint.Top>()
   HttpApi.reflect(Api, {
@@ -30,7 +30,7 @@ const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
   return found
 }
 
-/** The schema of a body with the defaults that hold, by its name. */
+/** The schema of a body with its effective defaults, by its name. */
 const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: Example.Components) => {
   const payload = Operation.payloadOf(endpoint)
   const name = Operation.bodyOf(operation)
@@ -40,7 +40,7 @@ const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: E
   return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))] as const]
 }
 
-/** What is generated from the declarations, and what they say beside their schemas. */
+/** Completes the generated document with what the endpoints declare beside their schemas, and with the events. */
 const whole = (document: unknown): Json => {
   const { components, paths, tags, ...rest } = tidy(document) as Generated
   const declared = endpoints()
@@ -64,7 +64,7 @@ const whole = (document: unknown): Json => {
       parameters: EventDocument.parameters,
       schemas: {
         ...components.schemas,
-        // Defaults come last: an example shows its own value in place of one.
+        // Defaults are added last, because an example would show a default in place of its own value.
         ...Object.fromEntries(bodies),
         ...EventDocument.schemas
       },
@@ -73,10 +73,10 @@ const whole = (document: unknown): Json => {
   }
 }
 
-/** The declared API with the whole of its OpenAPI 3.1 document. */
+/** The declared API with its complete OpenAPI 3.1 document. */
 export const published = Api.annotateMerge(OpenApi.annotations({ transform: whole }))
 
 export const make = (): Json => OpenApi.fromApi(published) as unknown as Json
 
-/** As JSON text; committed as `openapi.json` beside this file. */
+/** The document as JSON text, committed as `src/edge/http/openapi.json`. */
 export const render = (): string => `${JSON.stringify(make(), null, 2)}\n`

@@ -10,7 +10,6 @@ const everywhere: ReadonlyArray<Code> = ["invalid_request", "internal_error", "s
 const authenticated: ReadonlyArray<Code> = ["authentication_required", "invalid_credentials", "forbidden"]
 const idempotent: ReadonlyArray<Code> = ["idempotency_key_too_long", "idempotency_conflict", "conflict"]
 
-/** Whether an Idempotency-Key is honoured. */
 export const honoursKey = ({ method }: HttpApiEndpoint.Top, { idempotent = false, scope }: About): boolean =>
   idempotent || (scope !== null && method !== "GET")
 
@@ -40,7 +39,7 @@ const retryAfter = {
   "Retry-After": { description: "Seconds until there is room again.", schema: { type: "integer", minimum: 1 } }
 }
 
-/** A public endpoint says when to come again; the limit of a connection is over within a second. */
+/** Only a public endpoint says when to retry, because a connection's limit passes within a second. */
 const response = (status: number, codes: ReadonlyArray<Code>, isPublic: boolean): Json => ({
   description: codes.map((code) => `\`${code}\``).join(", "),
   ...(status === 429 && isPublic ? { headers: retryAfter } : {}),
@@ -57,7 +56,7 @@ const response = (status: number, codes: ReadonlyArray<Code>, isPublic: boolean)
   }
 })
 
-/** By status, in order. */
+/** The error responses by status, in ascending order. */
 export const responses = (endpoint: HttpApiEndpoint.Top, about: About): Readonly<Record<string, Json>> => {
   const byStatus = new Map<number, Array<Code>>()
   for (const code of codesOf(endpoint, about)) {

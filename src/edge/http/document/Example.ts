@@ -3,7 +3,7 @@ import { isJson, type Json } from "./Json.ts"
 /** Schemas by name. */
 export type Components = Readonly<Record<string, Json>>
 
-/** What `$ref` names, or the schema itself. */
+/** The schema that `$ref` names, or the schema itself. */
 const resolved = (schema: Json, components: Components): Json => {
   const { $ref } = schema
   const target = typeof $ref === "string" ? components[$ref.split("/").at(-1) ?? ""] : undefined
@@ -11,8 +11,8 @@ const resolved = (schema: Json, components: Components): Json => {
 }
 
 /**
- * An example of what a JSON schema describes: its own, or one put together of its parts'. `fields` says which optional
- * fields it has.
+ * An example for a JSON schema: its own, or one composed of its parts' examples. `fields` selects which properties it
+ * has.
  */
 export const of = (schema: Json, components: Components, fields: "all" | "required" = "all"): unknown => {
   const whole = resolved(schema, components)

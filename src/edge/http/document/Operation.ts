@@ -5,11 +5,11 @@ import * as Errors from "./Errors.ts"
 import * as Example from "./Example.ts"
 import { isJson, type Json } from "./Json.ts"
 
-/** An operation of the published document: what is generated from its schemas, and what its endpoint says beside them. */
+/** An operation of the published document: generated from its schemas, and completed by what its endpoint declares. */
 
 const aboutOf = (endpoint: HttpApiEndpoint.Top): About => Context.getUnsafe(endpoint.annotations, Described)
 
-/** The body's schema, if the endpoint takes one; `null` stands for a body that may be left out. */
+/** The body's schema, or null when the endpoint takes none. A second schema, of `null`, makes the body optional. */
 export const payloadOf = (
   endpoint: HttpApiEndpoint.Top
 ): { readonly schema: Schema.Codec<unknown, unknown>; readonly isOptional: boolean } | null => {
@@ -31,7 +31,7 @@ const replayed = {
   "Idempotent-Replayed": { description: "`true` on a stored response.", schema: { type: "string", enum: ["true"] } }
 }
 
-/** `anyOf` a body and `null`: the body. */
+/** Reduces `anyOf` a body and `null` to the body. */
 const withoutNull = (schema: Json): Json => {
   const members = Array.isArray(schema["anyOf"]) ? schema["anyOf"].filter(isJson) : []
   const bodies = members.filter((member) => member["type"] !== "null")
@@ -61,7 +61,7 @@ const requestBody = (operation: Json, endpoint: HttpApiEndpoint.Top, components:
   return { required: !payload.isOptional, content: { "application/json": { schema: body, example } } }
 }
 
-/** The content of an answer that is no JSON: as it was declared. */
+/** The content of an answer that is not JSON, as declared. */
 const otherContent = (response: Json): Json | null => {
   const content = response["content"]
   return isJson(content) && content["application/json"] === undefined ? content : null
@@ -86,7 +86,7 @@ const parameter = (value: unknown, components: Example.Components): unknown => {
     ...value,
     schema,
     ...(description === undefined ? {} : { description }),
-    // A client that fills in every example asks for nothing by it.
+    // An optional parameter gets no example, so that a client that fills in every example does not set it.
     ...(isRequired ? { example: Example.of(schema, components) } : {})
   }
 }

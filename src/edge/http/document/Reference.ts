@@ -6,14 +6,14 @@ import * as StaticPage from "../answer/StaticPage.ts"
 
 /**
  * The interactive page of the document, and the document itself. The page's scripts are inlined: it loads nothing, and
- * speaks to this service only.
+ * contacts only this service.
  */
 const scalar = {
   withDefaultFonts: false,
   hideModels: false,
   defaultOpenAllTags: false,
   authentication: { preferredSecurityScheme: "bearer" },
-  // Nothing that leads away from here.
+  // These settings remove everything that leads to other sites.
   showDeveloperTools: "never",
   hideClientButton: true,
   telemetry: false,
@@ -21,7 +21,7 @@ const scalar = {
   mcp: { disabled: true }
 } as const
 
-/** As the page's own layer renders it. */
+/** The page as its own layer renders it. */
 const html = Effect.acquireUseRelease(
   Effect.sync(() =>
     HttpRouter.toWebHandler(HttpApiScalar.layer(Document.published, { path: "/", scalar }), { disableLogger: true })
@@ -30,14 +30,14 @@ const html = Effect.acquireUseRelease(
   ({ dispose }) => Effect.promise(dispose)
 )
 
-/** What the page may do: run its own scripts and no other, style itself, and ask this service. */
+/** The page may run its own scripts and no other, style itself, and call this service. */
 const policyOf = (page: string): ReadonlyArray<string> => {
   const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = ""]) =>
     StaticPage.sourceHash(text)
   )
   return [
     `script-src ${scripts.join(" ")}`,
-    // The page makes its styles as it runs.
+    // The page creates its styles at run time.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -45,7 +45,9 @@ const policyOf = (page: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Prepared once, when it is first asked for: at the start, calls that a crash left behind come first. */
+/**
+ * Prepares a page once, at its first request. At the start of the service, calls that a crash interrupted come first.
+ */
 const prepared = (page: Effect.Effect<StaticPage.Page>) =>
   Effect.map(Effect.cached(Effect.uninterruptible(Effect.flatMap(page, StaticPage.make))), Effect.flatten)
 

@@ -2,7 +2,7 @@ import type { SchemaAST } from "effect"
 import { codeKey } from "../../../domain/schema/CodedCheck.ts"
 import type { Code } from "../../../domain/ErrorCatalogue.ts"
 
-/** The codes that the checks of a request's schemas name: what a request can be refused with before any door. */
+/** The codes that the checks of a request's schemas name: the reasons to refuse a request before any door. */
 export const of = (asts: Iterable<SchemaAST.AST>): ReadonlySet<Code> => {
   const codes = new Set<Code>()
   const seen = new Set<SchemaAST.AST>()

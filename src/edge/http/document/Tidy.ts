@@ -1,10 +1,10 @@
 import { isJson, type Json } from "./Json.ts"
 
 /**
- * Schemas as a reader wants them, from what is generated.
+ * Simplifies the generated schemas for readers.
  *
- * A check that says more than its keywords can leaves a mark: `x-wire`, what a text of a query is in truth, takes the
- * schema's place. What `allOf` only adds is put beside the rest.
+ * A check that means more than its keywords can express leaves a mark: `x-wire`, the true schema of a text in a query,
+ * replaces the schema. Keywords that `allOf` only adds are merged into the schema.
  */
 export const tidy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(tidy)

@@ -12,7 +12,7 @@ const folder = new URL("../../../guide/", import.meta.url)
 
 const index = "README.md"
 
-/** Where the index is served; a page stands below it under its name. */
+/** The path of the index. Each page is served below it, under its name. */
 export const path = "/api/docs/guide/"
 
 export const routes: ReadonlyArray<Route> = [
@@ -22,14 +22,14 @@ export const routes: ReadonlyArray<Route> = [
 
 const pathOf = (file: string): string => (file === index ? path : path + file.replace(/\.md$/, ""))
 
-/** Links between pages lead to where they are served; others stay. */
+/** Points links between pages to where these are served; other links stay. */
 const linkTo = (href: string): string => {
   const [file = "", anchor] = href.split("#", 2)
   if (!/^[a-zA-Z-]+\.md$/.test(file)) return href
   return pathOf(file) + (anchor === undefined ? "" : `#${anchor}`)
 }
 
-/** File name to text. */
+/** Maps file name to text. */
 export const read = async (): Promise<ReadonlyMap<string, string>> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md"))
   return new Map(
@@ -37,7 +37,7 @@ export const read = async (): Promise<ReadonlyMap<string, string>> => {
   )
 }
 
-/** Path to the whole document. The pages stand in the order in which the index links them. */
+/** Maps path to the whole document. The pages follow the order in which the index links them. */
 export const render = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const shown = new Map(
     [...files].map(([name, text]) => [name, { path: pathOf(name), ...Markdown.render(text, linkTo) }] as const)

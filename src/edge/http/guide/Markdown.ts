@@ -28,7 +28,7 @@ const slugger = () => {
   }
 }
 
-/** Without marks: what a heading says. */
+/** The heading's text without marks. */
 const textOf = ({ text }: Tokens.Heading): string => text.replace(/[`*]/g, "")
 
 /** The headings of a page in their order. */
@@ -53,9 +53,9 @@ export const links = (markdown: string): ReadonlyArray<string> => {
 }
 
 /**
- * A page of the guide as HTML. `linkTo` says where a link of the page leads when it is served.
+ * Renders a page of the guide as HTML. `linkTo` gives the address at which the target of a link is served.
  *
- * The pages are the project's own: nothing that anybody else wrote may come here, for HTML in them stays as it is.
+ * HTML in a page is not escaped, so only the project's own pages may be rendered.
  */
 export const render = (markdown: string, linkTo: (href: string) => string): Rendered => {
   const slug = slugger()

@@ -2,7 +2,7 @@ import * as Document from "../document/Document.ts"
 import * as StaticPage from "../answer/StaticPage.ts"
 import type { Heading } from "./Markdown.ts"
 
-/** A page in its place among the others. */
+/** A page and its place among the others. */
 interface Shown {
   readonly title: string
   readonly path: string
@@ -91,7 +91,7 @@ const contents = (headings: ReadonlyArray<Heading>): string => {
   return `<ul>${items.join("")}</ul>`
 }
 
-/** The whole document of one page. `all` in the order of the index, without it. */
+/** Renders the whole document of one page. `all` follows the order of the index and excludes it. */
 export const page = (shown: Shown, home: Place, all: ReadonlyArray<Place>): string => {
   const at = all.findIndex(({ path }) => path === shown.path)
   const previous = at > 0 ? all[at - 1] : at === 0 ? home : undefined

@@ -7,7 +7,6 @@ import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 
-/** Phone numbers, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "numbers",

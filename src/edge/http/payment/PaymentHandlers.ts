@@ -9,7 +9,6 @@ import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import { Visitor } from "../Public.ts"
 
-/** Cards and top-ups, from wire to door. */
 const payments = HttpApiBuilder.group(
   Api,
   "payments",
@@ -61,7 +60,7 @@ const payments = HttpApiBuilder.group(
   })
 )
 
-/** Events of the processor: the bytes as they came, because its signature is over them. */
+/** Passes the processor's events on as raw bytes, because its signature covers those. */
 const processorEvents = HttpApiBuilder.group(
   Api,
   "processor_events",

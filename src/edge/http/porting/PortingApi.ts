@@ -152,7 +152,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/v1/porting/orders/:id/cancel", {
   })
 )
 
-/** As base64 a file of 10 MiB has 14 million characters. */
+/** A file of 10 MiB has 14 million characters as base64. */
 const documentBytes = Math.ceil(DocumentBytes.maxBytes / 3) * 4 + 65_536
 
 const addDocument = HttpApiEndpoint.post("add_document", "/v1/porting/orders/:id/documents", {

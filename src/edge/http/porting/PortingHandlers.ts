@@ -25,7 +25,6 @@ const sourceOf = (
   )
 }
 
-/** Porting, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "porting",
@@ -85,7 +84,7 @@ export const layer = HttpApiBuilder.group(
           contentType: document.contentType,
           contentLength: document.sizeBytes,
           headers: {
-            // The name is the tenant's, so it goes only into its own encoding (RFC 6266 section 4.3).
+            // The tenant chose the name, so it appears only in its extended encoding (RFC 6266 section 4.3).
             "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(document.filename)}`,
             "cache-control": "private, no-store",
             "content-security-policy": "default-src 'none'; sandbox",

@@ -1,14 +1,14 @@
 import type { Range } from "../../../ports/storage/Storage.ts"
 
-/** What a Range header asks for: the whole, a part, or a part that is not there. */
+/** The meaning of a Range header: the whole, a part, or a part beyond the end. */
 export type Asked = { readonly type: "whole" } | ({ readonly type: "part" } & Range) | { readonly type: "beyond" }
 
 const whole: Asked = { type: "whole" }
 const single = /^bytes=([0-9]*)-([0-9]*)$/
 
 /**
- * The Range header of a request for something of `size` bytes, RFC 9110 section 14.2. One range is served; several, and
- * what is no range, count as none, as section 14.2 allows.
+ * Parses the Range header of a request for something of `size` bytes, RFC 9110 section 14.2. One range is served;
+ * several ranges, and text that is no range, count as none, as section 14.2 allows.
  */
 export const of = (header: string | undefined, size: number): Asked => {
   const [, first = "", last = ""] = single.exec(header ?? "") ?? []

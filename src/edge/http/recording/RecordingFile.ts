@@ -10,15 +10,15 @@ export const route: Route = { method: "GET", path: `${downloadPath}:file` }
 
 const contentTypes = { mp3: "audio/mpeg", wav: "audio/wav" } as const
 
-/** A link that is wrong, too old, or of a recording that cannot be downloaded: the same answer for all. */
+/** A link that is wrong, expired, or of a recording that cannot be downloaded gets the same answer. */
 const nothing = ApiError.of("not_found", "there is no such file, or the link has expired")
 const away = ApiError.of("service_unavailable", "the store of recordings cannot be reached; try again")
 
 const one = (value: string | ReadonlyArray<string> | undefined): string => (typeof value === "string" ? value : "")
 
 /**
- * The files of recordings, for whoever has a link (guide/recordings.md#downloading): out of the store through this
- * service, so that a store may be private, and that a recording which is deleted is gone at once.
+ * Serves the files of recordings to every holder of a link (guide/recordings.md#downloading). They come out of the
+ * store through this service, so that a store may be private and a deleted recording is gone at once.
  */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

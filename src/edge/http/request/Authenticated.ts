@@ -23,13 +23,13 @@ import * as RequestBody from "./RequestBody.ts"
 import * as FileThread from "../thread/FileThread.ts"
 
 /**
- * Every endpoint that asks for a key, guide/authentication.md#order-of-checks: 401, 403 scope, 403 tenant, 400 request,
- * and then what the endpoint itself says.
+ * Guards every endpoint that requires an API key. The checks run in this order,
+ * guide/authentication.md#order-of-checks: 401, 403 scope, 403 tenant, 400 request, then the endpoint's own errors.
  *
- * The Idempotency-Key is honoured on POST, PUT, PATCH and DELETE and covers all but the 401.
+ * The Idempotency-Key is honoured on POST, PUT, PATCH and DELETE and covers every answer except the 401.
  *
- * Tenants take turns: what a request asks for begins when its turn has come, and not at all when its client has gone by
- * then. A request that does not get its turn in time is a 503.
+ * Tenants take turns. The work of a request begins when its turn comes, and never begins if its client has disconnected
+ * by then. A request whose turn does not come in time is a 503.
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
@@ -103,7 +103,10 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all
         })
 
-        /** Its bytes, or their hash under the Idempotency-Key, and how the endpoint runs with it. */
+        /**
+         * Reads the body. `body` is its bytes, or the hash under the Idempotency-Key where it holds a file; `within`
+         * runs the endpoint with it.
+         */
         const bodyOf = Effect.fnUntraced(function* (
           request: HttpServerRequest.HttpServerRequest,
           { idempotencyKey, key }: Pick<Known, "idempotencyKey" | "key">
@@ -159,7 +162,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
   )
 }
 
-/** What is known of a request that changes something before its body is read. */
+/** The facts about a changing request that are known before its body is read. */
 interface Known {
   readonly key: CurrentKey["Service"]
   readonly credential: string
@@ -194,7 +197,7 @@ const currentRequest = (): HttpServerRequest.HttpServerRequest => {
   return Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
 }
 
-/** RFC 6750 section 2.1: `Bearer`, in any case, and one token; anything else is no credential at all. */
+/** RFC 6750 section 2.1: `Bearer`, in any case, and one token. Any other form counts as no credential. */
 const bearer = /^bearer +([\x21-\x7e]+) *$/i
 
 const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | null =>

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { ApiKeyId, TenantId, UserId } from "../../../domain/Id.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
 
-/** Who calls, after authentication. */
+/** The authenticated caller. */
 export class CurrentKey extends Context.Service<
   CurrentKey,
   {
@@ -11,26 +11,29 @@ export class CurrentKey extends Context.Service<
     readonly tenantId: TenantId
     readonly scopes: ReadonlyArray<string>
     readonly name: string
-    /** The person whose key it is; null: a key of the tenant's own. */
+    /** The member whose key it is; null for a key of the tenant itself. */
     readonly member: {
       readonly id: UserId
       readonly name: string
       readonly role: string
       readonly isLogin: boolean
     } | null
-    /** The caller's address as `ClientAddress` knows it. */
+    /** The caller's address, resolved by `ClientAddress`. */
     readonly ip: string | null
   }
 >()("trunkline/http/CurrentKey") {}
 
 /**
- * What the edge asks about a credential; the `apikey` feature answers. It is asked on every request and is cheap by
+ * The edge's port for credentials, implemented by the `apikey` feature. It is called on every request and is cheap by
  * contract: it answers from memory, and sees a revocation at once.
  */
 export class Authenticator extends Context.Service<
   Authenticator,
   {
-    /** `credential`: what stood behind `Bearer `. Fails with `invalid_credentials`: unknown, revoked or expired. */
+    /**
+     * `credential` is the text after `Bearer `. Fails with `invalid_credentials` when the key is unknown, revoked or
+     * expired.
+     */
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], ApiError>
     readonly tenantStatus: (tenantId: TenantId) => Effect.Effect<"active" | "suspended" | "closed">
   }

@@ -7,9 +7,9 @@ const noObject = ApiError.of("invalid_request", "the body must be a JSON object"
 const notUtf8 = ApiError.of("invalid_request", "the body is not UTF-8 text")
 
 /**
- * Why the bytes of a body are refused before it is decoded: it is not UTF-8 (RFC 8259 section 8.1), is beyond
- * `JsonShape.bounds`, is `null`, or has text that no database takes: NUL, or half a surrogate pair, which escapes of
- * JSON can spell. Null: they are not refused.
+ * Refuses the bytes of a body before they are decoded; null when they are acceptable. They must be UTF-8 (RFC 8259
+ * section 8.1), within `JsonShape.bounds` and not `null`, and hold no text that no database takes: NUL, or half a
+ * surrogate pair, which JSON escapes can spell.
  */
 export const of = (bytes: Uint8Array): ApiError | null => {
   if (!isUtf8(bytes)) return notUtf8
@@ -18,17 +18,19 @@ export const of = (bytes: Uint8Array): ApiError | null => {
   return isNull(bytes) ? noObject : unstorableText(bytes)
 }
 
-/** The decoders take `null` for an absent body, so it must not come as one. */
+/** The decoders take `null` for an absent body, so an explicit `null` is refused here. */
 const isNull = (bytes: Uint8Array): boolean => {
   const [first] = bytes
-  // "n", or white space before it, RFC 8259 section 2.
+  // A `null` begins with "n" or with white space, RFC 8259 section 2.
   if (first !== 0x6e && first !== 0x20 && first !== 0x09 && first !== 0x0a && first !== 0x0d) return false
   return /^[ \t\n\r]*null[ \t\n\r]*$/.test(Buffer.from(bytes).toString("latin1"))
 }
 
 type Path = ReadonlyArray<string | number>
 
-/** Only an escape can spell such text; what is no JSON is the decoder's to refuse. */
+/**
+ * Only an escape can spell such text, so other bodies are not parsed. Invalid JSON is left for the decoder to refuse.
+ */
 const unstorableText = (bytes: Uint8Array): ApiError | null => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!buffer.includes("\\u")) return null
@@ -43,7 +45,7 @@ const unstorableText = (bytes: Uint8Array): ApiError | null => {
     if (typeof value === "string" && !isStorable(value)) return unstorable(path)
     if (typeof value !== "object" || value === null) continue
     for (const [key, inner] of Object.entries(value)) {
-      // The name of such a field cannot be told either.
+      // The field's name is unstorable too, so the error names its parent.
       if (!isStorable(key)) return unstorable(path)
       left.push([[...path, Array.isArray(value) ? Number(key) : key], inner])
     }

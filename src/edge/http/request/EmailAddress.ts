@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import * as EmailAddress from "../../../domain/EmailAddress.ts"
 
 /**
- * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): a local part without quotes, and a domain of at
- * least two labels. No URL, no address literal, no control or direction mark.
+ * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): an unquoted local part and a domain of at least
+ * two labels. URLs, address literals, control and direction marks do not match.
  */
 const form =
   /^[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+(\.[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+)*@([\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?$/u
 
-/** One e-mail address, and nothing beside it. */
+/** Matches exactly one e-mail address. */
 export const schema = (description: string) =>
   Schema.String.check(
     Schema.isMaxCodePoints(254),

@@ -6,12 +6,12 @@ import type { Slot } from "../../../runtime/idempotency/Slot.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as RequestTarget from "../connection/RequestTarget.ts"
 
-/** Longest Idempotency-Key, guide/idempotency.md#which-requests. */
+/** The longest Idempotency-Key, guide/idempotency.md#which-requests. */
 const keyLimit = 128
 
 const tooLong = ApiError.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
 
-/** Unicode code points, like every length: node gives the bytes of a header as Latin-1. */
+/** Counts Unicode code points, like every length. Node gives the bytes of a header as Latin-1. */
 const lengthOf = (key: string): number =>
   key.length <= keyLimit ? key.length : Array.from(Buffer.from(key, "latin1").toString()).length
 
@@ -23,8 +23,8 @@ export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effe
 }
 
 /**
- * The path that identifies a request: without query and trailing slash, and each part of it in one spelling, whatever
- * was percent-encoded. Paths of ids and words are as they stand.
+ * The path that identifies a request: without query and trailing slash, and with one spelling for each part, however it
+ * was percent-encoded. Paths of ids and words need no change.
  */
 export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => {
   const path = RequestTarget.pathOf(request.url)
@@ -34,7 +34,7 @@ export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => 
 
 const odd = /[^A-Za-z0-9\-._~/]/
 
-/** A part that is no percent-encoded UTF-8 leads nowhere, and stays as it is. */
+/** A part that is not percent-encoded UTF-8 matches no route and stays unchanged. */
 const spelled = (part: string): string => {
   try {
     return encodeURIComponent(decodeURIComponent(part))
@@ -47,8 +47,8 @@ const spelled = (part: string): string => {
  * Runs `effect` at most once for its slot, guide/idempotency.md#what-a-repetition-gets.
  *
  * A repetition gets the stored bytes with `Idempotent-Replayed: true`. The commit that made a success stores it; an
- * error is stored here, in a commit of its own, before it is answered. 401, 429 and 5xx are not stored. A client that
- * goes away interrupts nothing: what began is finished, so that its repetition finds it.
+ * error is stored here, in a separate commit, before it is answered. 401, 429 and 5xx are not stored. A client that
+ * disconnects interrupts nothing: work that has begun is finished, so that a repetition finds it.
  */
 export const once = Effect.map(
   Idempotency,
@@ -68,8 +68,8 @@ export const once = Effect.map(
                   const rendered = JsonResponse.renderError(error)
                   return Effect.as(idempotency.remember(slot, rendered), JsonResponse.respond(rendered))
                 }),
-                // A failure of ours may still be on its way into the journal: the wait of the caller can end before an
-                // outage does.
+                // After a failure the write may still be on its way into the journal, because the caller's wait can end
+                // before an outage does.
                 Effect.onExit((exit) =>
                   Exit.isSuccess(exit)
                     ? Effect.sync(() => idempotency.release(slot))

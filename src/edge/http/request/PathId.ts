@@ -4,8 +4,8 @@ import * as Field from "../../../domain/schema/Field.ts"
 import * as Id from "../../../domain/Id.ts"
 
 /**
- * Ids in paths, bodies and queries. Each is checked whole, against its one spelling, before anything is looked up or
- * kept under it.
+ * Ids in paths, bodies and queries. Each is checked as a whole, against its only spelling, before anything is looked up
+ * or stored under it.
  */
 
 const namesNothing = "names nothing here"
@@ -13,15 +13,15 @@ const namesNothing = "names nothing here"
 const matches = (type: Id.Prefix) => Schema.isPattern(Id.pattern(type), { message: `must be a svc_${type}_ id` })
 
 /**
- * An id in a path or a body. Another prefix than `svc_<type>_` is a 400. A text with the prefix that is no id names
- * nothing: `unknown`, a 404 like that for an id that is unknown or another tenant's.
+ * An id in a path or a body. A prefix other than `svc_<type>_` is a 400. A malformed id with the right prefix is a 404
+ * with the code `unknown`, like an id that does not exist or is another tenant's.
  */
 export const prefixed = <P extends Id.Prefix>(type: P, unknown: Code = "not_found") =>
   Id.schema(type)
     .check(
       Schema.makeFilter(
         (id: string) => (Id.hasPrefix(type, id) ? undefined : `must be a svc_${type}_ id`),
-        // What is published is the whole form, by the next check.
+        // The next check publishes the whole form.
         { toJsonSchema: () => ({}) },
         true
       ),
@@ -30,8 +30,8 @@ export const prefixed = <P extends Id.Prefix>(type: P, unknown: Code = "not_foun
     .annotate({ examples: [Field.opaque(type)] })
 
 /**
- * A participant in a path: by its member id or by its call's. Another prefix is a 400; a text that is no id names nobody:
- * 404 `member_not_found`.
+ * A participant in a path, by its member id or its call's id. Another prefix is a 400; a malformed id is the 404
+ * `member_not_found`.
  */
 export const participant = Schema.String.check(
   Schema.makeFilter(
@@ -46,7 +46,7 @@ export const participant = Schema.String.check(
   })
 ).annotate({ examples: [Field.opaque("member")] })
 
-/** An id that a list is filtered by: in any other form a 400. One that is unknown finds nothing. */
+/** An id that a list is filtered by. A malformed id is a 400; an unknown one finds nothing. */
 export const filter = <P extends Id.Prefix>(type: P) =>
   Id.schema(type)
     .check(matches(type))
@@ -58,7 +58,7 @@ export const delivery = Id.DeliveryId.check(
 
 const isUuid = Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
 
-/** A record's UUID in a path. A text that is no UUID names nothing: 404. */
+/** The UUID of a record in a path. A malformed UUID is a 404. */
 export const apiKey = Id.ApiKeyId.check(isUuid).annotate({
   format: "uuid",
   examples: [Id.ApiKeyId.make(Field.exampleUuid)]

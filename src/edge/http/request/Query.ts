@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 
-/** Values in query strings. A parameter given twice is no value: 400. */
+/** Values in query strings. A parameter that is given twice is a 400. */
 
 /** Any RFC 3339 instant, as epoch milliseconds. */
 export const timestamp = (description: string) =>
@@ -43,7 +43,7 @@ export const flag = (description: string) =>
       )
     )
 
-/** Beyond every page and every clamp; larger numbers are read as this one. */
+/** This number exceeds every page and every clamp; larger ones are read as it. */
 const beyond = 1_000_000_000
 
 /** A whole number of at least 1, in digits only, however many. The published document shows a number. */

@@ -3,9 +3,10 @@ import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 
 /**
- * Limits of the unauthenticated routes, guide/limits.md#rates; nothing else is limited.
+ * Limits of the unauthenticated routes, guide/limits.md#rates; no other route is limited.
  *
- * A sliding window: at most `limit` valid requests of one subject in any `windowMs`. Refused requests do not count.
+ * A sliding window allows at most `limit` valid requests of one subject in any `windowMs`. Refused requests do not
+ * count.
  */
 interface Rule {
   readonly limit: number
@@ -14,7 +15,7 @@ interface Rule {
 
 const hourMs = 3_600_000
 
-/** `signup` is what the installation says (`SIGNUP_LIMIT_PER_HOUR`), for those who join a team too. */
+/** `SIGNUP_LIMIT_PER_HOUR` sets the limit of `signup`, and that of joining a team. */
 const rules = (options: { readonly signupPerHour: number }) => ({
   signup: { limit: options.signupPerHour, windowMs: hourMs },
   verify_email: { limit: 20, windowMs: hourMs },
@@ -25,7 +26,7 @@ const rules = (options: { readonly signupPerHour: number }) => ({
   reset_by_email: { limit: 3, windowMs: hourMs },
   confirm_reset: { limit: 20, windowMs: hourMs },
   accept_invitation: { limit: options.signupPerHour, windowMs: hourMs },
-  /** By address and e-mail together. */
+  /** Counted by address and e-mail together. */
   login: { limit: 10, windowMs: hourMs / 4 }
 })
 export type RuleName = keyof ReturnType<typeof rules>
@@ -39,16 +40,16 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** Subjects remembered for one rule; beyond that, the one that asked longest ago is forgotten. */
+/** The most subjects that are remembered for one rule; beyond that, the one counted longest ago is forgotten. */
 const subjectLimit = 10_000
 
-/** The times of one rule's requests: pure bookkeeping, times in milliseconds of a clock that nobody sets. */
+/** The times of one rule's requests. This is pure bookkeeping, in milliseconds of a monotonic clock. */
 export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
   const taken = new Map<string, Array<number>>()
   return {
     /**
-     * Counts one request and gives 0; when there is no room, it gives the milliseconds until there is, and counts
-     * nothing.
+     * Counts one request and returns 0. When there is no room, it counts nothing and returns the milliseconds until
+     * there is.
      */
     take: (subject: string, now: number): number => {
       const times = taken.get(subject) ?? []

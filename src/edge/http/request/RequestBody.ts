@@ -16,11 +16,10 @@ import * as BodyFault from "./BodyFault.ts"
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
 
 /**
- * Reads the raw bytes once, up to `limit` bytes; the request keeps them, and the decoder that
- * comes after reads them from there.
+ * Reads the raw bytes once, up to `limit` bytes. The request keeps them, and the decoder reads them from there.
  *
- * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `BodyFault`. Nobody waits
- * for the rest of a body that is too long.
+ * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `BodyFault`. The rest of a
+ * body that is too long is not waited for.
  */
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
@@ -44,8 +43,8 @@ const take = (
 }
 
 /**
- * The chunks of a long body as they come, each in memory of its own and none of them looked at. They are read in turns
- * of the event loop that holders (tenants) share, so that many such bodies at once hold nobody up. Fails as `read` does.
+ * The chunks of a long body as they arrive, uninspected, each in memory of its own. Tenants share the turns of the
+ * event loop in which chunks are read, so that many such bodies at once delay nothing else. Fails as `read` does.
  */
 export const chunks = (
   request: HttpServerRequest.HttpServerRequest,
@@ -62,7 +61,7 @@ export const chunks = (
       length += chunk.length
       if (length <= limit) return void taken.push(owned(chunk))
       leave()
-      // What still comes is forgotten, until the answer ends the connection.
+      // Further bytes are discarded until the answer ends the connection.
       source.resume()
       resume(refuseTooLarge(request, limit))
     })
@@ -78,16 +77,16 @@ export const chunks = (
   })
 }
 
-/** Short chunks share their memory with other ones (Buffer.poolSize). */
+/** A short chunk shares its memory with others (Buffer.poolSize), so it is copied. */
 const owned = (chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   chunk.buffer.byteLength === chunk.byteLength ? chunk : Uint8Array.from(chunk)
 
-/** Bodies up to here are read beside each other: all that the service takes at once are not much memory together. */
+/** Bodies up to this size are read concurrently: all that the service accepts at once take little memory together. */
 const shortBytes = 512 * 1024
 
 /**
- * Whether the body may be a long one: by its declared length, or, where it declares none, by what the endpoint takes. One
- * beyond the limit is never read.
+ * Whether the body may be a long one, by its declared length or, without one, by the endpoint's limit. A body beyond
+ * the limit is never read.
  */
 export const isLong = (request: HttpServerRequest.HttpServerRequest, limit: number): boolean => {
   const declared = Number(request.headers["content-length"] ?? limit)
@@ -95,8 +94,8 @@ export const isLong = (request: HttpServerRequest.HttpServerRequest, limit: numb
 }
 
 /**
- * An empty body is no body, whatever its content type says. The decoder behind `effect` would ask for JSON, so it is
- * not told.
+ * Treats an empty body as no body, whatever its content type says. The content type is removed, because the decoder in
+ * `effect` would ask for JSON.
  */
 export const withoutEmpty = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,
@@ -113,7 +112,7 @@ export const withoutEmpty = <A, E, R>(
         )
       )
 
-/** Runs the effect with a request that has this text for a body. */
+/** Runs the effect with this text as the request's body. */
 export const withText = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   text: string,
@@ -131,8 +130,8 @@ const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   "reason" in reason && reason.reason === "BodyTooLarge"
 
 /**
- * What is a little too long is forgotten as it comes (`ConnectionGuard`, `lingerMs`), because many clients read nothing
- * before they have sent all; where more comes, the answer ends the connection.
+ * Discards the rest of a body that is a little too long (`ConnectionGuard`, `lingerMs`), because many clients read
+ * nothing before they have sent everything. For a longer one, the answer ends the connection.
  */
 const refuseTooLarge = (
   request: HttpServerRequest.HttpServerRequest,

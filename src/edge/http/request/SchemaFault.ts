@@ -5,9 +5,8 @@ import { type Code, statusOf } from "../../../domain/ErrorCatalogue.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 
 /**
- * Turns schema faults into errors of the API: `invalid_request`, unless the check that failed names another code. The
- * message names every fault in order, at most ten. `param` is the field or parameter of the fault that decides the
- * code.
+ * Turns schema faults into errors of the API: `invalid_request`, unless the failed check names another code. The
+ * message names the faults in order, at most ten. `param` is the field or parameter of the fault that decides the code.
  */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -28,7 +27,7 @@ interface Fault {
   readonly code: Code
 }
 
-/** The faults of an issue from first to last, found one by one: a body can have hundreds of thousands. */
+/** Yields the faults of an issue in order, one by one, because a body can have hundreds of thousands. */
 function* faultsOf(issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): Generator<Fault> {
   switch (issue._tag) {
     case "Encoding":
@@ -52,14 +51,14 @@ function* faultsOf(issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): 
     yield { path: [...path, ...(inner as ReadonlyArray<PropertyKey>)], message, code: code ?? "invalid_request" }
 }
 
-/** `phone_numbers[3]`, `voice.language`. */
+/** Spells a path as in `phone_numbers[3]` or `voice.language`. */
 export const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
   path
     .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${String(segment)}`))
     .join("")
     .replace(/^\./, "")
 
-/** At most so many faults are named. */
+/** The most faults that a message names. */
 const named = 10
 
 export const toApiError = (error: HttpApiError.HttpApiSchemaError): ApiError => {
@@ -71,7 +70,7 @@ export const toApiError = (error: HttpApiError.HttpApiSchemaError): ApiError => 
     return ApiError.of("invalid_request", "the body must be a JSON object")
   const faults: Array<Fault> = []
   for (const fault of faultsOf(issue, [])) if (faults.push(fault) === named) break
-  // What is malformed comes before what does not exist and what cannot be had.
+  // A malformed value takes precedence over one that does not exist or is not available.
   const decisive = faults.find(({ code }) => statusOf(code) === 400) ?? faults[0]
   if (decisive === undefined) return ApiError.of("invalid_request", "the request is not valid")
   const message = faults

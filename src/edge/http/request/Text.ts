@@ -3,8 +3,8 @@ import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Target from "../../../ports/egress/Target.ts"
 
 /**
- * Text that a tenant gives. A length counts Unicode code points, as JSON Schema does, so that the published limit is
- * the enforced one.
+ * Text from a tenant. Its length counts Unicode code points, as JSON Schema does, so that the published limit is the
+ * enforced one.
  */
 export const of = (minimum: number, maximum: number) =>
   minimum === 0
@@ -15,7 +15,7 @@ export const of = (minimum: number, maximum: number) =>
 export const optional = (maximum: number, description: string, example: string) =>
   Wire.absentIs(null, Schema.NullOr(of(0, maximum)).annotate({ description, examples: [example] }))
 
-/** ISO 3166-1 alpha-2, in either case there and in upper case here. */
+/** ISO 3166-1 alpha-2, in either case on the wire and in upper case inside. */
 export const country = Schema.String.check(
   Schema.isPattern(/^[A-Za-z]{2}$/u, { message: "must be a country code of two letters" })
 )
@@ -27,7 +27,7 @@ export const country = Schema.String.check(
     )
   )
 
-/** Checked further by the egress port: scheme, host and address. */
+/** The egress port checks it further: scheme, host and address. */
 export const httpsUrl = (description: string, example: string) =>
   of(0, Target.maxUrlLength).annotate({
     format: "uri",

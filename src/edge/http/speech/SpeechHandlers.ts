@@ -4,7 +4,6 @@ import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
 import { Api } from "../Api.ts"
 import * as Pagination from "../answer/Pagination.ts"
 
-/** Speech, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "speech",

@@ -7,7 +7,6 @@ import { Visitor } from "../Public.ts"
 import { RateLimit } from "../request/RateLimit.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 
-/** Signup and verification, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "tenants",

@@ -5,10 +5,10 @@ import * as BodyFault from "../request/BodyFault.ts"
 
 /** A body that holds a file as base64 in one of its fields. Plain data. */
 export interface Packed {
-  /** As they came, each in memory of its own. */
+  /** The chunks as they arrived, each in memory of its own. */
   readonly chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>
   readonly field: string
-  /** What its hash is made under; null: nobody asks for it. */
+  /** The key that its hash is made under; null when no hash is needed. */
   readonly idempotencyKey: string | null
 }
 
@@ -16,17 +16,17 @@ export type Unpacked =
   | { readonly type: "refused"; readonly message: string; readonly param: string | null }
   | {
       readonly type: "unpacked"
-      /** The body with an empty text in place of the file; what was no JSON is none now either. */
+      /** The body with an empty text in place of the file. Invalid JSON stays invalid. */
       readonly text: string
-      /** Null: the field holds none. */
+      /** Null when the field holds no file. */
       readonly file: File | null
       readonly bodyHash: string | null
     }
 
-/** In bytes: what may stand beside the file. */
+/** The most bytes that a body may have beside the file. */
 const restBytes = 65_536
 
-/** Everything about such a body that takes time by its length. */
+/** Does all work on such a body that takes time by its length. */
 export const unpack = ({ chunks, field, idempotencyKey }: Packed): Unpacked => {
   const bytes = Buffer.concat(chunks)
   const fault = BodyFault.of(bytes)
@@ -42,7 +42,7 @@ export const unpack = ({ chunks, field, idempotencyKey }: Packed): Unpacked => {
   }
 }
 
-/** The body without the text of the field, and that text. */
+/** Splits off the text of the field from the body. */
 const split = (bytes: Uint8Array, field: string): readonly [rest: string, encoded: string | null] => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   if (text === "") return ["", null]
@@ -64,9 +64,9 @@ const fileOf = (encoded: string): File | null => {
   return bytes === null ? null : { bytes, sha256: hash("sha256", bytes, "hex") }
 }
 
-/** RFC 4648 section 4, with its padding and nothing else in it; null: it is not. */
+/** Decodes RFC 4648 section 4 with its padding and no other characters; null when the text has any other form. */
 export const decodeBase64 = (encoded: string): Uint8Array<ArrayBuffer> | null => {
   const bytes = Buffer.from(encoded, "base64")
-  // The decoder passes over what it does not know; written again, such a text is another one.
+  // The decoder skips unknown characters, so a text that contains any differs from its re-encoding.
   return bytes.length > 0 && bytes.toString("base64") === encoded ? bytes : null
 }

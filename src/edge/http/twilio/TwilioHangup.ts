@@ -10,10 +10,10 @@ import * as JsonResponse from "../answer/JsonResponse.ts"
 import type { Route } from "../RouteTable.ts"
 
 /**
- * The one endpoint of Twilio's REST API that voice agents call by themselves: a call is `completed`, which hangs it up,
- * guide/streams.md#with-pipecat. It answers in Twilio's words, and is no part of the published document.
+ * The only endpoint of Twilio's REST API that voice agents call by themselves: setting a call to `completed` hangs it
+ * up, guide/streams.md#with-pipecat. It answers in Twilio's format, and is not part of the published document.
  *
- * The password of basic authentication is an API key; the account is not looked at.
+ * The password of basic authentication is an API key; the account is not checked.
  */
 const path = "/2010-04-01/Accounts/:account/Calls/:call"
 
@@ -21,7 +21,7 @@ export const routes: ReadonlyArray<Route> = [{ method: "POST", path }]
 
 const mostOctets = 4096
 
-/** RFC 7617 section 2; null: there is no such credential. */
+/** RFC 7617 section 2; null when there is no such credential. */
 const keyOf = (authorization: string): string | null => {
   const token = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
   if (token === undefined) return null
@@ -30,7 +30,7 @@ const keyOf = (authorization: string): string | null => {
   return colon === -1 ? null : credentials.slice(colon + 1)
 }
 
-/** A call that is over is not there, as Twilio has it: agents hang up calls that have ended. */
+/** An ended call counts as missing, as on Twilio, because agents hang up calls that have ended. */
 const gone = 20_404
 const failureOf = (error: ApiError): HttpServerResponse.HttpServerResponse => {
   const isGone = error.code === "not_found" || error.code === "call_already_ended"

@@ -5,7 +5,6 @@ import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 
-/** Usage, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "usage",

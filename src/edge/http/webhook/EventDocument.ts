@@ -3,7 +3,7 @@ import * as Envelope from "../../../domain/event/Envelope.ts"
 import { catalogue, type EventType, eventTypes } from "../../../domain/event/EventCatalogue.ts"
 import { Attempt, RetryPolicy } from "../../../webhook/Webhook.ts"
 
-/** The events in the published document: what a webhook's receiver is sent, and what its answers mean. */
+/** The events in the published document: the requests that a webhook's receiver gets, and what its answers mean. */
 
 const spoken = (ms: number): string =>
   ms < 60_000 ? `${ms / 1000} s` : ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`
@@ -30,7 +30,7 @@ const header = (name: string, description: string, schema: Readonly<Record<strin
   [name]: { name, in: "header", required: true, description, schema, example }
 })
 
-/** What comes beside the body, whose media type is `Content-Type`. */
+/** The headers sent with a body; the body's media type gives `Content-Type`. */
 export const parameters = {
   ...header(
     "X-Webhook-Signature",
@@ -79,10 +79,10 @@ const operationOf = (type: EventType) => ({
   }
 })
 
-/** One for each event, by its name. */
+/** One webhook for each event, by its name. */
 export const webhooks = Object.fromEntries(eventTypes.map((type) => [type, operationOf(type)]))
 
-/** The bodies. They are open: a receiver ignores what it does not know. */
+/** The bodies of events. They are open, because a receiver ignores unknown fields. */
 export const schemas = Object.fromEntries(
   eventTypes.map((type) => [componentOf(type), Schema.toJsonSchemaDocument(Envelope.schemaOf(type)).schema])
 )
