@@ -4,9 +4,9 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 /** Why sound was not recognized, or not to its end. */
 export class RecognitionFailed extends Data.TaggedError("RecognitionFailed")<{
   /**
-   * `unavailable`: the engine cannot be reached. `failed`: it broke off, or answered what is no transcript. `timeout`:
-   * its last results did not come. `slow`: it takes less sound than is said. `flooded`: it says more than anybody can.
-   * `overloaded`: it has no place.
+   * `unavailable`: the engine cannot be reached. `failed`: it broke off, or its answer is no transcript. `timeout`: its
+   * last results did not come. `slow`: it takes less sound than is spoken. `flooded`: it returns more than anybody can
+   * speak. `overloaded`: it has no free place.
    */
   readonly reason: "unavailable" | "failed" | "timeout" | "slow" | "flooded" | "overloaded"
 }> {}
@@ -16,17 +16,17 @@ export interface Word {
   readonly word: string
   readonly startMs: number
   readonly endMs: number
-  /** 0 to 1; null: the engine does not say. */
+  /** 0 to 1; null when the engine does not report it. */
   readonly confidence: number | null
 }
 
-/** A phrase that will not change any more. */
+/** A phrase that is final. */
 export interface Phrase {
   readonly text: string
   readonly confidence: number | null
   readonly startMs: number
   readonly endMs: number
-  /** In their order; none where the engine gives none. */
+  /** The words in order; empty when the engine gives none. */
   readonly words: ReadonlyArray<Word>
 }
 
@@ -39,8 +39,8 @@ export interface Sound {
   /** BCP 47. */
   readonly language: string
   /**
-   * The next stretch of it, or null once it is over. What is not taken waits with whoever gives it, who bounds that and
-   * ends the session of an engine that falls behind. An interruption loses nothing.
+   * The next stretch of sound, or null when the sound is over. Sound that is not taken waits in its source, which
+   * bounds it and ends the session of an engine that is too slow. An interruption loses nothing.
    */
   readonly take: Effect.Effect<Int16Array | null>
 }
@@ -48,15 +48,15 @@ export interface Sound {
 /**
  * An engine that turns speech into text.
  *
- * `recognize` gives phrases as they are final, and succeeds when the sound is over and its last phrase is given; an
- * interruption stops the work. An engine need not guard itself: what it says and how long it takes is watched
- * (`RecognitionWatch.ts`).
+ * `recognize` gives each phrase when it is final, and succeeds when the sound is over and its last phrase is given; an
+ * interruption stops the work. An engine need not guard itself: `RecognitionWatch.ts` watches how much it returns and
+ * how long it takes.
  */
 export interface Engine {
   readonly name: string
-  /** It gains nothing by sound of a higher rate. */
+  /** The engine gains nothing from sound of a higher rate. */
   readonly mostRate: SampleRate
-  /** Tracks that it recognizes at once. */
+  /** The number of tracks that it recognizes at once. */
   readonly places: number
   readonly speaks: (language: string) => boolean
   readonly recognize: (sound: Sound, give: Give) => Effect.Effect<void, RecognitionFailed>

@@ -1,8 +1,6 @@
 import { Cause, Effect, Exit, Metric } from "effect"
 import type { RecognitionFailed } from "./Recognition.ts"
 
-/** The figures of speech recognition. */
-
 const sessions = Metric.counter("recognitions_total", {
   description:
     "Tracks of calls that engines were given to recognize, by outcome: completed, stopped, or why they failed",
@@ -17,7 +15,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, RecognitionFailed>): string => {
   return exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error.reason ?? "failed"
 }
 
-/** Counts a session of an engine while it lasts, and by its outcome. */
+/** Counts an engine's session while it lasts, and then by its outcome. */
 export const counted =
   (engine: string) =>
   <A, R>(effect: Effect.Effect<A, RecognitionFailed, R>): Effect.Effect<A, RecognitionFailed, R> =>

@@ -3,14 +3,14 @@ import { type Engine, type Give, type Phrase, RecognitionFailed, type Sound, typ
 
 /** Bounds of one session. */
 export const limits = {
-  /** For the last results, once the sound is over. */
+  /** The time for the last results, once the sound is over. */
   lastMs: 10_000,
-  /** What nobody says in a second, and what an engine may be ahead with. */
+  /** Faster than anybody speaks. `phrasesAhead` is how far an engine may be ahead of this rate. */
   phrasesPerSecond: 4,
   phrasesAhead: 20,
   charactersPerSecond: 60,
   charactersAhead: 2_000,
-  /** Of one phrase. */
+  /** The most words of one phrase. */
   words: 1_000
 }
 
@@ -22,12 +22,12 @@ const within = (value: number, least: number, most: number): number =>
 
 const printable = (text: string): string =>
   text
-    // A control character, as NUL, which no text of the database may hold.
+    // Control characters are replaced: no text of the database may hold NUL.
     .replaceAll(/\p{Cc}+/gu, " ")
     .toWellFormed()
     .trim()
 
-/** The phrase with its times in order and within what was heard; null: it says nothing. */
+/** The phrase with its times in order and within the sound so far; null when it has no text. */
 export const tidy = (phrase: Phrase, heardMs: number): Phrase | null => {
   const text = printable(phrase.text)
   if (text === "") return null
@@ -44,8 +44,8 @@ export const tidy = (phrase: Phrase, heardMs: number): Phrase | null => {
 }
 
 /**
- * Has an engine recognize sound, and bears no more than that: one that hangs at the end, floods or gives nonsense fails
- * within a bounded time, and is told to stop. Nothing is given after the end.
+ * Has an engine recognize sound, within bounds: an engine that hangs at the end, floods or gives nonsense fails within
+ * a bounded time and is stopped. Nothing is given after the end.
  */
 export const recognize = (engine: Engine, sound: Sound, give: Give): Effect.Effect<void, RecognitionFailed> =>
   Effect.gen(function* () {
@@ -89,7 +89,7 @@ export const recognize = (engine: Engine, sound: Sound, give: Give): Effect.Effe
       Effect.andThen(Effect.fail(new RecognitionFailed({ reason: "timeout" })))
     )
     const recognized = Effect.catchCause(engine.recognize(heard, checked), (cause) =>
-      // Engines are foreign: a defect of one is its failure.
+      // Engines are foreign code, so a defect counts as a failure.
       Effect.fail(
         cause.reasons.find((reason) => reason._tag === "Fail")?.error ?? new RecognitionFailed({ reason: "failed" })
       )

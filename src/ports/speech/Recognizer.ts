@@ -6,11 +6,11 @@ import { type Engine, type Give, RecognitionFailed, type Sound } from "./Recogni
 import * as RecognitionMetrics from "./RecognitionMetrics.ts"
 import * as RecognitionWatch from "./RecognitionWatch.ts"
 
-/** What the API offers; each is an engine of the operator's choice. */
+/** The choices that the API offers. The operator selects an engine for each. */
 export const qualities = ["fast", "accurate"] as const
 export type Quality = (typeof qualities)[number]
 
-/** The field that is at fault, and what is wrong with it. */
+/** The field at fault, and the reason. */
 export interface Refusal {
   readonly field: "engine" | "language"
   readonly detail: string
@@ -22,13 +22,13 @@ const missing = (quality: Quality): string =>
   `this service has no engine for ${quality} transcription; its operator can set STT_${quality.toUpperCase()} and what ` +
   "the engine needs (STT_VOSK_URL, STT_DEEPGRAM_API_KEY or STT_OPENAI_URL), or install pocketsphinx"
 
-/** The places of an engine. A tenant takes at most half of what the others leave, and none that is not free. */
+/** Shares the places of an engine. A tenant takes at most half of what the others leave, and only a free place. */
 const placesOf = (engine: Engine) => {
   const shares = FairShare.make()
   let used = 0
   return <A, R>(tenant: TenantId, effect: Effect.Effect<A, RecognitionFailed, R>) =>
     Effect.suspend(() => {
-      // Where there are so few that half of them is none, the first to come has them.
+      // Half of so few places would be none, so they go to whichever tenant comes first.
       if (used >= engine.places || (engine.places > 2 && !shares.allows(tenant, used, engine.places)))
         return Effect.fail(new RecognitionFailed({ reason: "overloaded" }))
       used++
@@ -47,13 +47,13 @@ const placesOf = (engine: Engine) => {
 export class Recognizer extends Context.Service<
   Recognizer,
   {
-    /** What is wrong with a request, and which of its fields; null: it can be recognized. */
+    /** Why a request is refused, and for which field; null when it can be recognized. */
     readonly refuse: (wanted: { readonly engine: Quality; readonly language: string }) => Refusal | null
     /** Sound of a higher rate gains nothing. */
     readonly mostRate: (quality: Quality) => SampleRate
     /**
-     * Recognizes the sound of a track until its end; phrases are given as they come, with times in order. Nobody waits for
-     * a place: without one it fails as `overloaded`.
+     * Recognizes the sound of a track until its end. Phrases are given as they are recognized, with times in order.
+     * When no place is free, it fails as `overloaded` at once.
      */
     readonly recognize: (
       tenant: TenantId,

@@ -1,14 +1,17 @@
-/** Longest part of a text that an engine is asked for at once, in characters: about 15 seconds of speech. */
+/** The longest part of a text that an engine gets at once, in characters: about 15 seconds of speech. */
 const most = 240
-/** A part is not ended before this without need: short sentences stay together. */
+/** A part does not end before this length without need, so that short sentences stay together. */
 const enough = 60
 
-/** Where a sentence ends: its sign with what closes behind it, then a space. A number has none inside ("1.5", "3,14"). */
+/**
+ * The end of a sentence: its punctuation with closing quotes and brackets, then a space. A number has none inside
+ * ("1.5", "3,14").
+ */
 const sentenceEnd = /[.!?…]+["'”’)\]]*\s+|[。！？]+\s*|\n+\s*/gu
 const clauseEnd = /[,;:–—]\s+|[，、；：]\s*/gu
 const wordEnd = /\s+/gu
 
-/** The last place, up to `limit`, at which a pattern ends in a text; 0: none. */
+/** The last position, up to `limit`, at which the pattern ends in the text; 0 when there is none. */
 const lastEnd = (text: string, pattern: RegExp, limit: number): number => {
   let last = 0
   for (const match of text.matchAll(pattern)) {
@@ -27,7 +30,7 @@ const firstEnd = (text: string, pattern: RegExp, from: number): number => {
   return text.length
 }
 
-/** A cut between two characters, not between the halves of one (a surrogate pair). */
+/** Cuts between two characters, not between the halves of a surrogate pair. */
 const hardCut = (text: string): number => (/[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most)
 
 const cutOf = (text: string): number => {
@@ -39,8 +42,9 @@ const cutOf = (text: string): number => {
 }
 
 /**
- * A text in parts of at most 240 characters, which are spoken one behind the other: cut between sentences, else between
- * clauses, else between words, never inside a number. Together they are the whole text, but for space at their ends.
+ * Splits a text into parts of at most 240 characters, which are spoken one after the other. It cuts between sentences,
+ * else between clauses, else between words, never inside a number. Together the parts are the whole text, except for
+ * space at their ends.
  */
 export const split = (text: string): ReadonlyArray<string> => {
   const parts: Array<string> = []

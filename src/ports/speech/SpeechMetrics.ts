@@ -1,7 +1,5 @@
 import { Cause, Effect, Exit, Metric } from "effect"
 
-/** The figures of speech synthesis. */
-
 const utterances = Metric.counter("speech_utterances_total", {
   description: "Utterances that engines were asked for, by outcome: completed, stopped, or why they failed",
   incremental: true

@@ -12,13 +12,13 @@ import * as Watch from "./Watch.ts"
 /** A text in parts that are made one by one. */
 export interface Script {
   readonly parts: ReadonlyArray<(give: Give) => Effect.Effect<void, SpeechFailed>>
-  /** Parts that may be made before those before them have ended. */
+  /** The number of parts that may be made before the earlier ones have ended. */
   readonly ahead: number
 }
 
 /** Utterances that may wait for a place of an engine; the next fails as `overloaded`. */
 const room = 512
-/** One that has waited for so long comes too late for its call. */
+/** An utterance that has waited this long comes too late for its call. */
 const patienceMs = 10_000
 
 /**
@@ -28,11 +28,11 @@ const patienceMs = 10_000
 export class Synthesizer extends Context.Service<
   Synthesizer,
   {
-    /** Voices that speak a language, or all; the default engine's first. None without an engine. */
+    /** Voices that speak a language, or all voices, those of the default engine first. Empty without an engine. */
     readonly voices: (language: string | null) => ReadonlyArray<VoiceView.Voice>
-    /** What is wrong with a speech, and which of its fields; null: it can be spoken. */
+    /** Why a speech is refused, and for which field; null when it can be spoken. */
     readonly refuse: (speech: Omit<Speech, "text">) => Voices.Refusal | null
-    /** Prepares a text; nothing is made yet. */
+    /** Prepares a text; no sound is made yet. */
     readonly open: (tenant: TenantId, speech: Speech) => Effect.Effect<Script, SpeechFailed>
   }
 >()("trunkline/speech/Synthesizer") {

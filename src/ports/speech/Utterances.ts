@@ -1,30 +1,30 @@
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 
-/** Sound in which somebody speaks, with some of what is before and behind. */
+/** Sound in which somebody speaks, with some of the sound before and after. */
 export interface Utterance {
-  /** Of its first sample, in the whole sound. */
+  /** The position of its first sample in the whole sound. */
   readonly startMs: number
   readonly samples: Int16Array
 }
 
 const frameMs = 20
 
-/** An utterance is cut here at the latest, and goes on in the next. */
+/** The longest utterance. A longer one is cut here and continues in the next. */
 export const mostMs = 15_000
-/** So much sound before the first that is a voice belongs to it. */
+/** This much sound before the first voice belongs to the utterance. */
 export const leadMs = 400
-/** What tells that a voice is heard should hold on for so long behind it: that much belongs to the utterance. */
+/** The detector should report a voice for this long after its end; that much sound belongs to the utterance. */
 export const tailMs = 600
 
 /**
- * Cuts a stream of sound into utterances, for engines that want them one by one. `hears` tells of 20 ms after 20 ms
- * whether somebody speaks: it may take 100 ms to say so, and should go on for `tailMs` behind the last that was said.
+ * Cuts a stream of sound into utterances, for engines that take them one by one. `hears` decides for each 20 ms whether
+ * somebody speaks. It may need 100 ms to notice speech, and should report it for `tailMs` after its end.
  */
 export const make = (rate: SampleRate, hears: (samples: Int16Array, rate: SampleRate) => boolean) => {
   const frameLength = (rate / 1000) * frameMs
   const most = (rate / 1000) * mostMs
   const lead = (rate / 1000) * leadMs
-  /** What has been heard and not handed out, from `start` on. */
+  /** Sound that has been heard and not handed out yet, from `start` on. */
   const kept = new Int16Array(most)
   let length = 0
   let start = 0
@@ -55,7 +55,7 @@ export const make = (rate: SampleRate, hears: (samples: Int16Array, rate: Sample
   }
 
   return {
-    /** Utterances that are over with these samples. */
+    /** Returns the utterances that end within these samples. */
     hear: (samples: Int16Array): ReadonlyArray<Utterance> => {
       const over: Array<Utterance> = []
       for (let at = 0; at < samples.length;) {
@@ -70,7 +70,7 @@ export const make = (rate: SampleRate, hears: (samples: Int16Array, rate: Sample
       }
       return over
     },
-    /** What is being said when the sound ends; null: nothing. */
+    /** Returns the utterance that the end of the sound cuts off; null when nobody speaks. */
     end: (): Utterance | null => (isSpeech && length > 0 ? cut() : null)
   }
 }

@@ -17,7 +17,7 @@ export type Voice = typeof Voice.Encoded
 
 const encode = Wire.encoder(Voice)
 
-/** Of all engines, in their order. */
+/** The voices of all engines, in the order of the engines. */
 export const of = (engines: ReadonlyArray<Engine>): ReadonlyArray<Voice> =>
   engines.flatMap(({ name: engine, takesSsml, voices }) =>
     voices.map(({ gender, language, name }) =>

@@ -7,7 +7,7 @@ export interface Chosen {
   readonly voice: Voice
 }
 
-/** The field that is at fault, and what is wrong with it. */
+/** The field at fault, and the reason. */
 export interface Refusal {
   readonly field: "voice" | "language" | "payload_type"
   readonly detail: string
@@ -22,7 +22,10 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 
 const primary = (language: string): string => language.split("-")[0] ?? language
 
-/** How well a voice speaks a language: 3 as asked, 2 any, 1 another region's, 0 not at all. RFC 4647 section 3.4. */
+/**
+ * How well a voice speaks a language, RFC 4647 section 3.4: 3 as asked, 2 any language, 1 in another region, 0 not at
+ * all.
+ */
 const fitness = ({ language }: Voice, wanted: string): number =>
   language === null ? 2 : same(language, wanted) ? 3 : same(primary(language), primary(wanted)) ? 1 : 0
 
@@ -31,13 +34,13 @@ const best = (voices: ReadonlyArray<Voice>, wanted: string): Voice | null => {
   return fit.toSorted((a, b) => fitness(b, wanted) - fitness(a, wanted))[0] ?? null
 }
 
-/** Of one gender, or all where an engine does not know of any. */
+/** The engine's voices of one gender, or all of its voices when it has none of that gender. */
 const ofGender = ({ voices }: Engine, gender: Gender | null): ReadonlyArray<Voice> => {
   const own = voices.filter((voice) => voice.gender === gender)
   return gender === null || own.length === 0 ? voices : own
 }
 
-/** The voice of an engine, or its first one that speaks the language. */
+/** The best voice of this gender, from the first engine that has one for the language. */
 const byGender = (engines: ReadonlyArray<Engine>, gender: Gender, language: string | null): Chosen | null => {
   for (const engine of engines) {
     const voices = ofGender(engine, gender)
@@ -55,9 +58,9 @@ const byName = (engines: ReadonlyArray<Engine>, wanted: string): Chosen | null =
 }
 
 /**
- * The voice for a speech. `<engine>.<voice>` is that voice; `male` and `female` are those of the default engine, or of the
- * first that speaks the language. A language picks another voice of the same engine where the named one speaks a
- * different one.
+ * Chooses the voice for a speech. `<engine>.<voice>` is that voice; `male` and `female` are those of the default
+ * engine, or of the first that speaks the language. When the named voice speaks another language, one of the same
+ * engine replaces it.
  */
 export const choose = (
   engines: ReadonlyArray<Engine>,
@@ -88,7 +91,7 @@ const inLanguage = ({ engine, voice }: Chosen, language: string): Chosen => {
     : { engine, voice: other }
 }
 
-/** The engines, with those of their voices that speak the language, in whatever region. */
+/** The engines, each with only the voices that speak the language, in any region. */
 export const speaking = (engines: ReadonlyArray<Engine>, language: string): ReadonlyArray<Engine> =>
   engines.map((engine) => ({ ...engine, voices: engine.voices.filter((voice) => fitness(voice, language) > 0) }))
 
@@ -96,7 +99,7 @@ export const speaking = (engines: ReadonlyArray<Engine>, language: string): Read
 export const names = (engines: ReadonlyArray<Engine>): ReadonlyArray<string> =>
   engines.flatMap(({ name, voices }) => voices.map((voice) => `${name}.${voice.name}`))
 
-/** So many are named in an error. */
+/** The most voices that an error names. */
 const named = 8
 const some = (all: ReadonlyArray<string>): string =>
   all.length <= named

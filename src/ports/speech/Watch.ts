@@ -5,18 +5,18 @@ import * as SpeechMetrics from "./SpeechMetrics.ts"
 
 /** Bounds of one utterance. */
 export const limits = {
-  /** Until the first of its sound, and from one stretch to the next. */
+  /** The time until the first sound; `gapMs` is the time from one stretch to the next. */
   firstMs: 5_000,
   gapMs: 2_000,
-  /** An engine that says more says what nobody asked for. */
+  /** An engine that gives more does not speak the text. */
   mostSeconds: 600,
   leastRate: 4_000,
   mostRate: 192_000
 }
 
 /**
- * Has an engine say something, and no more than that: one that hangs, breaks off, floods or gives what is no sound fails
- * within a bounded time, and is told to stop. Nothing is given after the end.
+ * Has an engine speak, within bounds: an engine that hangs, breaks off, floods or gives no valid sound fails within a
+ * bounded time and is stopped. Nothing is given after the end.
  */
 export const speak = (engine: Engine, utterance: Utterance, give: Give): Effect.Effect<void, SpeechFailed> =>
   Effect.gen(function* () {
@@ -52,7 +52,7 @@ export const speak = (engine: Engine, utterance: Utterance, give: Give): Effect.
     })
 
     const spoken = Effect.catchCause(engine.speak(utterance, checked), (cause) =>
-      // Engines are foreign: a defect of one is its failure.
+      // Engines are foreign code, so a defect counts as a failure.
       Effect.fail(failureOf(cause.reasons.find((reason) => reason._tag === "Fail")?.error))
     )
     yield* Effect.ensuring(

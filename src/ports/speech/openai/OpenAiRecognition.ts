@@ -9,16 +9,16 @@ import * as Transcript from "./Transcript.ts"
 export const limits = {
   timeoutMs: 20_000,
   maxResponseBytes: 1024 * 1024,
-  /** Before an utterance is sent again that the server did not take. */
+  /** The waits before an utterance that the server did not take is sent again. */
   againMs: [500, 2_000],
-  /** Utterances that wait for those before them. */
+  /** The most utterances that wait for earlier ones. */
   waiting: 8
 }
 
-/** No sound has these octets in a row but by a chance of 2^-300. */
+/** A sound has these octets in a row only with a probability of 2^-300. */
 const boundary = "trunkline-5cf0f64bd0b84ae7a6b0f4a8b0b3a0c1"
 
-/** RFC 7578: some fields and one file. */
+/** Encodes fields and one file by RFC 7578. */
 const form = (fields: ReadonlyArray<readonly [string, string]>, file: Uint8Array): Uint8Array => {
   const encoder = new TextEncoder()
   const parts = [
@@ -40,10 +40,10 @@ const form = (fields: ReadonlyArray<readonly [string, string]>, file: Uint8Array
   return whole
 }
 
-/** Its newer models answer `json` only. */
+/** The server's newer models answer `json` only. */
 const fieldsOf = (model: string, language: string): ReadonlyArray<readonly [string, string]> => [
   ["model", model],
-  // Two letters, ISO 639-1, are all that such servers know.
+  // Such servers know only the two letters of ISO 639-1.
   ["language", language.split("-")[0]?.toLowerCase() ?? language],
   ...(model.startsWith("gpt-4o")
     ? [["response_format", "json"] as const]
@@ -57,8 +57,8 @@ const fieldsOf = (model: string, language: string): ReadonlyArray<readonly [stri
 const failed = (reason: RecognitionFailed["reason"]) => new RecognitionFailed({ reason })
 
 /**
- * Recognition by a server like OpenAI's, `POST <base>/audio/transcriptions`: each utterance, as voice activity cuts it, is
- * a request, one after the other. One that the server does not take is sent up to three times.
+ * Recognition by a server with OpenAI's API, `POST <base>/audio/transcriptions`. Voice activity cuts the sound into
+ * utterances, which are sent one after the other. An utterance that the server does not take is sent up to three times.
  */
 export const make = (of: {
   readonly client: OperatorClient
@@ -87,7 +87,7 @@ export const make = (of: {
         const status = answer._tag === "Success" ? answer.success.status : 0
         if (answer._tag === "Success" && status === 200) return new TextDecoder().decode(answer.success.body)
         const waitMs = limits.againMs[attempt]
-        // What it refuses, it would refuse again.
+        // The server would refuse the same request again.
         if (waitMs === undefined || (status >= 300 && status < 500 && status !== 429))
           return yield* failed(status === 0 || status >= 500 || status === 429 ? "unavailable" : "failed")
         yield* Effect.sleep(waitMs)

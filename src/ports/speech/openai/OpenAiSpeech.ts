@@ -4,23 +4,23 @@ import { OperatorEgress } from "../../egress/OperatorEgress.ts"
 import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
 
-/** A server that speaks as OpenAI's does: `POST <base>/audio/speech`. */
+/** A server with OpenAI's API for speech: `POST <base>/audio/speech`. */
 export interface Server {
-  /** `https://api.openai.com/v1` and its like. */
+  /** For example `https://api.openai.com/v1`. */
   readonly target: OperatorTarget
   readonly apiKey: Redacted.Redacted | null
   readonly model: string
   readonly voices: ReadonlyArray<Voice>
-  /** What it is asked for, and of which rate its raw samples are. */
+  /** The requested format, with the rate of raw samples. */
   readonly format: PcmStream.Shape
 }
 
 export const engine = "openai"
 
-/** An utterance lasts about 15 s. */
+/** An utterance of about 15 s stays far below this. */
 const mostBytes = 32 * 1024 * 1024
 const timeoutMs = 60_000
-/** What is silent for so long was given up before, `Watch.ts`. */
+/** `Watch.ts` gives up a silent utterance before this. */
 const idleMs = 10_000
 
 /** Each utterance is a request; two are under way while one is heard. */
@@ -73,6 +73,6 @@ export const make = Effect.fnUntraced(function* ({ apiKey, format, model, target
   return made
 })
 
-/** An error or a page that came with a 200 is no sound. */
+/** An error or a page that comes with a 200 is not sound. */
 const isText = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^(text\/|application\/(json|xml))/i.test(contentType)

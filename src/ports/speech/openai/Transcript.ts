@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import type { Phrase } from "../Recognition.ts"
 
-/** What a server answers to `json` or `verbose_json`. */
+/** The server's answer in `json` or `verbose_json`. */
 const Answer = Schema.fromJsonString(
   Schema.Struct({
     text: Schema.String,
@@ -22,11 +22,14 @@ const Answer = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownOption(Answer)
 
-/** Whisper's own thresholds for what is no speech, though it made words of it. */
+/** Whisper's own thresholds for segments without speech that it made words of. */
 const noSpeech = 0.6
 const unlikely = -1
 
-/** The phrase that a server made of an utterance, of which times count; null: the answer is none. */
+/**
+ * The phrase that the server made of an utterance, with times in the whole sound; null when the answer is no
+ * transcript.
+ */
 export const read = (
   body: string,
   { endMs, startMs }: { readonly startMs: number; readonly endMs: number }

@@ -4,26 +4,26 @@ import { Effect, Result } from "effect"
 import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
 import { type Give, SpeechFailed } from "../Engine.ts"
 
-/** Programs that speak at once: a tenant that wants all of these places leaves one for the others. */
+/** Programs that speak at once. Even a tenant that wants all of these places leaves one for the others. */
 export const places = Math.max(3, availableParallelism())
 
-/** Behind the media thread, and behind this one. */
+/** Lower than the priority of the media thread and of this one. */
 export const niceness = 5
 
-/** Called for a process that may have ended already, or on a system that does not let us. */
+/** Lowers the priority of a process that may have ended already, on a system that may forbid it. */
 export const nice = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It speaks all the same.
+    // The program then speaks at its normal priority.
   }
 }
 
 /**
- * Runs a program that writes a WAVE file of speech to its standard output, and gives its sound as it comes.
+ * Runs a program that writes a WAVE file of speech to its standard output, and gives its sound as it arrives.
  *
- * There is no shell: `args` reach the program as they are, and `input` by its standard input. An interruption kills it.
- * Fails with `speech_failed` when it cannot be started, ends with an error, or writes something else.
+ * There is no shell: `args` reach the program unchanged, and `input` through its standard input. An interruption kills
+ * it. Fails with `speech_failed` when the program cannot be started, ends with an error, or writes something else.
  */
 export const speak = (
   file: string,
@@ -42,7 +42,7 @@ export const speak = (
       resume(failed)
     }
     child.on("error", fail)
-    // It may have ended before it read all.
+    // The program may end before it has read everything.
     child.stdin.on("error", () => undefined)
     child.stdout.on("error", fail)
     child.stdout.on("data", (bytes: Buffer) => {
@@ -55,7 +55,7 @@ export const speak = (
     return Effect.sync(kill)
   })
 
-/** What a program says on its standard output, within `timeoutMs`; null: it cannot be run, or failed. */
+/** The standard output of a program, within `timeoutMs`; null when it cannot be run or fails. */
 export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: number): Effect.Effect<string | null> =>
   Effect.callback<string | null>((resume) => {
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env: environment, timeout: timeoutMs })
@@ -71,5 +71,5 @@ export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: num
 
 const mostOutput = 1024 * 1024
 
-/** No secret of the service's environment is handed to them. */
+/** No secret of the service's environment is passed to the programs. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }

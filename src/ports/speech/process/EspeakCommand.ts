@@ -4,10 +4,10 @@ import * as EspeakVoices from "./EspeakVoices.ts"
 import * as Command from "./Command.ts"
 import * as Ssml from "./Ssml.ts"
 
-/** UTF-8 in, a WAVE file out. */
+/** The program reads UTF-8 and writes a WAVE file. */
 const args = ["-b", "1", "--stdin", "--stdout"]
 
-/** The command of Debian's package and others; null where it is not installed. */
+/** The command from Debian's package and others; null when it is not installed. */
 export const find = (file = "espeak-ng"): Effect.Effect<Engine | null> =>
   Effect.map(Command.output(file, ["--voices"], 5_000), (table) => {
     const voices = table === null ? [] : voicesOf(table)
@@ -25,7 +25,7 @@ export const find = (file = "espeak-ng"): Effect.Effect<Engine | null> =>
     }
   })
 
-/** The second column of the table is the language that each voice is called by. */
+/** The second column of the table is the language by which a voice is called. */
 const voicesOf = (table: string): ReadonlyArray<Voice> =>
   EspeakVoices.of(
     table

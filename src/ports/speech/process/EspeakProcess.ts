@@ -5,17 +5,17 @@ import * as Command from "./Command.ts"
 import { type Give, SpeechFailed, type Utterance } from "../Engine.ts"
 import * as Message from "./Message.ts"
 
-/** A program that died before it was ready is started again after this. */
+/** The wait before a program that died before it was ready is started again. */
 const restartMs = 1_000
-/** An utterance that is stopped, and a program that ends, may take so long. */
+/** How long a stopped utterance, or a program that ends, may take. */
 const graceMs = 500
-/** Longest time until it is ready. */
+/** The longest time until the program is ready. */
 const readyMs = 20_000
 
 export interface Options {
-  /** What is run by this Node. */
+  /** This Node runs the program. */
   readonly program: URL
-  /** Whether it starts now, or when something is to be said. */
+  /** Whether the process starts now, or with its first utterance. */
   readonly isEager: boolean
   readonly onDied: () => void
 }
@@ -31,21 +31,21 @@ export type EspeakProcess = ReturnType<typeof make>
 const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
 
 /**
- * One process that speaks one utterance at a time. It is started again when it has died, when it writes garbage, and when
- * it goes on for long with an utterance that was stopped; what it spoke then has failed.
+ * One process that speaks one utterance at a time. It is started again when it dies, when it writes garbage, and when
+ * it continues a stopped utterance for too long; the utterance that it was speaking fails.
  */
 export const make = ({ isEager, onDied, program }: Options) => {
   let child: ChildProcessByStdio<Writable, Readable, null> | null = null
   let job: Job | null = null
-  /** Nobody wants the job any more. */
+  /** The caller no longer wants the job. */
   let isStopped = false
   let timer: NodeJS.Timeout | null = null
   let isReady = false
-  /** It said that it ends by itself. */
+  /** The program has announced that it ends. */
   let isEnding = false
   let isClosed = false
   let lastId = 0
-  /** Those who wait until the process is ready, or done with what was stopped. */
+  /** The utterance that waits until the process is ready, or done with a stopped one. */
   let next: (() => void) | null = null
 
   const setTimer = (ms: number, then: () => void): void => {
@@ -79,7 +79,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
         if (job?.id !== told.id) return
         job.settle(Effect.void)
         if (!told.isLast) return free()
-        // Who waits does so until the next process is ready.
+        // A waiting utterance waits until the next process is ready.
         job = null
         isStopped = false
         isReady = false
@@ -141,7 +141,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
   if (isEager) start()
 
   return {
-    /** 0: it can begin at once; 1: soon; 2: it is at work. */
+    /** 0: an utterance can begin at once; 1: soon; 2: the process is busy. */
     load: (): 0 | 1 | 2 => (next !== null || (job !== null && !isStopped) ? 2 : job !== null || !isReady ? 1 : 0),
     speak: (utterance: Utterance, give: Give): Effect.Effect<void, SpeechFailed> =>
       Effect.callback<void, SpeechFailed>((resume) => {
@@ -154,7 +154,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
         return Effect.sync(() => {
           if (next === mayBegin) next = null
           if (job !== mine) return
-          // Nobody hears of it any more.
+          // The caller receives nothing more of this job.
           isStopped = true
           child?.stdin.write(Message.write({ type: "stop", id: mine.id }))
           job = { id: mine.id, give: () => undefined, settle: () => undefined }

@@ -4,16 +4,16 @@ import { Result } from "effect"
 import * as Message from "./Message.ts"
 
 /**
- * The program that speaks: espeak-ng, compiled to WASM, in a process of its own. It is under the GPL, and whatever becomes
- * of it here touches no call.
+ * The program that speaks: espeak-ng, compiled to WASM, in a separate process. It is under the GPL, and its failures
+ * here affect no call.
  *
- * It says one utterance after the other, and writes what it has said while it goes on. Between two pieces it looks up, and
- * leaves an utterance that is stopped. It ends when its standard input does: when the service is gone.
+ * It speaks one utterance after the other, and writes the sound as it is made. Between two pieces it reads its input,
+ * and drops an utterance that is stopped. It ends when its standard input ends, because the service is then gone.
  */
 
 const { eSpeakNGWorker: Worker } = await load()
 const worker = new Worker()
-/** A process that has grown beyond this ends after an utterance, and is started again. */
+/** A process that has grown beyond this ends after its utterance, and is started again. */
 const mostBytes = 512 * 1024 * 1024
 
 const post = (message: Message.Told, bytes?: Uint8Array): void => {
@@ -21,12 +21,12 @@ const post = (message: Message.Told, bytes?: Uint8Array): void => {
   for (let at = 0; at < all.length;) at += writeSync(1, all, at)
 }
 
-/** The engine reads everything as SSML. */
+/** The engine reads every text as SSML, so plain text is escaped. */
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
 const read = Message.reader()
-/** What was asked and is not done. */
+/** Requests that are not done yet. */
 const asked: Array<Message.Asked> = []
 const take = (bytes: Uint8Array): void => {
   const messages = read(bytes)
@@ -35,7 +35,7 @@ const take = (bytes: Uint8Array): void => {
 }
 
 const input = Buffer.alloc(64 * 1024)
-/** Takes what has come while the event loop stands still. Reading from a pipe of Node does not wait. */
+/** Reads input while speech blocks the event loop. Reading from a pipe of Node does not wait. */
 const lookUp = (): void => {
   try {
     const count = readSync(0, input)
@@ -68,7 +68,7 @@ process.stdin.on("data", (bytes: Buffer) => {
 })
 process.stdin.on("end", () => process.exit(0))
 
-// The first utterance takes twenty times as long as the others: it is said to nobody.
+// The first utterance takes twenty times as long as the others, so this one is thrown away.
 worker.set_voice("en-us", "", 0, 0, 0)
 worker.synthesize("Hello, one, two.", () => false)
 post({ type: "ready" })

@@ -1,12 +1,12 @@
 import type { Voice } from "../Engine.ts"
 
-/** Both the command and the program of npm's package are the engine of this name. */
+/** The name of the engine, for both the command and the program of the npm package. */
 export const engine = "espeak"
 
 /** The variant of every voice that sounds like a woman. */
 const female = "+f3"
 
-/** Each language has two voices: as it is, and as a woman's. English of America, the default, comes first. */
+/** Each language has two voices: the plain one and a woman's. American English, the default, comes first. */
 export const of = (languages: ReadonlyArray<string>): ReadonlyArray<Voice> => {
   const tags = [...new Set(languages.filter((language) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/.test(language)))]
   const first = tags.filter((tag) => tag === "en-us")

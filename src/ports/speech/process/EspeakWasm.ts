@@ -4,7 +4,7 @@ import * as EspeakProcess from "./EspeakProcess.ts"
 import * as EspeakVoices from "./EspeakVoices.ts"
 import * as Ssml from "./Ssml.ts"
 
-/** Processes: a tenant that wants all of them leaves one for the others. */
+/** The number of processes. Even a tenant that wants all of them leaves one for the others. */
 const processes = 3
 
 /** The languages that the package knows, as it lists them itself. */
@@ -19,14 +19,15 @@ const languages: ReadonlyArray<string> = (
 
 const program = new URL("./EspeakProgram.ts", import.meta.url)
 
-/** espeak-ng out of npm's package, which needs nothing of the machine. Its processes end with the scope. */
+/** espeak-ng from its npm package, which needs nothing installed on the machine. Its processes end with the scope. */
 export const make = (of: { readonly program: URL } = { program }): Effect.Effect<Engine, never, Scope.Scope> =>
   Effect.gen(function* () {
     const log = Effect.runForkWith(yield* Effect.context())
     const pool = Array.from({ length: processes }, (_, index) =>
       EspeakProcess.make({
         program: of.program,
-        // Each takes 100 MB: the third starts when it is needed. The second is there while the first is at work.
+        // Each process takes 100 MB, so the third starts when it is needed. The second is ready while the first is
+        // busy.
         isEager: index < 2,
         onDied: () => void log(Effect.logWarning("a speech process was replaced"))
       })

@@ -6,7 +6,7 @@ import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
 import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
 import * as Command from "./Command.ts"
 
-/** What its own voices are; `kal` is the fastest, `slt` and `rms` sound best. */
+/** Flite's own voices; `kal` is the fastest, `slt` and `rms` sound best. */
 const known: ReadonlyArray<Voice> = [
   { name: "slt", language: "en-US", gender: "female" },
   { name: "rms", language: "en-US", gender: "male" },
@@ -15,7 +15,7 @@ const known: ReadonlyArray<Voice> = [
   { name: "kal16", language: "en-US", gender: "male" }
 ]
 
-/** CMU Flite; null where it is not installed. It reads SSML in part only, so it gets none. */
+/** CMU Flite; null when it is not installed. It reads only a part of SSML, so it gets none. */
 export const find = (file = "flite"): Effect.Effect<Engine | null> =>
   Effect.map(Command.output(file, ["-lv"], 5_000), (list) => {
     const listed = new Set(list?.replace(/^.*:/, "").trim().split(/\s+/))
@@ -31,7 +31,7 @@ export const find = (file = "flite"): Effect.Effect<Engine | null> =>
         Effect.acquireUseRelease(
           Effect.promise(() => mkdtemp(join(tmpdir(), "speech-"))),
           (folder) => {
-            // It writes to a file only: its output is a socket, which cannot be opened by a name.
+            // Flite only writes to a file: its output is a socket, which cannot be opened by name.
             const wav = join(folder, "speech.wav")
             return Effect.gen(function* () {
               const said = yield* Command.output(file, ["-voice", voice, "-t", ` ${text}`, "-o", wav], longestMs)
@@ -50,5 +50,5 @@ export const find = (file = "flite"): Effect.Effect<Engine | null> =>
     }
   })
 
-/** It is watched besides, and killed sooner. */
+/** `Watch.ts` kills it sooner. */
 const longestMs = 30_000

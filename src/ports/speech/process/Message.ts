@@ -1,11 +1,11 @@
 import { Result } from "effect"
 
 /**
- * What the service and the espeak program say to each other over the program's standard input and output: a message is
+ * The messages between the service and the espeak program, over the program's standard input and output. A message is
  * the length of its JSON and of its bytes (two unsigned 32-bit numbers, little endian), then both.
  */
 
-/** To the program: one at a time, answered by `sound`s and an `end`, which comes at once behind a `stop`. */
+/** Messages to the program, one at a time. It answers with `sound`s and an `end`, which follows a `stop` at once. */
 export type Asked = Say | { readonly type: "stop"; readonly id: number }
 
 export interface Say {
@@ -16,15 +16,15 @@ export interface Say {
   readonly voice: string
 }
 
-/** From the program. The samples of a `sound` are the message's bytes. */
+/** Messages from the program. The samples of a `sound` are the message's bytes. */
 export type Told =
   | { readonly type: "ready" }
   | { readonly type: "sound"; readonly id: number; readonly rate: number }
-  /** `isLast`: the program has grown too large, and ends now. */
+  /** `isLast`: the program has grown too large and ends now. */
   | { readonly type: "end"; readonly id: number; readonly isLast: boolean }
 
 const headLength = 8
-/** Longer ones are garbage. */
+/** The longest message in bytes; a longer one is garbage. */
 const most = 1024 * 1024
 
 export const write = (message: Asked | Told, bytes: Uint8Array = new Uint8Array(0)): Uint8Array => {
@@ -43,7 +43,7 @@ export interface Read {
   readonly bytes: Uint8Array
 }
 
-/** Cuts messages out of bytes as they come. Failure: they are no messages; nothing is read any more. */
+/** Cuts incoming bytes into messages. It fails when the bytes are no messages; nothing is read after that. */
 export const reader = (): ((bytes: Uint8Array) => Result.Result<ReadonlyArray<Read>, "garbage">) => {
   let rest = new Uint8Array(0)
   return (more) => {

@@ -1,12 +1,13 @@
 import type { Phrase, Word } from "../Recognition.ts"
 
-/** What pocketsphinx hears (0.8, model `en-us`), and what it prints with `-time yes`. */
+/** The sound that pocketsphinx takes (0.8, model `en-us`), and the lines that it prints with `-time yes`. */
 
 export const rate = 16_000
 
 /**
- * Sound at 16 kHz, little endian. Of 8 kHz each sample is written twice, without a filter: the model wants energy above
- * 4 kHz, which the mirror image has. Three bits of noise are added, because it does not bear digital silence.
+ * Converts sound to 16 kHz, little endian. Each sample of 8 kHz is written twice, without a filter, because the model
+ * wants energy above 4 kHz, which the mirror image has. Three bits of noise are added, because it does not bear digital
+ * silence.
  */
 export const sound = (samples: Int16Array, from: 8000 | 16_000): Uint8Array => {
   const times = from === 8000 ? 2 : 1
@@ -21,13 +22,15 @@ export const sound = (samples: Int16Array, from: 8000 | 16_000): Uint8Array => {
 }
 let noise = 1
 
-/** A word with its times in seconds and its confidence: `like 1.570 1.890 0.999600`, or `to(3) 1.900 2.020 0.496992`. */
+/**
+ * A word with its times in seconds and its confidence: `like 1.570 1.890 0.999600`, or `to(3) 1.900 2.020 0.496992`.
+ */
 const timed = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/
 
 const isNoise = (word: string): boolean => /^[<[]/.test(word)
 
 const wordOf = ([, word = "", start, end, confidence]: RegExpExecArray): Word => ({
-  // The variant of its pronunciation is no part of it.
+  // A variant of the pronunciation is not part of the word.
   word: word.replace(/\(\d+\)$/, ""),
   startMs: Number(start) * 1000,
   endMs: Number(end) * 1000,
@@ -35,7 +38,8 @@ const wordOf = ([, word = "", start, end, confidence]: RegExpExecArray): Word =>
 })
 
 /**
- * Reads its lines. Behind the text of an utterance stand its words, from `<s>` to `</s>`: with that the phrase is whole.
+ * Reads the lines that pocketsphinx prints. The words of an utterance follow its text, from `<s>` to `</s>`, which
+ * completes the phrase.
  */
 export const reader = () => {
   let text: string | null = null

@@ -7,19 +7,22 @@ import * as Pocketsphinx from "./Pocketsphinx.ts"
 const program = "pocketsphinx_continuous"
 const model = "/usr/share/pocketsphinx/model/en-us"
 
-/** A core each, or nearly: for tests and demonstrations. */
+/** Each track takes nearly a whole core; the engine is for tests and demonstrations. */
 const places = 2
 const longestLine = 64 * 1024
-/** Behind the media thread, and behind this one. */
+/** Lower than the priority of the media thread and of this one. */
 const niceness = 5
 
-/** No secret of the service's environment is handed to it. */
+/** No secret of the service's environment is passed to it. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }
 
-/** `cat`, because it cannot read the socket that Node gives as its input; `stdbuf`, so that each line comes at once. */
+/**
+ * `cat` is needed because it cannot read the socket that Node gives as its input, `stdbuf` so that each line comes at
+ * once.
+ */
 const script = (command: string) => `cat | stdbuf -oL ${command} -infile /dev/stdin -time yes -logfn /dev/null`
 
-/** Recognition by Debian's pocketsphinx, which knows English only; null: it is not installed. */
+/** Recognition by Debian's pocketsphinx, which only knows English; null when it is not installed. */
 export const find = Effect.callback<Engine | null>((resume) => {
   const asked = ["-c", `command -v ${program} stdbuf && ls -d ${model}`]
   execFile("sh", asked, { env: environment, timeout: 5_000 }, (error) =>
@@ -27,7 +30,7 @@ export const find = Effect.callback<Engine | null>((resume) => {
   )
 })
 
-/** A process for each track. `command`: what a shell runs in place of pocketsphinx. */
+/** Runs a process for each track. A shell runs `command` in place of pocketsphinx. */
 export const make = (command: string): Engine => ({
   name: "pocketsphinx",
   mostRate: 16_000,
@@ -36,7 +39,7 @@ export const make = (command: string): Engine => ({
   recognize: Effect.fnUntraced(function* ({ rate, take }, give) {
     const ended = yield* Deferred.make<void, RecognitionFailed>()
     const fail = (): void => void Deferred.doneUnsafe(ended, Effect.fail(new RecognitionFailed({ reason: "failed" })))
-    // A group of its own, which is ended as a whole.
+    // The processes form a group, which is ended as a whole.
     const spawned = Effect.sync(() =>
       spawn("sh", ["-c", script(command)], { stdio: ["pipe", "pipe", "ignore"], detached: true, env: environment })
     )
@@ -46,7 +49,7 @@ export const make = (command: string): Engine => ({
       const read = Pocketsphinx.reader()
       let rest = ""
       child.on("error", fail)
-      // It may have ended before it read all.
+      // The process may end before it has read everything.
       child.stdin.on("error", () => undefined)
       child.stdout.on("data", (bytes: Buffer) => {
         const lines = (rest + bytes.toString("utf8")).split("\n")
@@ -92,12 +95,12 @@ export const make = (command: string): Engine => ({
   })
 })
 
-/** Of a process that may have ended already, or on a system that does not let us. */
+/** Lowers the priority of a process that may have ended already, on a system that may forbid it. */
 const nice = (pid: number | undefined): void => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It recognizes all the same.
+    // The process then recognizes at its normal priority.
   }
 }
 
@@ -105,6 +108,6 @@ const end = (group: number): void => {
   try {
     process.kill(-group, "SIGKILL")
   } catch {
-    // It has ended.
+    // The group has ended already.
   }
 }

@@ -1,15 +1,16 @@
-/** Those that espeak understands, but for `audio`. */
+/** The elements that espeak understands, except `audio`. */
 const names = "speak|voice|prosody|say-as|mark|sentence|paragraph|s|p|phoneme|sub|emphasis|break|metadata|tts:style"
 const attributes = `(?:\\s+[a-z][a-z:_-]*\\s*=\\s*(?:"[^"<>]*"|'[^'<>]*'))*`
 const harmlessTag = new RegExp(`^<(?:/(?:${names})\\s*|(?:${names})${attributes}\\s*/?)>$`, "i")
-/** Voices are files of espeak: a name with a directory leads to others. */
+/** Voices are files of espeak, and a name with a directory leads to others. */
 const leadsElsewhere = /^<voice\b.*[/\\](?!>$)/is
 
 /**
- * A document of a tenant without what makes espeak open files of this machine, which `<audio src>` and names of voices do.
+ * Removes from a tenant's document what makes espeak open files of this machine: `<audio src>` and such names of
+ * voices.
  *
- * What stays is listed, not what goes: espeak takes some letters of other alphabets for those of ASCII, so that many
- * spellings are `audio` to it. Any other tag becomes a space, and so do control characters.
+ * The list names what stays and not what goes, because espeak takes some letters of other alphabets for those of ASCII,
+ * so that many spellings are `audio` to it. Any other tag becomes a space, and so do control characters.
  */
 export const harmless = (ssml: string): string =>
   ssml

@@ -74,7 +74,7 @@ export const deepgram = (of: { readonly apiKey: Redacted.Redacted; readonly mode
         return null
       case "Results":
         return resultsOf(message)
-      // It comes behind the last results.
+      // It follows the last results.
       case "Metadata":
         return { type: "over" }
       default:

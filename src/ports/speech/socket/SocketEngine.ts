@@ -12,17 +12,19 @@ export const limits = {
   connectMs: 5_000,
   /** An answer has few words. */
   maxMessageBytes: 256 * 1024,
-  /** What a server may say: so much at once, and so much a second. */
+  /** A server may send this much at once, and then `bytesPerSecond`. */
   bytesAhead: 1024 * 1024,
   bytesPerSecond: 64 * 1024,
-  /** What waits to be sent: four seconds of 16 kHz. Behind it the sound waits, and then the session ends. */
+  /**
+   * The most bytes that wait to be sent: four seconds of 16 kHz. After that the sound waits, and then the session ends.
+   */
   maxBufferedBytes: 128 * 1024,
-  /** Messages that are none, in one connection. */
+  /** The most unreadable messages in one connection. */
   garbage: 10,
   keepAliveMs: 4_000,
-  /** Before a lost connection is replaced; a connection that is lost more often in a row ends the session. */
+  /** The waits before a lost connection is replaced. A connection that is lost more often in a row ends the session. */
   againMs: [250, 1_000, 3_000],
-  /** One that lasted so long was a good one. */
+  /** A connection that lasted this long was a good one. */
   goodMs: 10_000
 }
 
@@ -41,8 +43,8 @@ const failed = (reason: RecognitionFailed["reason"]) => Effect.fail(new Recognit
 /**
  * Recognition by a server over a WebSocket, one connection for each track.
  *
- * A connection that is lost is replaced, up to three times in a row. What it had been sent and made no phrase of is sent
- * again, so that nothing that was said is lost; what is said meanwhile waits.
+ * A lost connection is replaced, up to three times in a row. Sound that it was sent and that became no phrase is sent
+ * again, so that no speech is lost; sound that arrives meanwhile waits.
  */
 export const make = (of: {
   readonly name: string
@@ -53,7 +55,7 @@ export const make = (of: {
 }): Engine => {
   const { client, dialect, open } = of
 
-  /** Over one connection, until the server has said all (true) or the connection is lost (false). */
+  /** Uses one connection until the server has sent everything (true) or the connection is lost (false). */
   const converse = Effect.fnUntraced(function* (sound: Sound, unsure: Unsure.Unsure, give: Give) {
     const pinned = yield* Effect.orElseSucceed(client.pin(dialect.path(sound), limits.connectMs), () => null)
     if (pinned === null) return false
@@ -99,11 +101,11 @@ export const make = (of: {
 
     const onClose = ({ reason }: Closed): void => {
       Deferred.doneUnsafe(opened, Effect.succeed(false))
-      // It has said all when it closes behind our goodbye, however it does that.
+      // The server has sent everything when it closes the connection after our goodbye, however it does that.
       Deferred.doneUnsafe(over, Effect.succeed(isLeaving && reason === "closed"))
     }
 
-    /** What the network does not take yet waits here. */
+    /** Waits until the network takes the message. */
     const send = (link: Link, message: string | Uint8Array): Effect.Effect<void> =>
       Effect.suspend(() => (link.send(message) ? Effect.void : Effect.andThen(Effect.sleep(50), send(link, message))))
 
@@ -113,7 +115,7 @@ export const make = (of: {
         return send(link, Wav.data(samples))
       })
 
-    /** What is taken is unsure at once, so that an interruption does not lose it. */
+    /** Sound is unsure as soon as it is taken, so that an interruption does not lose it. */
     const taken = Effect.map(sound.take, (samples) => {
       unsure.add(samples)
       return { samples }

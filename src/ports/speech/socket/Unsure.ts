@@ -1,15 +1,15 @@
-/** So much of what made no phrase yet is kept; what is older was silence, or is given up. */
+/** This much sound that became no phrase is kept. Older sound was silence, or is given up. */
 export const mostMs = 15_000
 
 export type Unsure = ReturnType<typeof make>
 
 /**
- * The sound of a session that a server was sent, or will be, and that it may not have recognized yet: it is sent again
- * when the connection is lost. Positions are milliseconds of the session's sound.
+ * The sound of a session that a server has been or will be sent, and that it may not have recognized yet. It is sent
+ * again when the connection is lost. Positions are milliseconds of the session's sound.
  */
 export const make = (rate: number) => {
   const parts: Array<Int16Array> = []
-  /** Samples before the first part, and in all. */
+  /** Samples before the first part; `end` counts all samples. */
   let start = 0
   let end = 0
   let isEnded = false

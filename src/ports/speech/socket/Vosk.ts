@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 import type { Phrase } from "../Recognition.ts"
 import { type Dialect, other } from "./Dialect.ts"
 
-/** What the server says of the sound so far; `text` only of what is final. */
+/** The server's result for the sound so far; only a final one has `text`. */
 const Said = Schema.fromJsonString(
   Schema.Struct({
     partial: Schema.optionalKey(Schema.String),
@@ -46,7 +46,7 @@ export const vosk: Dialect = {
   path: () => "/",
   hello: ({ rate }) => [JSON.stringify({ config: { sample_rate: rate, words: true, max_alternatives: 0 } })],
   keepAlive: null,
-  // The server compares these very characters.
+  // The server compares exactly these characters.
   goodbye: ['{"eof" : 1}'],
   read: (message, sentMs) => {
     const said = Option.getOrNull(decode(message))
