@@ -20,7 +20,7 @@ export type { Operator } from "./AccountRecord.ts"
 export { of as destinationOf } from "./Destination.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
 
-/** The quota is the one that holds, with what the plan sets of it. */
+/** `quota` is the effective one, with what the plan sets of it. */
 export interface Overview extends Machine.Settings {
   readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number; readonly reservedCents: number }
 }
@@ -29,23 +29,23 @@ export interface Overview extends Machine.Settings {
  * Accounts: admission and reservations of calls, status and quota of a tenant, guide/money.md.
  *
  * Each account is one actor. It is loaded when it is first needed, and reads its tally from the rows. It leaves memory
- * when nothing of its tenant lives and nobody asked for a while. Whoever moves money outside calls (orders, credits)
- * calls `moneyMoved` after its transaction.
+ * when nothing of its tenant is live and it has not been used for a while. Code that moves money outside calls (orders,
+ * credits) calls `moneyMoved` after its transaction.
  */
 export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * Reserves money for a purpose, and admits a new call. Fails with the errors of guide/calls.md#order-of-checks.
-     * What was reserved is in flight from here on, until `began` or `abandoned` is told of it; after `began` it stands
-     * until what it is for tells that it has ended.
+     * Reserves money for a purpose, and admits a new call. Fails with the errors of guide/calls.md#order-of-checks. The
+     * reservation is in flight from here on, until `began` or `abandoned` is called. After `began` it lasts until the
+     * entity that it is for reports its end.
      */
     readonly reserve: (
       tenantId: TenantId,
       id: EntityId,
       request: Machine.Request
     ) => Effect.Effect<LiveAccounts.Reserved, ApiError>
-    /** Why `reserve` would refuse it now; null: it would not. Nothing is reserved. */
+    /** Why `reserve` would refuse the request now; null when it would not. Nothing is reserved. */
     readonly refusal: (
       tenantId: TenantId,
       id: EntityId,
@@ -53,32 +53,32 @@ export class Accounts extends Context.Service<
     ) => Effect.Effect<ApiError | null, ApiError>
     /** The partition of the tenant, for a call that rings and reserves nothing. Fails with `tenant_suspended`. */
     readonly takeIn: (tenantId: TenantId) => Effect.Effect<number, ApiError>
-    /** What was reserved is committed: from now on the row speaks for it. */
+    /** The reservation is committed: from now on the entity's row holds it. */
     readonly began: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** What was reserved for never came to life: it gives money and place back. */
+    /** The entity that the reservation was for never began, so its money and its place are free again. */
     readonly abandoned: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** It holds less from now on than was reserved for it; the rest is free again. It waits for nothing. */
+    /** The entity holds less from now on than was reserved for it; the rest is free again. It waits for nothing. */
     readonly holds: (
       tenantId: TenantId,
       id: EntityId,
       held: Pick<Lives.Live, "places" | "reservedCents">
     ) => Effect.Effect<void>
-    /** The transaction that was reserved for is over, either way: reads money and reservations again. */
+    /** The transaction that the reservation was for is over, committed or not: reads money and reservations again. */
     readonly released: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** Called after the commit that says so; it waits for nothing. What is told again changes nothing. */
+    /** Called after the commit that contains it; it waits for nothing. A repeated report changes nothing. */
     readonly told: (tenantId: TenantId, told: Machine.Told) => Effect.Effect<void>
     /**
-     * Registers how to read what entities of a kind reserve out of their states. A kind that is not registered reserves
-     * nothing.
+     * Registers how to read the reservations of entities of a kind from their states. A kind that is not registered
+     * reserves nothing.
      */
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
-    /** Reads balance and spend again, and tells those who wait for money. */
+    /** Reads balance and spend again, and notifies the listeners of `onMoneyMoved`. */
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
-    /** Called after each move of money outside of calls. Listeners must not fail. */
+    /** Called after each move of money outside calls. Listeners must not fail. */
     readonly onMoneyMoved: (listener: (tenantId: TenantId) => Effect.Effect<void>) => Effect.Effect<void>
-    /** What reserves or fills the concurrent limit. */
+    /** The entities that reserve money or fill the concurrent limit. */
     readonly live: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<EntityId>>
-    /** What the accounts in memory reserve together. */
+    /** The sum that all accounts in memory reserve. */
     readonly reservedCents: Effect.Effect<number>
     readonly overview: (tenantId: TenantId) => Effect.Effect<Overview, ApiError>
     readonly setQuota: (
@@ -91,7 +91,7 @@ export class Accounts extends Context.Service<
       reason: Machine.SuspensionReason,
       by: Operator
     ) => Effect.Effect<void, ApiError>
-    /** `ifReason`: only a suspension of that kind is lifted. */
+    /** With `ifReason`, only a suspension of that kind is lifted. */
     readonly reactivate: (
       tenantId: TenantId,
       ifReason: Machine.SuspensionReason | null,
@@ -100,7 +100,7 @@ export class Accounts extends Context.Service<
     readonly close: (tenantId: TenantId, by: Operator) => Effect.Effect<void, ApiError>
     /** The account entity's first commit, for the transaction of a signup. */
     readonly opening: (tenantId: TenantId, at: number, seed: string) => EntityWrite
-    /** Called when the balance of an account in memory has changed, or was read. Listeners must not fail. */
+    /** Called when the balance of an account in memory was read or has changed. Listeners must not fail. */
     readonly onBalance: (listener: (tenantId: TenantId, balanceCents: number) => void) => Effect.Effect<void>
     /** Called after each change of status. Listeners must not fail. */
     readonly onStatus: (listener: (tenantId: TenantId, status: Machine.TenantStatus) => void) => void
@@ -127,7 +127,7 @@ export class Accounts extends Context.Service<
           audit: auditOf(before, settings, step, by)
         }
         const letter = StatusLetter.of(before, settings)
-        // The tenant's row mirrors the status for readers of that row alone; both change together.
+        // The tenant's row mirrors the status for readers of only that row, so both change together.
         yield* Effect.gen(function* () {
           yield* repo.mirrorStatus(settings, context.now)
           if (letter !== null)
@@ -174,7 +174,7 @@ export class Accounts extends Context.Service<
             Effect.suspend(() => Effect.forEach(waitingForMoney, (told) => told(tenantId), { discard: true }))
           ),
         onMoneyMoved: (listener) => Effect.sync(() => void waitingForMoney.push(listener)),
-        // Of a tenant that cannot be read, nothing is known to live.
+        // When the tenant cannot be read, nothing of it is known to be live.
         live: (tenantId) =>
           Effect.match(live.state(tenantId), {
             onFailure: () => [],

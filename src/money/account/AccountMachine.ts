@@ -13,12 +13,13 @@ import * as Lives from "./Lives.ts"
 import * as Purpose from "./Purpose.ts"
 
 /**
- * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows, kept in
- * memory). It decides one request at a time, so that many at once cannot spend together what one of them would use up.
+ * The account of a tenant: status and quota (journaled), and the tally of its live entities and money (read from the
+ * rows, kept in memory). It decides one request at a time, so that many at once cannot spend together what one of them
+ * would use up.
  *
- * What lives and may still cost something is its own reservation: it stands in `tally.live` under its id until it has
- * ended. A tell about something that is not there is late: the tally was read from rows that had it already, or it was
- * told twice.
+ * Each live entity that may still cost something is a reservation: `tally.live` holds it under its id until it has
+ * ended. A message about an entity that is missing there is late: the tally was read from rows that included it
+ * already, or the message is a repetition.
  */
 export const machineVersion = 1
 export const stateVersion = 1
@@ -27,16 +28,16 @@ export type TenantStatus = "active" | "suspended" | "closed"
 export type SuspensionReason = "email_unverified" | "operator" | "fraud_review"
 
 export interface Quota {
-  /** Null: no cap. */
+  /** Null when there is no cap. */
   readonly dailySpendCapCents: number | null
   readonly monthlySpendCapCents: number | null
   readonly concurrentCallLimit: number
   readonly allowCallerIdForwarding: boolean
-  /** Webhook subscriptions that the tenant may have. */
+  /** The most webhook subscriptions of the tenant. */
   readonly webhookSubscriptionLimit: number
 }
 
-/** What a new tenant gets, guide/money.md#quota. */
+/** The quota of a new tenant, guide/money.md#quota. */
 export const defaultQuota: Quota = {
   dailySpendCapCents: 10_000,
   monthlySpendCapCents: 100_000,
@@ -45,35 +46,35 @@ export const defaultQuota: Quota = {
   webhookSubscriptionLimit: 50
 }
 
-/** What the journal keeps. */
+/** The part of the account that the journal keeps. */
 export interface Settings {
   readonly tenantId: TenantId
   readonly status: TenantStatus
   readonly suspensionReason: SuspensionReason | null
   readonly quota: Quota
-  /** Inputs committed so far. */
+  /** The number of inputs committed so far. */
   readonly seq: number
 }
 
-/** What a live entity tells its account, after the commit that says so. */
+/** A live entity's message to its account, sent after the commit that contains it. */
 export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
   readonly from: EntityId
 }
 
-/** What the rows say, and what has happened since. Days and months are UTC. */
+/** The figures from the rows, with all changes since. Days and months are UTC. */
 export interface Tally {
   readonly balanceCents: number
   readonly creditLimitCents: number
-  /** The last auto-recharge failed. */
+  /** Whether the last auto-recharge failed. */
   readonly rechargeFailed: boolean
-  /** The concurrent limit that the tenant's plan sets in place of the quota's; null: none. */
+  /** The concurrent limit that the tenant's plan sets in place of the quota's; null when it sets none. */
   readonly planCallLimit: number | null
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
-  /** What was spent until the day before it began, for a clock that is set back; null: nobody knows. */
+  /** The spend before the current day began, for a clock that is set back; null when it is not known. */
   readonly before: { readonly day: string; readonly daySpentCents: number; readonly monthSpentCents: number } | null
-  /** What reserves or fills the concurrent limit. */
+  /** The entities that reserve money or fill the concurrent limit. */
   readonly live: Lives.Lives
 }
 
@@ -83,25 +84,25 @@ export interface AccountState {
 }
 
 /**
- * Asks for money, and for a place of the concurrent limit where the purpose needs one. Asked again, it replaces what
- * the id reserved before.
+ * Asks for money, and for a place of the concurrent limit where the purpose needs one. A further request replaces the
+ * earlier reservation of the id.
  */
 export interface Request {
   readonly purpose: Purpose.Purpose
   /**
-   * What the id will reserve altogether, in cents: at least the first amount, and gladly one of the others, which
+   * The total that the id may reserve, in cents: at least the first amount, and preferably one of the others, which
    * ascend.
    */
   readonly offers: readonly [number, ...ReadonlyArray<number>]
-  /** Places of the concurrent limit that the id takes altogether; absent: as the purpose has it. */
+  /** The total places of the concurrent limit that the id takes; absent: the number that the purpose takes. */
   readonly places?: number
 }
 
 export type AccountInput =
   | ({ readonly type: "reserve"; readonly id: EntityId } & Request)
-  /** What it holds from now on, instead of what it had: never more than was reserved. */
+  /** Replaces what the id holds, and is never more than was reserved. */
   | { readonly type: "holds"; readonly id: EntityId; readonly places: number; readonly reservedCents: number }
-  /** What reserved never came to life. */
+  /** The entity that the reservation was for never began. */
   | { readonly type: "abandoned"; readonly id: EntityId }
   | ({ readonly type: "told" } & Told)
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
@@ -122,8 +123,8 @@ export const dayOf = (now: number): string => new Date(now).toISOString().slice(
 const isSameMonth = (day: string, other: string): boolean => day.slice(0, 7) === other.slice(0, 7)
 
 /**
- * Each UTC day starts with nothing spent, and so does each month. A clock that is set back to a day does not: what was
- * spent on that day is spent, and what was spent since counts with it.
+ * Starts each UTC day with nothing spent, and each month too. A clock that is set back does not reset anything: the
+ * day's earlier spend counts again, and the spend since then counts with it.
  */
 export const rolled = (tally: Tally, now: number): Tally => {
   const day = dayOf(now)
@@ -147,7 +148,7 @@ export const rolled = (tally: Tally, now: number): Tally => {
   }
 }
 
-/** The concurrent limit that holds, guide/money.md#plans. */
+/** The effective concurrent limit, guide/money.md#plans. */
 export const callLimit = ({
   settings,
   tally
@@ -156,7 +157,7 @@ export const callLimit = ({
   readonly tally: Pick<Tally, "planCallLimit">
 }): number => tally.planCallLimit ?? settings.quota.concurrentCallLimit
 
-/** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
+/** The facts that decide a request: the money and places that no other entity has spent or reserved. */
 const facts = ({ settings, tally }: AccountState, id: EntityId, places: number): Purpose.Facts => {
   const { quota } = settings
   const own = Lives.get(tally.live, id)
@@ -189,13 +190,13 @@ const messages = {
 
 const errorOf = (code: Purpose.Refusal) => ApiError.of(code, messages[code])
 
-/** Why nothing new begins at this account, in either direction; null: it may. */
+/** Why nothing new begins at this account, in either direction; null when it may. */
 export const closedTo = (state: AccountState | null): ApiError | null =>
   state === null || state.settings.status === "active"
     ? null
     : ApiError.of("tenant_suspended", messages.tenant_suspended)
 
-/** Why the account refuses the request as it is; null: it would reserve. */
+/** Why the account would refuse the request now; null when it would reserve. */
 export const refusal = (state: AccountState, id: EntityId, request: Request): ApiError | null => {
   const judged = judge(state, id, request)
   return typeof judged === "string" ? errorOf(judged) : null
@@ -239,7 +240,7 @@ export const step = (
       const { body, from, n } = input
       const sender = Lives.get(tally.live, from)
       if (sender === null || Tell.hear(sender.heard, n) === "repeated") return unchanged
-      // A tell before this one was lost with a message that died. The rows know what it said: the actor reads them
+      // An earlier message was lost with an actor that died. The rows include its effect, so the actor reads them
       // again.
       if (Tell.hear(sender.heard, n) === "early") throw new Error(`the account missed what ${from} told before ${n}`)
       return withTally({
@@ -266,20 +267,20 @@ export const step = (
 }
 
 /**
- * Whether the reason becomes that of the suspension. What people decide takes the place of what the sweep did, or else
- * a verified address would lift it; the sweep overrules nobody.
+ * Whether the reason becomes the reason of the suspension. A person's decision replaces that of the sweep, because a
+ * verified address would lift it otherwise. The sweep overrules no other reason.
  */
 const isSuspendedBy = ({ status, suspensionReason }: Settings, reason: SuspensionReason): boolean =>
   status === "active" || (status === "suspended" && reason !== "email_unverified" && reason !== suspensionReason)
 
-/** An account lives as long as its registry keeps it. It has no deadlines, and no terminal state to settle in. */
+/** The registry decides how long an account lives, so it has no deadlines and no terminal state. */
 export const machine: Machine<AccountState, AccountInput, Effects> = {
   step,
   nextDeadline: () => null,
   isSettled: () => false
 }
 
-/** The first settings of a tenant, seq 1. */
+/** The first settings of a tenant. Their seq is 1. */
 export const opened = (tenantId: TenantId): Settings => ({
   tenantId,
   status: "active",

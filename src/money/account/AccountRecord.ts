@@ -3,19 +3,19 @@ import * as Id from "../../domain/Id.ts"
 import type { AuditRow, EntityWrite } from "../../runtime/store/journal/Journal.ts"
 import * as Machine from "./AccountMachine.ts"
 
-/** Who changes an account's settings. */
+/** The author of a change to an account's settings. */
 export interface Operator {
   readonly type: "operator" | "system"
   readonly name: string
 }
 
-/** The settings as their row. */
+/** The settings as a journal entity. */
 export const entityOf = (settings: Machine.Settings, at: number, seed: string, body: unknown): EntityWrite => ({
   id: settings.tenantId,
   kind: "account",
   tenantId: settings.tenantId,
   seq: settings.seq,
-  // An account is loaded when somebody needs it, and never rebuilt at the start.
+  // An account is loaded when it is needed, and never rebuilt at the start.
   settled: true,
   stateVersion: Machine.stateVersion,
   state: settings,
@@ -29,7 +29,7 @@ const actions: Partial<Record<Machine.AccountInput["type"], string>> = {
   closed: "tenant.closed"
 }
 
-/** What changed, field by field. */
+/** The change in the audit log, field by field. */
 export const auditOf = (
   before: Machine.Settings,
   after: Machine.Settings,

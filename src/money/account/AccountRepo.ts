@@ -17,7 +17,7 @@ const StoredSettings = Schema.Struct({
     monthlySpendCapCents: OrNull(Schema.Number),
     concurrentCallLimit: Schema.Number,
     allowCallerIdForwarding: Schema.Boolean,
-    // Stored since subscriptions have a limit.
+    // Settings from before subscriptions had a limit lack this field.
     webhookSubscriptionLimit: Schema.Number.pipe(
       Schema.withDecodingDefaultKey(Effect.succeed(defaultQuota.webhookSubscriptionLimit))
     )
@@ -25,15 +25,15 @@ const StoredSettings = Schema.Struct({
   seq: Schema.Number
 })
 
-/** What is spent is what was charged. */
+/** Only charges count as spend. */
 const charges = Object.entries(isCharge).flatMap(([type, counts]) => (counts ? [type] : []))
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
-   * Balance, what the plan sets, what was spent in the UTC day and month, and what is unsettled; null for an unknown
-   * tenant. What the operator takes, and what goes back to a card, is not spent by the tenant.
+   * Balance, the plan's limits, the spend of the UTC day and month, and unsettled entities; null for an unknown tenant.
+   * Money that the operator takes, and money that returns to a card, is not the tenant's spend.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<

@@ -2,12 +2,12 @@ import type { Letter } from "../../ports/letter/Letter.ts"
 import type { AccountState } from "./AccountMachine.ts"
 
 /**
- * What a tenant is told of its money by letter, guide/money.md#letters-about-money: that the balance is low, and that four
- * fifths of a cap are spent. Each is told once for each crossing.
+ * A letter about money, guide/money.md#letters-about-money: the balance is low, or four fifths of a cap are spent. It
+ * is sent once for each crossing.
  */
 export interface Alarm {
   readonly kind: "low_balance" | "daily_cap" | "monthly_cap"
-  /** What it is told once for: the day or month with its cap; empty: until the balance is above the limit again. */
+  /** The period of one letter: the day or month with its cap; empty: until the balance is above the limit again. */
   readonly period: string
   readonly letter: Letter
 }
@@ -15,14 +15,14 @@ export interface Alarm {
 /** A balance of less than this, in cents, is low. */
 export const lowBalanceCents = 200
 
-/** From this share of a cap on it is told. */
+/** A spend from this share of a cap on raises an alarm. */
 export const share = 0.8
 
 const dollars = (cents: number): string => `${cents < 0 ? "-" : ""}$${(Math.abs(cents) / 100).toFixed(2)}`
 
 export const isLow = ({ tally }: AccountState): boolean => tally.balanceCents < lowBalanceCents
 
-/** What holds now, whether or not it was told. Who has spent nothing in this month has nothing to be told. */
+/** All alarms that apply now, whether or not they were sent. A tenant without spend in this month gets none. */
 export const of = (state: AccountState): ReadonlyArray<Alarm> => {
   const { settings, tally } = state
   if (settings.status !== "active" || tally.monthSpentCents <= 0) return []

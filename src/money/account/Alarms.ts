@@ -6,18 +6,20 @@ import { Letters } from "../../ports/letter/Letter.ts"
 import type { AccountState } from "./AccountMachine.ts"
 import * as Alarm from "./Alarm.ts"
 
-/** How often the accounts in memory are looked at. One stays there for longer after its last charge. */
+/**
+ * How often the accounts in memory are checked. An account stays in memory for longer than this after its last charge.
+ */
 const everyMs = 60_000
 
 /**
- * Tells tenants by letter what `Alarm` finds, once for each crossing: the row that says so and the letter are one
- * transaction. What this process has told it does not ask the database again.
+ * Sends the letters of `Alarm` to tenants, once for each crossing, because one transaction writes the letter and the
+ * row that records it. The database is not asked again about letters that this process has sent.
  */
 export const make = Effect.fnUntraced(function* (states: Effect.Effect<ReadonlyArray<AccountState>>) {
   const sql = yield* SqlClient.SqlClient
   const letters = yield* Letters
   const jobs = yield* Jobs
-  /** By tenant, of accounts that are in memory. */
+  /** The alarms that were sent, by tenant, for accounts in memory. */
   let told = new Map<TenantId, ReadonlySet<string>>()
 
   const tell = (tenantId: TenantId, { kind, letter, period }: Alarm.Alarm) =>
@@ -43,7 +45,7 @@ export const make = Effect.fnUntraced(function* (states: Effect.Effect<ReadonlyA
       const names = alarms.map(({ kind, period }) => `${kind} ${period}`)
       for (const [index, alarm] of alarms.entries())
         if (known?.has(names[index] ?? "") !== true) yield* tell(tenantId, alarm)
-      // The next time that the balance is low is another crossing.
+      // The next low balance is another crossing.
       if (!Alarm.isLow(state) && (known === undefined || known.has("low_balance "))) yield* forget(tenantId)
       now.set(tenantId, new Set(names))
     }

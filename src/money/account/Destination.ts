@@ -5,27 +5,25 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/max"
 
-/**
- * Where a number is, as far as the numbering plans of the world tell (libphonenumber), guide/calls.md#dialing-permissions.
- */
+/** The place of a number by the world's numbering plans (libphonenumber), guide/calls.md#dialing-permissions. */
 export interface Destination {
-  /** ISO 3166 alpha-2, where the plan leaves no doubt; null: nobody can say. */
+  /** ISO 3166 alpha-2, when the plan leaves no doubt; null otherwise. */
   readonly country: string | null
-  /** Null: the number begins with none that is in use. */
+  /** Null when the number begins with no calling code that is in use. */
   readonly callingCode: string | null
-  /** The countries that share its calling code: without a certain one it may be in any of them. */
+  /** The countries that share the calling code. Without a certain country, the number may be in any of them. */
   readonly candidates: ReadonlyArray<string>
   readonly classes: ReadonlyArray<DestinationClass>
 }
 
 /**
- * Classes of numbers that are dear or much abused. `satellite`: +870, +881, +882 and +883. `premium_rate` and
- * `shared_cost`: by their plan, and the international ranges +979 and +808. `unknown`: a number that no plan has.
+ * Classes of numbers that are expensive or often abused. `satellite`: +870, +881, +882 and +883. `premium_rate` and
+ * `shared_cost`: by their plan, and the international ranges +979 and +808. `unknown`: a number that is in no plan.
  */
 export const classes = ["satellite", "premium_rate", "shared_cost", "unknown"] as const
 export type DestinationClass = (typeof classes)[number]
 
-/** Calling codes (ITU-T E.164) that belong to no country, and the class of all numbers behind them. */
+/** Calling codes (ITU-T E.164) that belong to no country, and the class of all their numbers. */
 const byCode: Readonly<Record<string, DestinationClass>> = {
   "808": "shared_cost",
   "870": "satellite",
@@ -35,7 +33,7 @@ const byCode: Readonly<Record<string, DestinationClass>> = {
   "979": "premium_rate"
 }
 
-/** The countries behind each calling code; codes are one to three digits, and none begins another. */
+/** The countries of each calling code. Codes have one to three digits, and none begins another. */
 const countries: ReadonlyMap<string, ReadonlyArray<string>> = getCountries().reduce((codes, country) => {
   const code = getCountryCallingCode(country)
   return codes.set(code, [...(codes.get(code) ?? []), country])
@@ -53,7 +51,7 @@ const codeOf = (digits: string): string | null => {
   return null
 }
 
-/** `number`: E.164 with its `+`. */
+/** `number` is E.164 with its `+`. */
 export const of = (number: string): Destination => {
   const digits = number.slice(1)
   const callingCode = codeOf(digits)

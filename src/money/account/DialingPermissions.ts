@@ -9,16 +9,17 @@ import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Destination from "./Destination.ts"
 
 /**
- * Where calls may go, guide/calls.md#dialing-permissions: lists of countries, prefixes and classes of the operator, for
- * all tenants and for one. A number whose place is uncertain is refused wherever it may be one that is not allowed.
+ * Where calls may go, guide/calls.md#dialing-permissions: the operator's lists of countries, prefixes and classes, for
+ * all tenants or for one. A number with an uncertain place is refused if it may be in any place that is not allowed.
  *
- * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
+ * The lists are small and read on every call, so they are kept in memory. They change there with the operator's
+ * changes.
  */
 export type RuleKind = "country_block" | "country_allow" | "prefix_block" | "class_block"
 
 export interface Rule {
   readonly id: Id.DialingRuleId
-  /** Null: for everybody. */
+  /** Null for a rule of all tenants. */
   readonly tenantId: Id.TenantId | null
   readonly kind: RuleKind
   /** ISO 3166 alpha-2, an E.164 prefix with its `+`, or a class. */
@@ -31,7 +32,7 @@ export class DialingPermissions extends Context.Service<
     /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
     readonly check: (tenantId: Id.TenantId, to: string) => Effect.Effect<void, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<Rule>>
-    /** Adds a rule, with its line in the audit log; the one that is there already, if it is. */
+    /** Adds a rule, with its line in the audit log, or returns the same rule if there is one. */
     readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, ApiError>
     readonly remove: (id: Id.DialingRuleId) => Effect.Effect<Rule, ApiError>
   }
@@ -45,9 +46,9 @@ export class DialingPermissions extends Context.Service<
       let rules = yield* Effect.orDie(
         sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
       )
-      // One change at a time, so that a rule is there once.
+      // Changes run one at a time, so that no rule exists twice.
       const changes = yield* Semaphore.make(1)
-      /** Writes a change with its line: of the tenant whose rule it is, or of nobody's. */
+      /** Writes a change with its audit line, which belongs to the rule's tenant or to none. */
       const change =
         (rule: Rule, what: "added" | "removed", seed: string, at: number) =>
         (statement: Effect.Effect<unknown, SqlError>) => {
@@ -72,7 +73,7 @@ export class DialingPermissions extends Context.Service<
           ).pipe(
             sql.withTransaction,
             Effect.orDie,
-            // In memory with its commit: a read could fail, and leave a block that is written without effect.
+            // Memory changes with the commit. A read instead could fail, and leave a written block without effect.
             Effect.map(() => {
               rules = what === "added" ? [...rules, rule] : rules.filter((each) => each.id !== id)
             })
@@ -131,7 +132,7 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean => {
 
 /**
  * Pure: the first refusal in the order country block, country allow-list, prefix block, class block; null when the call
- * may go.
+ * is allowed.
  */
 export const refusal = (
   rules: ReadonlyArray<Pick<Rule, "tenantId" | "kind" | "value">>,

@@ -2,15 +2,15 @@ import type { EntityId, TenantId } from "../../domain/Id.ts"
 import type { Live } from "./Lives.ts"
 
 /**
- * What was reserved and stands in no row yet, by tenant. An account that is read again finds it nowhere else.
+ * Reservations that are in no row yet, by tenant. An account that is read again finds them nowhere else.
  *
- * A reservation is in flight from its decision until the commit that puts it into a row, or until it is abandoned or
- * what it is for has ended. There are never more than requests under way.
+ * A reservation is in flight from its decision until the commit that writes it into a row, or until it is abandoned or
+ * its entity has ended. There are never more than requests under way.
  */
 export interface InFlight {
   readonly add: (tenantId: TenantId, id: EntityId, live: Live) => void
   readonly remove: (tenantId: TenantId, id: EntityId) => void
-  /** As it is now; the copy does not change. */
+  /** A copy of the current reservations, which does not change. */
   readonly of: (tenantId: TenantId) => ReadonlyMap<EntityId, Live>
 }
 

@@ -13,12 +13,9 @@ import * as Lives from "./Lives.ts"
 /** An entity of the tenant that recovery would rebuild. */
 export type Unsettled = Pick<StoredEntity, "id" | "kind" | "state" | "stateVersion">
 
-/**
- * What the rows say of an account, in one snapshot: a charge is in the money if and only if the entity that owes it has
- * ended.
- */
+/** One snapshot of an account's rows. The money includes a charge if and only if the entity that owes it has ended. */
 export interface Rows {
-  /** Of the account, where everything of its tenant lives. */
+  /** The account's partition, which holds all entities of its tenant. */
   readonly partition: number
   readonly settings: Machine.Settings
   readonly money: Pick<
@@ -26,15 +23,15 @@ export interface Rows {
     "balanceCents" | "creditLimitCents" | "rechargeFailed" | "planCallLimit" | "daySpentCents" | "monthSpentCents"
   >
   readonly unsettled: ReadonlyArray<Unsettled>
-  /** Which of the asked ids have a row. */
+  /** The requested ids that have a row. */
   readonly born: ReadonlySet<EntityId>
 }
 
 export type AccountStep = Step<Machine.AccountState, Machine.AccountInput, Machine.Effects>
 
 /**
- * What an unsettled entity of a tenant reserves; null: nothing. Its stored state says so, and `inFlight`, where it was
- * given something that may not be stored yet.
+ * Reads what an unsettled entity of a tenant reserves, from its stored state, and from `inFlight` if it was granted
+ * something that may not be stored yet; null when it reserves nothing.
  */
 export type Reserving = (
   row: Pick<StoredEntity, "state" | "stateVersion">,
@@ -42,13 +39,13 @@ export type Reserving = (
 ) => Lives.Live | null
 
 export interface Reserved {
-  /** Where the tenant lives. */
+  /** The partition of the tenant. */
   readonly partition: number
-  /** The offer that was taken. */
+  /** The offer that was accepted. */
   readonly reservedCents: number
 }
 
-/** A decision takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
+/** A decision takes microseconds and waits for nothing, so a burst of a tenant's requests is no reason for a 503. */
 const askRoom = 1_024
 
 const maxLive = 100_000
@@ -56,17 +53,17 @@ const maxLive = 100_000
 export const idleMs = 300_000
 
 /**
- * Accounts in memory. Each is loaded when it is first needed, and leaves when nothing of its tenant lives and nobody
- * asked for a while. Settings are written; the tally is not. It is rebuilt from the rows and from what is in flight, so
- * that an account may die at any moment and forget nothing.
+ * Accounts in memory. Each is loaded when it is first needed, and leaves when nothing of its tenant is live and it has
+ * not been used for a while. Settings are written; the tally is not. It is rebuilt from the rows and from the
+ * reservations in flight, so that an account may die at any moment and lose nothing.
  */
 export const make = Effect.fnUntraced(function* (rows: {
-  /** The snapshot is taken after this is called. `ids` may have a row or not. */
+  /** The snapshot is taken after the call. `ids` may or may not have rows. */
   readonly read: (tenantId: TenantId, day: string, ids: Iterable<EntityId>) => Effect.Effect<Rows | null, ApiError>
   readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, ApiError>
-  /** The balance of an account has changed, or was read. Must not fail, and waits for nothing. */
+  /** Called when the balance of an account was read or has changed. It must not fail, and nothing waits for it. */
   readonly onBalance: (tenantId: TenantId, balanceCents: number) => void
-  /** Those that this process holds. */
+  /** The partitions that this process holds. */
   readonly partitions: ReadonlyArray<number>
   /** How far a partition's time is ahead of the monotonic clock. */
   readonly originMs: (partition: number) => number
@@ -76,7 +73,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   const readers = new Map<StoredEntity["kind"], Reserving>()
   const inFlight = InFlight.make()
 
-  /** What the rows say, and what was reserved before they were read and may not be in them yet. */
+  /** The state from the rows, and the earlier reservations that the rows may not include yet. */
   const load = Effect.fnUntraced(function* (tenantId: TenantId) {
     const reserved = inFlight.of(tenantId)
     const day = Machine.dayOf(yield* Clock.currentTimeMillis)
@@ -121,7 +118,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         answer: (state) => state,
         reload: (tenantId) => Effect.map(load(tenantId), (loaded) => loaded?.state ?? null),
         recovered: null,
-        // Whoever needs the account next reads it again.
+        // The next caller that needs the account reads it again.
         ready: null,
         prepare: null,
         lastWill: null
@@ -140,7 +137,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   )
   for (const partition of rows.partitions) yield* registry.hold(partition, rows.originMs(partition))
 
-  /** As it is now. */
+  /** The current state of an account. */
   const state = Effect.fnUntraced(function* (tenantId: TenantId) {
     const found = (yield* registry.get(tenantId)).state()
     if (found === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
@@ -162,8 +159,8 @@ export const make = Effect.fnUntraced(function* (rows: {
             reservedCents: Lives.get(tally.live, id)?.reservedCents ?? 0
           }))
         ),
-        // A caller that got 503 while the account decided reserved all the same. What a call had before stays: it is
-        // the call's own until its end.
+        // A caller may get a 503 although the account has reserved, so the reservation is abandoned. A renewal keeps
+        // what the call had before, which is the call's own until its end.
         Effect.tapError((refused) =>
           refused.code === "service_unavailable" && request.purpose !== "renewal"
             ? abandoned(tenantId, id)
@@ -172,7 +169,7 @@ export const make = Effect.fnUntraced(function* (rows: {
       ),
     refusal: (tenantId: TenantId, id: EntityId, request: Machine.Request) =>
       Effect.map(state(tenantId), (now) => Machine.refusal(now, id, request)),
-    /** Where the tenant lives, for what reserves nothing yet. */
+    /** The tenant's partition, for an entity that reserves nothing yet. */
     partition: Effect.fnUntraced(function* (tenantId: TenantId) {
       const { place, state } = yield* registry.get(tenantId)
       const refused = Machine.closedTo(state())
@@ -201,14 +198,17 @@ export const make = Effect.fnUntraced(function* (rows: {
       }),
     reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
     reread: registry.reread,
-    /** Of the accounts in memory, by the day of now. */
+    /** The states of accounts in memory, rolled to the current day. */
     states: Effect.map(Clock.currentTimeMillis, (now) =>
       [...registry.live.values()].flatMap((actor): ReadonlyArray<Machine.AccountState> => {
         const state = actor.state()
         return state === null ? [] : [{ ...state, tally: Machine.rolled(state.tally, now) }]
       })
     ),
-    /** Of the accounts in memory: after a restart an account comes with the first message of one of its calls. */
+    /**
+     * The sum over accounts in memory. After a restart, an account is loaded with the first message of one of its
+     * calls.
+     */
     reservedCents: Effect.sync(() =>
       [...registry.live.values()].reduce((sum, actor) => {
         const state = actor.state()

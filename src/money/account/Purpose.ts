@@ -1,29 +1,33 @@
 /**
- * What money is asked for, and what an account demands of it, guide/money.md#admission and guide/money.md#reservations.
+ * The purpose of a reservation, and what an account demands of it, guide/money.md#admission and
+ * guide/money.md#reservations.
  *
  * `outbound`: a new call. `answer`: an inbound call from its answer on. `transfer`: another leg of a call that talks.
- * `renewal`: the next minutes of such a call, and its work. `order`: a debit that must be covered, for as long as its
+ * `renewal`: the next minutes of such a call, and its work. `order`: a debit that must be covered for as long as its
  * transaction takes.
  */
 export type Purpose = "outbound" | "answer" | "transfer" | "renewal" | "order"
 
-/** An account, as far as one request is concerned. Amounts are in cents; what the request itself reserved is free. */
+/**
+ * The facts of an account that one request depends on. Amounts are in cents. The request's own reservation counts as
+ * free.
+ */
 export interface Facts {
   readonly isActive: boolean
   /** Balance plus credit limit. */
   readonly fundsCents: number
-  /** The last auto-recharge failed. */
+  /** Whether the last auto-recharge failed. */
   readonly rechargeFailed: boolean
-  /** The same less what is reserved. */
+  /** The funds less all reservations. */
   readonly freeCents: number
-  /** What the caps leave, beside what is spent and what is reserved. */
+  /** The room under the cap beside spend and reservations. */
   readonly dayLeftCents: number
   readonly monthLeftCents: number
-  /** Free places of the concurrent limit, without those that the request wants. */
+  /** Free places of the concurrent limit, after those that the request wants. */
   readonly placesLeft: number
 }
 
-/** Why an account refuses, as errors of the API. */
+/** Why an account refuses, by the error codes of the API. */
 export type Refusal =
   | "tenant_suspended"
   | "balance_insufficient"
@@ -33,7 +37,7 @@ export type Refusal =
   | "monthly_spend_cap_exceeded"
   | "concurrent_call_cap_exceeded"
 
-/** A reason to refuse a request that costs at least `cents`; null: none. */
+/** Returns the reason to refuse a request that costs at least `cents`; null when there is none. */
 type Check = (facts: Facts, cents: number) => Refusal | null
 
 const active: Check = ({ isActive }) => (isActive ? null : "tenant_suspended")
@@ -42,7 +46,7 @@ const unfunded = ({ fundsCents, rechargeFailed }: Facts): Refusal =>
 const funded: Check = (facts) => (facts.fundsCents > 0 ? null : unfunded(facts))
 const covered: Check = (facts, cents) => (cents <= Math.max(0, facts.freeCents) ? null : unfunded(facts))
 const orderCovered: Check = ({ freeCents }, cents) => (cents <= Math.max(0, freeCents) ? null : "insufficient_balance")
-/** What is free may be had under a cap that is reached, but not as a new call. */
+/** A request without cost passes a cap that is reached, unless it is a new call. */
 const dayCap: Check = ({ dayLeftCents }, cents) =>
   cents <= Math.max(0, dayLeftCents) ? null : "daily_spend_cap_exceeded"
 const monthCap: Check = ({ monthLeftCents }, cents) =>
@@ -51,7 +55,10 @@ const dayOpen: Check = ({ dayLeftCents }) => (dayLeftCents > 0 ? null : "daily_s
 const monthOpen: Check = ({ monthLeftCents }) => (monthLeftCents > 0 ? null : "monthly_spend_cap_exceeded")
 const place: Check = ({ placesLeft }) => (placesLeft >= 0 ? null : "concurrent_call_cap_exceeded")
 
-/** In their order, guide/calls.md#order-of-checks. Caps are for calls: a number is ordered under a cap that is reached. */
+/**
+ * The checks of each purpose in order, guide/calls.md#order-of-checks. Caps are for calls: a number can be ordered when
+ * a cap is reached.
+ */
 const checks: Readonly<Record<Purpose, ReadonlyArray<Check>>> = {
   outbound: [active, funded, covered, dayOpen, dayCap, monthOpen, monthCap, place],
   transfer: [active, funded, covered, dayOpen, dayCap, monthOpen, monthCap, place],
@@ -60,13 +67,16 @@ const checks: Readonly<Record<Purpose, ReadonlyArray<Check>>> = {
   order: [orderCovered]
 }
 
-/** Places of the concurrent limit that it takes by itself. */
+/** The places of the concurrent limit that the purpose takes by default. */
 export const placesOf = (purpose: Purpose): number => (purpose === "order" ? 0 : 1)
 
-/** More than the least is given out of a tenth of what is free, so that nobody reserves what others need. */
+/** More than the least offer comes from a tenth of the free money, so that no request reserves what others need. */
 const plenty = 10
 
-/** The code of the first refusal, or what is reserved: the largest offer that leaves plenty, or else the least one. */
+/**
+ * Returns the code of the first refusal, or the reservation: the largest offer that leaves plenty, or else the least
+ * one.
+ */
 export const judge = (
   purpose: Purpose,
   offers: readonly [number, ...ReadonlyArray<number>],

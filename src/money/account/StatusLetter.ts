@@ -6,7 +6,10 @@ type Standing = Pick<Settings, "status" | "suspensionReason">
 const goesOn =
   "Running calls finish; no new ones are placed, and callers hear a busy signal. You can still see the account and its billing."
 
-/** What the owners are told when their workspace is suspended, works again, or is closed; null: nothing has changed. */
+/**
+ * The letter to the owners when their workspace is suspended, works again, or is closed; null when the status is the
+ * same.
+ */
 export const of = (before: Standing, after: Standing): Letter | null => {
   if (before.status === after.status) return null
   switch (after.status) {

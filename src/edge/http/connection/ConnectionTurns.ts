@@ -20,9 +20,9 @@ export interface Turn {
 }
 
 /**
- * Shares the connections that are worked for at once fairly by site (`domain/fair/FairQueue.ts`). A few begin in each turn
- * of the event loop: two new ones, or sixteen further requests. So thousands of connections of one site that open or
- * close at once are handled one after the other, and those of other sites in between.
+ * Shares the connections that are worked for at once fairly by site (`domain/fair/FairQueue.ts`). A few begin in each
+ * turn of the event loop: two new ones, or sixteen further requests. So thousands of connections of one site that open
+ * or close at once are handled one after the other, and those of other sites in between.
  */
 export interface ConnectionTurns {
   /** Calls `begin` when the site has a place for it, possibly at once. */
