@@ -23,8 +23,9 @@ export * as RateDecks from "./RateDecks.ts"
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
  *
- * Only the commit statement moves the balance, so that each ledger row knows what it left and their sum is the
- * balance. Whoever moves money outside a call tells the account afterwards (`Accounts.moneyMoved`).
+ * Only the commit statement moves the balance, so that each ledger row knows the balance that it left, and the sum of
+ * the rows is the balance. Code that moves money outside a call notifies the account afterwards
+ * (`Accounts.moneyMoved`).
  */
 export class Billing extends Context.Service<
   Billing,
@@ -32,31 +33,36 @@ export class Billing extends Context.Service<
     /** The balance row of a new tenant, inside signup's transaction. */
     readonly openWithin: (tenant: { readonly id: Id.TenantId; readonly at: number }) => Effect.Effect<void>
     /**
-     * The trial credit of a tenant, inside the caller's transaction; nothing where the tenant, or whoever has this
+     * The trial credit of a tenant, inside the caller's transaction. Nothing when the tenant, or anybody with this
      * identity, has had one.
      */
     readonly trialWithin: (trial: {
       readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
-      /** A hash of who gets it. */
+      /** A hash that identifies the recipient. */
       readonly identity: string
     }) => Effect.Effect<ReadonlyArray<MoneyRow>>
-    /** 404 for an unknown tenant. */
+    /** Fails with 404 for an unknown tenant. */
     readonly balance: (tenantId: Id.TenantId) => Effect.Effect<BalanceView, ApiError>
     readonly ledger: (
       tenantId: Id.TenantId,
       filters: LedgerRepo.LedgerFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<LedgerEntryView>>
-    /** All that the filters leave, the oldest first, in portions that are read as they are pulled. Run it once. */
+    /**
+     * All entries that match the filters, the oldest first, in portions that are read as they are pulled. Run it once.
+     */
     readonly wholeLedger: (
       tenantId: Id.TenantId,
       filters: LedgerRepo.LedgerFilters
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
-    /** One entry; null: there is none. */
+    /** One entry; null when there is none. */
     readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
-    /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
+    /**
+     * Gives money to a tenant, or takes it, as an entry of type `adjustment` by the operator. Returns the balance in
+     * cents.
+     */
     readonly adjust: (
       tenantId: Id.TenantId,
       amountCents: number,
@@ -65,34 +71,34 @@ export class Billing extends Context.Service<
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
     /**
-     * Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. Fails with
-     * `country_not_allowed` where the deck names no price.
+     * The price of a call to `number`, in micro-USD a minute, from memory. `number` is E.164, and the tenant's own for
+     * an inbound call. Fails with `country_not_allowed` when the deck names no price.
      */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number, ApiError>
-    /** The deck that holds now. */
+    /** The deck that is in effect now. */
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
-    /** Of one deck, also of one that held or will hold: 404 for an unknown one. */
+    /** The rates of one deck, whether it was, is or will be in effect. Fails with 404 for an unknown one. */
     readonly ratesOf: (deck: number) => Effect.Effect<ReadonlyArray<RateDeck.Rate>, ApiError>
-    /** In the order in which they hold. */
+    /** All decks in the order in which they take effect. */
     readonly decks: Effect.Effect<ReadonlyArray<RateDecks.Dated>>
-    /** What a deck would change of the one that holds then; null: now. */
+    /** The changes that a deck would make to the one in effect at that moment; null: now. */
     readonly rateDifference: (
       rates: ReadonlyArray<RateDeck.Rate>,
       effectiveAt: number | null
     ) => Effect.Effect<ReadonlyArray<RateDeck.Difference>, ApiError>
     /**
-     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once); a call keeps the rates
-     * that it was admitted with.
+     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once). A call keeps the
+     * rates that it was admitted with.
      */
     readonly setRates: (
       rates: ReadonlyArray<RateDeck.Rate>,
       effectiveAt?: number | null
     ) => Effect.Effect<void, ApiError>
-    /** Takes back a deck that does not hold yet; 409 for one that does. */
+    /** Withdraws a deck that is not in effect yet. Fails with 409 for any other. */
     readonly cancelRates: (deck: number) => Effect.Effect<void, ApiError>
-    /** What work on calls costs, from memory. */
+    /** The prices of work on calls, from memory. */
     readonly prices: Effect.Effect<WorkPrice.Prices>
-    /** What the lookup of a number costs, in micro-USD, from memory. */
+    /** The price of a number lookup, in micro-USD, from memory. */
     readonly lookupPrice: Effect.Effect<number>
     /** A call keeps the prices that it was admitted with. */
     readonly setPrice: (kind: WorkPrice.Priced, microUsd: number) => Effect.Effect<void, ApiError>
@@ -165,7 +171,8 @@ export class Billing extends Context.Service<
               "cents"
             )
           const before = yield* balance(tenantId)
-          // Not under the balance's lock: what several book at once passes the bound by little, and sums stay exact.
+          // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and sums
+          // stay exact.
           const afterCents = Math.abs(before.balance_cents + amountCents)
           if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
             return yield* ApiError.of(

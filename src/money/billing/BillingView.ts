@@ -15,7 +15,7 @@ export type BalanceView = typeof Balance.Encoded
 
 export const view = Wire.encoder(Balance)
 
-/** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance that they left. */
+/** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance after them. */
 export const LedgerEntry = Wire.struct({
   id: Field.id("ledger", "The entry."),
   type: Field.oneOf("What moved the balance.", entryTypes),

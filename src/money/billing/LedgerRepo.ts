@@ -14,15 +14,15 @@ export interface LedgerFilters {
   readonly createdBeforeMs?: number
 }
 
-/** Rows at which one read of the whole ledger looks. */
+/** The rows that one read of the whole ledger looks at. */
 const portionRows = 2_000
 
-/** What is shown of an entry. */
+/** The columns that are shown of an entry. */
 export const entryColumns = (sql: SqlClient.SqlClient): Fragment => sql`id, type, amount_cents::float8 AS "amountCents",
   balance_after_cents::float8 AS "balanceAfterCents", description, reference_type AS "referenceType",
   reference_id AS "referenceId", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
 
-/** Reads the ledger of a tenant, in turns of the tenants (`ListClient`). */
+/** Reads the ledger of a tenant. Tenants take turns (`ListClient`). */
 export const make = Effect.gen(function* () {
   const readList = yield* Listing.reader
   const { sql, within } = yield* ListClient.reading
@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
     ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
     ...(filters.createdAfterMs === undefined
       ? []
-      : // The moment itself is left out, and with it whatever is shown as that millisecond.
+      : // The moment itself is left out, and with it every entry that is shown with that millisecond.
         [sql`created_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000.0)`]),
     ...(filters.createdBeforeMs === undefined
       ? []
@@ -68,7 +68,7 @@ export const make = Effect.gen(function* () {
 
   /** Every entry, the oldest first, in portions that are read as they are pulled. Run it once. */
   const whole = Effect.fnUntraced(function* (tenantId: Id.TenantId, filters: LedgerFilters) {
-    // What refuses the answer does so before it has begun.
+    // The first portion is read now, so that a failure refuses the answer before it has begun.
     const first = yield* portion(tenantId, filters, "-1")
     const others: Stream.Stream<ReadonlyArray<LedgerEntryView>, SqlError> = first.next === null
       ? Stream.empty
@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
     return Stream.concat(Stream.succeed(first.entries), others)
   })
 
-  /** Null: there is none. */
+  /** Null when there is no such entry. */
   const entry = (tenantId: Id.TenantId, id: Id.LedgerEntryId) =>
     Effect.map(
       Effect.orDie(

@@ -1,24 +1,24 @@
 /**
- * The rate deck, guide/money.md#rates: the longest prefix of the called number → micro-USD a minute, for each
- * direction.
+ * The rate deck, guide/money.md#rates. For each direction, it maps the longest prefix of the called number to micro-USD
+ * a minute.
  */
 export type Direction = "outbound" | "inbound"
 
 export interface Rate {
   readonly direction: Direction
-  /** Digits that the number begins with, without `+`; empty: every number. */
+  /** The first digits of the number, without `+`. The empty prefix matches every number. */
   readonly prefix: string
   readonly microUsdPerMinute: number
 }
 
-/** What a direction costs in an empty deck. */
+/** The price of each direction in an empty deck. */
 export const defaults: Readonly<Record<Direction, number>> = { outbound: 10_000, inbound: 0 }
 
 export interface RateDeck {
-  /** What the longest prefix of the number says; null: no row names it. */
+  /** The price of the longest prefix of the number; null when no row matches it. */
   readonly named: (direction: Direction, number: string) => number | null
   /**
-   * `number`: E.164, the called one. Null: the deck names no price, so nobody may be called there. An inbound minute
+   * `number` is E.164, the called one. Null: the deck names no price, so calls there are not allowed. An inbound minute
    * without a price is free.
    */
   readonly rate: (direction: Direction, number: string) => number | null
@@ -43,10 +43,10 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
   }
 }
 
-/** 100 dollars a minute. A higher rate is a mistyped unit. */
+/** 100 dollars a minute. A higher rate has a mistyped unit. */
 export const maxMicroUsdPerMinute = 100_000_000
 
-/** What is wrong with a deck, or null. */
+/** Returns the fault of a deck; null when there is none. */
 export const fault = (rates: ReadonlyArray<Rate>): string | null => {
   const seen = new Set<string>()
   for (const { direction, microUsdPerMinute, prefix } of rates) {
@@ -60,10 +60,10 @@ export const fault = (rates: ReadonlyArray<Rate>): string | null => {
   return null
 }
 
-/** So many changed rows stand in the line of the audit log; their number stands there always. */
+/** The line in the audit log lists at most this many changed rows, and always their number. */
 const shownChanges = 100
 
-/** A row that one deck has otherwise than another; null: it has no such row. */
+/** A row in which two decks differ. `from` or `to` is null when that deck has no such row. */
 export interface Difference {
   readonly direction: Direction
   readonly prefix: string
@@ -71,7 +71,7 @@ export interface Difference {
   readonly to: number | null
 }
 
-/** What `after` has otherwise than `before`: those of `before` in their order, then what is new. */
+/** The rows in which `after` differs from `before`: first those of `before` in their order, then the new ones. */
 export const difference = (before: ReadonlyArray<Rate>, after: ReadonlyArray<Rate>): ReadonlyArray<Difference> => {
   const named = (rates: ReadonlyArray<Rate>) => new Map(rates.map((rate) => [`${rate.direction} ${rate.prefix}`, rate]))
   const [from, to] = [named(before), named(after)]
@@ -85,7 +85,7 @@ export const difference = (before: ReadonlyArray<Rate>, after: ReadonlyArray<Rat
     .filter((row) => row.from !== row.to)
 }
 
-/** What one deck changes of another, for the audit log; null: no such row. */
+/** The changes from one deck to another, for the audit log; null: no such row. */
 export const changes = (
   before: ReadonlyArray<Rate>,
   after: ReadonlyArray<Rate>

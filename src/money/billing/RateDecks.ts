@@ -7,7 +7,10 @@ import * as Timestamp from "../../domain/time/Timestamp.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RateDeck from "./RateDeck.ts"
 
-/** A deck, and from when on it holds, in epoch milliseconds; a later one of the same moment replaces it. */
+/**
+ * A deck, and the moment from which it is in effect, in epoch milliseconds. A later deck for the same moment replaces
+ * it.
+ */
 export interface Dated {
   readonly id: number
   readonly effectiveAt: number
@@ -15,14 +18,14 @@ export interface Dated {
   readonly rows: number
 }
 
-/** The deck that holds at a moment. `decks` are in the order in which they hold. */
+/** The deck that is in effect at a moment. `decks` are in the order in which they take effect. */
 export const holding = <D extends Pick<Dated, "effectiveAt">>(decks: ReadonlyArray<D>, at: number): D | null =>
   decks.findLast(({ effectiveAt }) => effectiveAt <= at) ?? null
 
-/** In the order in which they hold: of one moment the later one is behind. */
+/** Sorts decks by the moment at which they take effect; for one moment, the later deck comes last. */
 const inOrder = (one: Dated, other: Dated): number => one.effectiveAt - other.effectiveAt || one.id - other.id
 
-/** The one that holds, and those that will. */
+/** The deck that is in effect, and the scheduled ones. */
 const fromNow = <D extends Dated>(decks: ReadonlyArray<D>, now: number): ReadonlyArray<D> => {
   const current = holding(decks, now)
   return current === null ? decks : decks.slice(decks.indexOf(current))
@@ -31,9 +34,9 @@ const fromNow = <D extends Dated>(decks: ReadonlyArray<D>, now: number): Readonl
 const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
 
 /**
- * The rate decks, guide/money.md#rates: the one that holds now and those that will are in memory, so that each takes over
- * at its moment by itself. Earlier ones stay in the database. What a commit changed is in memory with it: nothing is read
- * for it, which could fail, or be overtaken by another change.
+ * The rate decks, guide/money.md#rates. The current deck and the scheduled ones are in memory, so that each takes
+ * effect at its moment by itself. Earlier ones stay in the database. Memory changes with each commit, without another
+ * read, which could fail or be overtaken by another change.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -61,11 +64,11 @@ export const make = Effect.gen(function* () {
       return deck === null ? Effect.succeed([]) : ratesOf(deck.id)
     })
 
-  /** Of the deck that holds at `at`, against `rates`. */
+  /** The deck that is in effect at `at`, and how `rates` differ from it. */
   const changes = (rates: ReadonlyArray<RateDeck.Rate>, at: number) =>
     Effect.map(ratesAt(at), (before) => ({ before, changed: RateDeck.difference(before, rates) }))
 
-  /** Fails with what is wrong with a deck, or with its moment. Null: it holds at once. */
+  /** Fails with the fault of a deck or of its moment. Null: it takes effect at once. */
   const checked = Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
     const now = yield* Clock.currentTimeMillis
     const fault = RateDeck.fault(rates)
@@ -90,7 +93,7 @@ export const make = Effect.gen(function* () {
   return {
     rate: (direction: RateDeck.Direction, number: string): Effect.Effect<number, ApiError> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        // Where the clock was set back behind all of them, the first one holds on.
+        // When the clock was set back to before all decks, the first one is in effect.
         const deck = (holding(decks, now) ?? decks[0])?.deck ?? RateDeck.make([])
         const rate = deck.rate(direction, number)
         return rate === null ? Effect.fail(unpriced) : Effect.succeed(rate)
@@ -101,7 +104,7 @@ export const make = Effect.gen(function* () {
       return yield* ratesOf(id)
     }),
     decks: all,
-    /** What a deck would change of the one that holds then; nothing is written. */
+    /** The changes that a deck would make to the one in effect at that moment; nothing is written. */
     difference: Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
       const { from } = yield* checked(rates, effectiveAt)
       return (yield* changes(rates, from)).changed
@@ -133,7 +136,7 @@ export const make = Effect.gen(function* () {
       const made = { id, effectiveAt: from, importedAt: now, rows: rates.length, deck: RateDeck.make(rates) }
       decks = fromNow([...decks, made].toSorted(inOrder), now)
     }),
-    /** Takes back a deck that does not hold yet. */
+    /** Withdraws a deck that is not in effect yet. */
     cancel: Effect.fnUntraced(function* (id: number) {
       const now = yield* Clock.currentTimeMillis
       const deck = (yield* all).find((each) => each.id === id)

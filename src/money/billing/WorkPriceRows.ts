@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as WorkPrice from "../../domain/WorkPrice.ts"
 
-/** The rows of what work on calls and lookups cost. A kind without a row is free. */
+/** Reads the prices of work on calls and of lookups. A kind without a row is free. */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(sql<{ readonly kind: string; readonly microUsd: number }>`
@@ -13,7 +13,7 @@ export const read = Effect.gen(function* () {
   )
 })
 
-/** Inside the caller's transaction. */
+/** Writes a price inside the caller's transaction. */
 export const write = Effect.fnUntraced(function* (kind: WorkPrice.Priced, microUsd: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
