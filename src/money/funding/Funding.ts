@@ -26,16 +26,16 @@ export type { Payout } from "./payout/Payouts.ts"
 export * as FundingView from "./FundingView.ts"
 
 /**
- * Money from cards: saved cards, top-ups, auto-recharge, refunds and disputes, guide/money.md#top-ups. What a card was
- * charged is in the ledger once, whatever crashes and whoever tells of it.
+ * Money from cards: saved cards, top-ups, auto-recharge, refunds and disputes, guide/money.md#top-ups. The ledger has
+ * each charge of a card once, whatever crashes and however often it is reported.
  */
 export class Funding extends Context.Service<
   Funding,
   {
     readonly methods: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<PaymentMethodView>>
-    /** 201 with what a page needs to save a card at the processor; 502 while that gives no answer. */
+    /** 201 with the data by which a page saves a card at the processor; 502 while the processor gives no answer. */
     readonly setup: (caller: Audit.Caller, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
-    /** 201; 400 for what is no card of this tenant, 402 for one that cannot be saved, 409 beyond 20. */
+    /** 201; 400 for a card that is not the tenant's, 402 for one that cannot be saved, 409 beyond 20. */
     readonly save: (
       caller: Audit.Caller,
       request: PaymentMethods.SaveRequest,
@@ -63,34 +63,34 @@ export class Funding extends Context.Service<
       request: AutoRecharge.RechargeRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** An event of the processor, by its raw bytes; 400 where its signature is not good. */
+    /** Receives an event of the processor, by its raw bytes; 400 when its signature is not good. */
     readonly receive: (body: Uint8Array, signature: string) => Effect.Effect<Rendered, ApiError>
-    /** The newest first. */
+    /** The tenant's attempts, the newest first. */
     readonly attempts: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<Attempt>>
-    /** Refunds a top-up to its card, in part or (null) what is left of it; the balance may go below zero. */
+    /** Refunds a top-up to its card, in part or (null) all that is left of it. The balance may go below zero. */
     readonly refund: (
       attemptId: LedgerEntryId,
       cents: number | null,
       reason: string | null
     ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
     /**
-     * Gives what is left of the balance of a closed tenant back to its cards: the number of the round, a new one unless
-     * one is under way. `within` joins the transaction of a new one. 409 while the tenant is not closed.
+     * Returns the remaining balance of a closed tenant to its cards. Returns the number of the round, which is a new
+     * one unless one is under way. `within` joins the transaction of a new round. 409 while the tenant is not closed.
      */
     readonly requestPayout: (
       tenantId: TenantId,
       within: (round: number) => Effect.Effect<void>
     ) => Effect.Effect<number, ApiError>
-    /** Brings a round to its end; fails while something is under way, and goes on when it is called again. */
+    /** Brings a round to its end. It fails while something is under way, and continues when it is called again. */
     readonly runPayout: (tenantId: TenantId, round: number) => Effect.Effect<void, Payouts.PayoutWaits>
-    /** Null: nobody has asked for one. */
+    /** The tenant's payout; null when none was requested. */
     readonly payout: (tenantId: TenantId) => Effect.Effect<Payouts.Payout | null>
     /**
-     * Asks the processor what has moved, of one tenant or (null) of all, books what the ledger lacks, and compares. 502
-     * while the processor gives no answer.
+     * Asks the processor for all movements, of one tenant or (null) of all, books those that the ledger lacks, and
+     * compares. 502 while the processor gives no answer.
      */
     readonly reconcile: (tenantId: TenantId | null, sinceMs?: number) => Effect.Effect<Reconciliation, ApiError>
-    /** What the last reconciliation of a tenant said (there is one a day while it pays); null: there was none. */
+    /** The last reconciliation of a tenant (there is one a day while it pays); null when there was none. */
     readonly reconciled: (tenantId: TenantId) => Effect.Effect<Reconciliation | null>
   }
 >()("trunkline/funding/Funding") {

@@ -2,8 +2,6 @@ import type { Letter } from "../../ports/letter/Letter.ts"
 import type { Attempt } from "./charge/AttemptMachine.ts"
 import type { DisabledReason } from "./recharge/AutoRechargeMachine.ts"
 
-/** Letters about cards, in words. */
-
 export const dollars = (cents: number): string =>
   `${cents < 0 ? "-" : ""}$${Math.trunc(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, "0")}`
 
@@ -26,7 +24,7 @@ export const declined = (attempt: Attempt, card: string, message: string, nextTr
   link: null
 })
 
-/** What moves by a refund or a dispute. */
+/** The movements of money by a refund or a dispute. */
 export type Moved = "refunded" | "refund_failed" | "disputed" | "dispute_won"
 
 const moved: Readonly<Record<Moved, (amount: string) => readonly [subject: string, said: string]>> = {
@@ -48,7 +46,7 @@ const moved: Readonly<Record<Moved, (amount: string) => readonly [subject: strin
   ]
 }
 
-/** `attemptId`: of the top-up that it is about. */
+/** `attemptId` is that of the top-up concerned. */
 export const reversed = (kind: Moved, cents: number, attemptId: string, balanceCents: number): Letter => {
   const [subject, said] = moved[kind](dollars(Math.abs(cents)))
   return {

@@ -7,7 +7,7 @@ import type { Attempt, Tried } from "./charge/AttemptMachine.ts"
 import type { AutoRecharge } from "./recharge/AutoRechargeMachine.ts"
 import * as FundingView from "./FundingView.ts"
 
-/** A card of a tenant. */
+/** A tenant's card. */
 export interface Method extends FundingView.PaymentMethodRow {
   readonly tenantId: TenantId
   readonly cardId: string
@@ -18,7 +18,7 @@ export interface Recharge extends AutoRecharge {
   readonly updatedAt: number
 }
 
-/** A refund that the operator asked for. */
+/** A refund that the operator or a payout requested. */
 export interface RefundRow {
   readonly id: string
   readonly attemptId: LedgerEntryId
@@ -28,7 +28,7 @@ export interface RefundRow {
   readonly refundId: string | null
   readonly failure: string | null
   readonly reason: string | null
-  /** The round of the payout that asked for it; null: the operator asked for it alone. */
+  /** The round of the payout that requested it; null when the operator requested it alone. */
   readonly payoutRound: number | null
   readonly createdAt: number
 }
@@ -65,7 +65,7 @@ export const make = Effect.gen(function* () {
           SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}`),
         (row) => row?.id ?? null
       ),
-    /** Gives the customer that was first. */
+    /** Keeps the first customer of the tenant, and returns its id. */
     keepCustomer: (tenantId: TenantId, processor: string, customerId: string, now: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: string }>`
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
         (row) => row?.id ?? null
       ),
 
-    /** Those who change cards of a tenant, or what uses them, come one after the other. */
+    /** Serializes all changes to a tenant's cards and to what uses them. */
     lockTenant: (tenantId: TenantId) =>
       done(sql`SELECT FROM payment_customer WHERE tenant_id = ${tenantId} ORDER BY processor FOR UPDATE`),
 
@@ -165,7 +165,7 @@ export const make = Effect.gen(function* () {
     attempts: (tenantId: TenantId, limit: number) =>
       Effect.orDie(sql<Attempt>`
         SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`),
-    /** What was tried since then with a card, under every id by which it was saved, and with all cards of its tenant. */
+    /** The attempts since then with a card, under every id by which it was saved, and with all cards of its tenant. */
     tried: ({ cardId, tenantId }: Method, processor: string, since: number) =>
       Effect.map(
         first(sql<Tried>`
@@ -196,7 +196,7 @@ export const make = Effect.gen(function* () {
         UPDATE payment_attempt SET status = 'failed', intent_id = coalesce(${intentId}::text, intent_id),
           failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${at(now)} WHERE id = ${id}`),
 
-    /** Whether money has moved by this cause. */
+    /** Whether money has moved for this cause. */
     hasMoved: (cause: string) =>
       Effect.map(first(sql`SELECT FROM ledger WHERE cause = ${cause}`), (row) => row !== null),
 
@@ -204,7 +204,7 @@ export const make = Effect.gen(function* () {
       first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId}`),
     lockRecharge: (tenantId: TenantId) =>
       first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId} FOR UPDATE`),
-    /** The balance shows what is enabled. */
+    /** The balance shows the settings only while auto-recharge is enabled. */
     putRecharge: (tenantId: TenantId, recharge: Recharge) =>
       done(
         Effect.andThen(
@@ -224,7 +224,7 @@ export const make = Effect.gen(function* () {
               auto_recharge_amount_cents = ${recharge.enabled ? recharge.amountCents : null} WHERE tenant_id = ${tenantId}`
         )
       ),
-    /** What decides over a recharge now, under the lock of `lockRecharge`. */
+    /** The facts that decide over a recharge now, under the lock of `lockRecharge`. */
     rechargeFacts: (tenantId: TenantId, processor: string, midnight: number) =>
       first(sql<{
         readonly balanceCents: number
@@ -238,7 +238,10 @@ export const make = Effect.gen(function* () {
           (SELECT count(*)::int FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
             AND a.status = 'succeeded' AND a.settled_at >= ${at(midnight)}) AS "succeededToday"
         FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
-    /** Tenants behind one (null: from the first on) whose balance has fallen to their threshold, in the order of their ids. */
+    /**
+     * Tenants after this one (null: from the first on) whose balance has fallen to their threshold, in the order of
+     * their ids.
+     */
     rechargesDue: (now: number, after: TenantId | null, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`
@@ -274,7 +277,7 @@ export const make = Effect.gen(function* () {
       done(sql`
         UPDATE payment_refund SET status = ${outcome.status}, refund_id = coalesce(${outcome.refundId}::text, refund_id),
           failure = ${outcome.failure}, settled_at = ${at(now)} WHERE id = ${id}`),
-    /** What the ledger says went back of an attempt, in cents. */
+    /** The cents of an attempt that went back, by the ledger. */
     wentBack: (tenantId: TenantId, attemptId: LedgerEntryId) =>
       Effect.map(
         first(sql<{ readonly cents: number }>`
@@ -283,7 +286,7 @@ export const make = Effect.gen(function* () {
         (row) => row?.cents ?? 0
       ),
 
-    /** False: it is here already. */
+    /** Returns false when the event is stored already. */
     insertEvent: (
       processor: string,
       event: { readonly id: string; readonly type: string; readonly subject: Subject | null },

@@ -30,7 +30,7 @@ export interface PaymentMethodRow {
 const encodeMethod = Wire.encoder(PaymentMethod)
 export const paymentMethod = (row: PaymentMethodRow): PaymentMethodView => encodeMethod({ ...row, type: "card" })
 
-/** With what a tenant's page saves a card at the processor. */
+/** The data with which a tenant's page saves a card at the processor. */
 export const CardSetup = Wire.struct({
   clientSecret: Field.text("For the processor's script on your page; a secret.", "seti_1_secret_2"),
   setupIntentId: Field.text("At the processor.", "seti_1"),
@@ -38,7 +38,7 @@ export const CardSetup = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "CardSetup" }))
 export const cardSetup = Wire.encoder(CardSetup)
 
-/** What became of a top-up, guide/money.md#top-ups. */
+/** The outcome of a top-up, guide/money.md#top-ups. */
 export const TopUp = Wire.struct({
   id: Field.id("ledger", "The ledger entry that it is, or will be."),
   amountCents: Field.cents("What was asked for."),
@@ -57,7 +57,7 @@ export const TopUp = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "TopUp" }))
 export const topUp = Wire.encoder(TopUp)
 
-/** Guide/money.md#auto-recharge. */
+/** The auto-recharge of a tenant, guide/money.md#auto-recharge. */
 export const AutoRecharge = Wire.struct({
   enabled: Field.flag("Whether the card is charged by itself.", true),
   autoRechargeThresholdCents: Field.centsOrNull("A balance at or below this is topped up.", 500),

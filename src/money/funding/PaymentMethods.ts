@@ -13,7 +13,7 @@ import * as FundingRepo from "./FundingRepo.ts"
 import * as FundingView from "./FundingView.ts"
 
 export interface SaveRequest {
-  /** Of the processor, from its script on the tenant's page. */
+  /** The processor's id of the card, from its script on the tenant's page. */
   readonly processorPaymentMethodId: string
   readonly setDefault: boolean
 }
@@ -27,7 +27,7 @@ const tooMany = ApiError.of("conflict", `a workspace has at most ${mostCards} ca
 
 const detachKind = "funding.detach"
 
-/** Saved cards, guide/money.md#cards. Numbers of cards never come here: what is kept is the processor's id. */
+/** Saved cards, guide/money.md#cards. Card numbers never reach this service, which keeps only the processor's id. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
     return rendered
   }, Effect.uninterruptible)
 
-  /** A card that is saved already stays the one that it is. */
+  /** A card that is saved already stays unchanged. */
   const save = Effect.fn("PaymentMethods.save")(function* (
     caller: Audit.Caller,
     request: SaveRequest,
@@ -169,7 +169,7 @@ export const make = Effect.gen(function* () {
     )
   }, Effect.uninterruptible)
 
-  /** The newest of the others becomes the default one. */
+  /** The newest of the others becomes the default card. */
   const remove = Effect.fn("PaymentMethods.remove")(function* (
     caller: Audit.Caller,
     id: Id.PaymentMethodId,
@@ -211,7 +211,7 @@ export const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const removed = yield* repo.removedCard(Id.PaymentMethodId.make(key))
         if (removed === null || removed.processor !== payments.name) return
-        // It may have been saved again meanwhile.
+        // The card may have been saved again meanwhile.
         if ((yield* repo.methodByCard(payments.name, removed.card)) === null) yield* payments.detach(removed.card)
       })
   })

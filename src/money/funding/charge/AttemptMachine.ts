@@ -3,13 +3,13 @@ import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../../domain/I
 import { type Decline, type Intent, unknownDecline } from "../../../ports/payment/Payments.ts"
 
 /**
- * An attempt to charge a card, guide/money.md#top-ups: what is done next, and what an intent of the processor makes of it.
+ * An attempt to charge a card, guide/money.md#top-ups: its next step, and its outcome by an intent of the processor.
  *
- * The attempt is committed before the processor is asked, and its id is the key of the charge. Answer, webhook and sweep
- * bring the same thing, an intent, and `settle` says what it comes to, however often and in whatever order they come.
+ * The attempt is committed before the processor is asked, and its id is the key of the charge. Answer, webhook and
+ * sweep all bring an intent, and `settle` decides its result, however often and in whatever order they come.
  */
 export interface Attempt {
-  /** Of the ledger entry that it becomes. */
+  /** The id of the ledger entry that it becomes. */
   readonly id: LedgerEntryId
   readonly tenantId: TenantId
   readonly processor: string
@@ -30,37 +30,41 @@ export interface Attempt {
 
 const hourMs = 3_600_000
 
-/** The processor may forget a key after 24 hours, so from here on its charge is never asked for again. */
+/** The processor may forget a key after 24 hours, so from this age on its charge is never requested again. */
 export const keyMs = 23 * hourMs
-/** A charge that was asked for just before `keyMs` is answered or lost by now: what is not there will not be. */
+/**
+ * A charge that was requested just before `keyMs` is answered or lost by now, so one that is missing will not appear.
+ */
 const gaveUpMs = keyMs + hourMs / 2
-/** So long the cardholder may take to confirm a payment; then it is canceled. */
+/** How long the cardholder may take to confirm a payment; then it is canceled. */
 export const confirmMs = hourMs
 
-/** The processor has no charge (or refund) of it: `wait` until nothing can be under way any more. */
+/**
+ * The next step when the processor has no charge (or refund) for it: `wait` until nothing can be under way any more.
+ */
 export const absent = ({ createdAt }: Pick<Attempt, "createdAt">, now: number): "charge" | "wait" | "give_up" => {
   const ageMs = now - createdAt
   return ageMs < keyMs ? "charge" : ageMs < gaveUpMs ? "wait" : "give_up"
 }
 
-/** Whoever tries stolen cards does so often; a cardholder does not. */
+/** A thief who tests stolen cards tries often; a cardholder does not. */
 export const declinesWithinMs = 24 * hourMs
 const mostDeclines = 8
-/** Of all its cards: to a processor a card that is saved anew is another one. */
+/** This counts all cards of the tenant, because a card that is saved again is another one to a processor. */
 const mostDeclinesOfTenant = 24
 const mostPending = 10
 
-/** What was tried within `declinesWithinMs`, and what is under way. */
+/** The attempts within `declinesWithinMs`, finished and under way. */
 export interface Tried {
-  /** Declines of the card, and how often it is being charged. */
+  /** The card's declines; `charging` counts the charges of it that are under way. */
   readonly declined: number
   readonly charging: number
-  /** The same of all cards of the tenant. */
+  /** The same for all cards of the tenant. */
   readonly declinedOfTenant: number
   readonly pending: number
 }
 
-/** Why a card is not charged now, by a top-up or by auto-recharge; null: it may be. */
+/** Why a card is not charged now, by a top-up or by auto-recharge; null when it may be. */
 export const refusal = ({
   charging,
   declined,
@@ -71,7 +75,7 @@ export const refusal = ({
     ? "card_declined"
     : declinedOfTenant >= mostDeclinesOfTenant
       ? "cards_declined"
-      : // What is under way with a card that was declined may be declined, too.
+      : // An attempt under way with a card that was declined may be declined, too.
         pending >= mostPending ||
           (declined > 0 && declined + charging >= mostDeclines) ||
           (declinedOfTenant > 0 && declinedOfTenant + pending >= mostDeclinesOfTenant)
@@ -79,41 +83,41 @@ export const refusal = ({
         : null
 
 /**
- * What the processor is asked first: to charge, or whether it has the charge of a try before this one. What counts as the
- * first try may have had others, which a process that stopped gave back, or before the operator revived the job. So a key
- * whose age is too high, or unknown because the clock was set back, is not used without a look.
+ * The first request to the processor: to charge, or to look for the charge of an earlier attempt of the job. A first
+ * attempt may have had predecessors, which a stopped process gave back, or before the operator revived the job. So a
+ * key whose age is too high, or unknown because the clock was set back, is not used without a look.
  */
 export const first = (isFirstTry: boolean, { createdAt }: Pick<Attempt, "createdAt">, now: number): "charge" | "find" =>
   isFirstTry && now >= createdAt && now - createdAt < keyMs ? "charge" : "find"
 
-/** The processor has this intent of it. */
+/** The next step when the processor has this intent for the attempt. */
 export const present = ({ createdAt, status }: Attempt, intent: Intent, now: number): "settle" | "cancel" =>
   status === "pending" && intent.status === "requires_action" && now - createdAt >= confirmMs ? "cancel" : "settle"
 
-/** What an intent makes of an attempt. */
+/** The effect of an intent on an attempt. */
 export type Settlement =
-  /** Nothing new. */
+  /** The intent contains nothing new. */
   | { readonly type: "unchanged" }
-  /** It goes on; the intent is known from now on. */
+  /** The attempt continues, and its intent is known from now on. */
   | { readonly type: "begun" }
-  /** The card was charged: the money is credited. */
+  /** The card was charged, so the money is credited. */
   | { readonly type: "succeeded" }
   | { readonly type: "failed"; readonly decline: Decline }
-  /** The intent is not what was asked for. A fault: nothing is credited, and somebody has to look. */
+  /** The intent differs from the request. This is a fault: nothing is credited, and the operator has to look. */
   | { readonly type: "mismatch"; readonly detail: string }
 
 const unchanged: Settlement = { type: "unchanged" }
 
 const canceled: Decline = { ...unknownDecline, code: "canceled", message: "The payment was not confirmed in time." }
 
-/** Of a charge that never reached the processor. */
+/** The decline of a charge that never reached the processor. */
 export const neverCharged: Decline = {
   ...unknownDecline,
   code: "not_charged",
   message: "The payment processor could not be reached; nothing was charged."
 }
 
-/** Of a charge that the processor does not make. */
+/** The decline of a charge that the processor does not make. */
 export const refused: Decline = {
   ...unknownDecline,
   code: "refused",
@@ -121,8 +125,8 @@ export const refused: Decline = {
 }
 
 /**
- * A failure is not final: money that was taken is credited, however late. A success is, as what goes back is a refund or
- * a dispute of its own.
+ * A failure is not final: money that was taken is credited, however late. A success is final, because money that goes
+ * back is a separate refund or dispute.
  */
 export const settle = (attempt: Attempt, intent: Intent): Settlement => {
   const fault = faultOf(attempt, intent)

@@ -8,7 +8,7 @@ import * as Machine from "./AttemptMachine.ts"
 import * as Collector from "./Collector.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
-/** How an attempt begins, for top-ups and for auto-recharge. */
+/** Begins attempts, for top-ups and for auto-recharge. */
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -16,12 +16,12 @@ export const make = Effect.gen(function* () {
   const repo = yield* FundingRepo.make
 
   return {
-    /** Why the card is not charged now; null: it may be. */
+    /** Why the card is not charged now; null when it may be. */
     refusal: Effect.fnUntraced(function* (method: FundingRepo.Method) {
       const since = (yield* Clock.currentTimeMillis) - Machine.declinesWithinMs
       return Machine.refusal(yield* repo.tried(method, payments.name, since))
     }),
-    /** Inside the caller's transaction: the row, and the job that brings it to its end. */
+    /** Inside the caller's transaction, writes the row and the job that brings it to its end. */
     beginWithin: Effect.fnUntraced(function* (of: {
       readonly seed: string
       readonly kind: Machine.Attempt["kind"]
@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
       readonly amountCents: number
       readonly actor: Audit.Actor
       readonly ip: string | null
-      /** The Idempotency-Key of the request, hashed; null: it has none. */
+      /** The hashed Idempotency-Key of the request; null when it has none. */
       readonly slot: string | null
     }) {
       const { tenantId } = of.method

@@ -6,22 +6,22 @@ import * as Machine from "./AttemptMachine.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import type { Settling } from "./Settling.ts"
 
-/** A job whose key is the attempt; its row is part of the attempt's transaction. */
+/** A job whose key is the attempt. Its row is part of the attempt's transaction. */
 export const kind = "funding.collect"
 
-/** The processor has not told the outcome yet: the job comes back. */
+/** The processor has not reported the outcome yet, so the job is retried. */
 class StillPending extends Data.TaggedError("StillPending")<{ readonly detail: string }> {
   override get message() {
     return this.detail
   }
 }
 
-/** Clocks of two companies differ, and ours may have been a day ahead when the attempt was made. */
+/** The clocks of two companies differ, and ours may have been a day ahead when the attempt was made. */
 const slackMs = 25 * 3_600_000
 
 /**
- * Brings attempts to their end: charges, or asks whether a try before this one has charged. Whatever is learned goes
- * through `Settling`.
+ * Brings attempts to their end: charges the card, or asks whether an earlier attempt of the job has charged it. Every
+ * result goes through `Settling`.
  */
 export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
   const payments = yield* Payments
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
         })
       : payments.intent(attempt.intentId)
 
-  /** Null: the processor has no intent of it, and none may be asked for now. */
+  /** Null: the processor has no intent for it, and none may be requested now. */
   const ask = Effect.fnUntraced(function* (attempt: Machine.Attempt, isFirstTry: boolean) {
     const began = yield* Clock.currentTimeMillis
     if (Machine.first(isFirstTry, attempt, began) === "charge") return yield* charge(attempt)
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     kind,
     concurrency: 8,
     timeoutMs: 90_000,
-    // About 30 hours: longer than an attempt can be pending.
+    // The retries last about 30 hours, which is longer than an attempt can be pending.
     retry: { attempts: 400, firstMs: 5_000, maxMs: 300_000 },
     run: ({ attempt, key }) => collect(Id.LedgerEntryId.make(key), attempt === 1)
   } satisfies Job

@@ -12,7 +12,7 @@ import * as AutoRechargeMachine from "../recharge/AutoRechargeMachine.ts"
 import * as FundingLetters from "../FundingLetters.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
-/** Where an intent came from, or that there will be none. */
+/** An intent of the processor, or the decline when there will be none. */
 export type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
 
 const attempts = Metric.counter("payment_attempts_total", {
@@ -20,10 +20,10 @@ const attempts = Metric.counter("payment_attempts_total", {
 })
 
 /**
- * The one way from an intent to the ledger, src/README.md#cards. Answer, webhook and sweep come here, in any order and as
- * often as they like: the lock of the attempt puts them in a row, and the first of them moves the money.
+ * The only way from an intent to the ledger, src/README.md#cards. Answer, webhook and sweep all end here, in any order
+ * and any number. The lock of the attempt serializes them, and the first of them moves the money.
  *
- * Status, ledger entry, audit line, letter and what it means for auto-recharge are one transaction.
+ * Status, ledger entry, audit line, letter and the change to auto-recharge are one transaction.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
     return method === null ? "a card" : `${method.brand} ending in ${method.last4}`
   })
 
-  /** What its end means for auto-recharge. */
+  /** Updates auto-recharge after the end of one of its attempts. */
   const recharged = Effect.fnUntraced(function* (attempt: Machine.Attempt, decline: Decline | null, at: number) {
     if (attempt.kind !== "auto_recharge") return
     const before = yield* repo.lockRecharge(attempt.tenantId)

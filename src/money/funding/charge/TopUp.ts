@@ -18,19 +18,19 @@ import * as FundingView from "../FundingView.ts"
 
 export interface TopUpRequest {
   readonly amountCents: number
-  /** Null: the default card. */
+  /** Null for the default card. */
   readonly paymentMethodId: PaymentMethodId | null
 }
 
-/** What one top-up may be, in cents. */
+/** The bounds of one top-up, in cents. */
 export interface Limits {
   readonly minimumCents: number
   readonly maximumCents: number
 }
 
-/** An answer waits so long for the processor; then it is `pending`. */
+/** How long an answer waits for the processor; then it is `pending`. */
 const patience = "15 seconds"
-/** Answers that wait at once. Each holds a place among the requests, so further ones do not wait. */
+/** The most answers that wait at once. Each holds a place among the requests, so further ones do not wait. */
 const mostWaiting = 64
 
 const refusals = {
@@ -41,7 +41,7 @@ const refusals = {
 export const noCard = ApiError.of("payment_method_required", "no card is saved: save one, or make one the default")
 export const noMethod = ApiError.of("not_found", "no such payment method", "payment_method_id")
 
-/** The amount that one charge may have. */
+/** Checks the amount of one charge. */
 export const checked = (amountCents: number, { maximumCents, minimumCents }: Limits, param: string) =>
   amountCents < minimumCents
     ? Effect.fail(ApiError.of("topup_amount_too_low", `the least amount is ${minimumCents} cents`, param))
@@ -50,8 +50,8 @@ export const checked = (amountCents: number, { maximumCents, minimumCents }: Lim
       : Effect.void
 
 /**
- * Tops a balance up with a saved card, guide/money.md#top-ups. The attempt is committed before the processor is asked; a
- * request that is repeated with its key after a crash goes on with the attempt that it made.
+ * Tops a balance up with a saved card, guide/money.md#top-ups. The attempt is committed before the processor is asked.
+ * A request that is repeated with its key after a crash continues with the attempt that it made.
  */
 export const make = Effect.fnUntraced(function* (limits: Limits) {
   const sql = yield* SqlClient.SqlClient
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     return (yield* repo.method(tenantId, payments.name, id)) ?? (yield* noMethod)
   })
 
-  /** The requests of a tenant come here one after the other, so that many at once do not pass the bounds together. */
+  /** The requests of a tenant run one after the other, so that many at once do not pass the bounds together. */
   const begin = Effect.fnUntraced(
     function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
       yield* checked(request.amountCents, limits, "amount_cents")
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     Effect.catchTag("SqlError", Effect.die)
   )
 
-  /** Waits until the attempt is settled, or for as long as an answer may take. */
+  /** Waits until the attempt is settled, or for the longest time of an answer. */
   const collected = Effect.fnUntraced(function* (id: LedgerEntryId) {
     if (waiting < mostWaiting) {
       waiting++
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     return attempt ?? (yield* Effect.die(new Error(`the attempt ${id} has gone`)))
   })
 
-  /** While the cardholder has to confirm it. The secret is kept nowhere here. */
+  /** The secret is needed while the cardholder has to confirm the payment, and is not stored here. */
   const secretOf = ({ intentId, status }: Attempt) =>
     status !== "pending" || intentId === null
       ? Effect.succeed(null)
@@ -149,6 +149,6 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   }, Effect.uninterruptible)
 })
 
-/** The same request with the same key: who, which key, what. */
+/** Identifies a request that is repeated with the same owner, key and content. */
 const slotOf = ({ bodyHash, key, method, owner, path }: Slot): string =>
   hash("sha256", [owner, key, method, path, bodyHash].join("\u0000"), "hex")

@@ -6,13 +6,13 @@ import type { Charged, Facts } from "./PayoutMachine.ts"
 export interface Row {
   readonly round: number
   readonly requestedAt: number
-  /** Null: it is under way. */
+  /** Null while it is under way. */
   readonly finishedAt: number | null
-  /** The balance when it was finished. */
+  /** The balance at its end. */
   readonly leftCents: number | null
 }
 
-/** A refund that a payout has asked for. */
+/** A refund that a payout requested. */
 export interface Asked {
   readonly id: string
   readonly round: number
@@ -30,7 +30,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const at = (time: number) => sql`to_timestamp(${time}::float8 / 1000.0)`
 
   return {
-    /** A new round, unless one is under way. */
+    /** Begins a new round, unless one is under way. */
     begin: Effect.fnUntraced(function* (tenantId: TenantId, now: number) {
       const begun = yield* first(sql<{ readonly round: number }>`
         INSERT INTO payout (tenant_id, round, requested_at) VALUES (${tenantId}, 1, ${at(now)})
@@ -42,14 +42,17 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT round FROM payout WHERE tenant_id = ${tenantId}`)
       return { round: row?.round ?? 0, isNew: false }
     }),
-    /** False: this round is over. */
+    /** Returns false when this round is over. */
     lock: (tenantId: TenantId, round: number) =>
       Effect.map(
         first(sql`
           SELECT FROM payout WHERE tenant_id = ${tenantId} AND round = ${round} AND finished_at IS NULL FOR UPDATE`),
         (row) => row !== null
       ),
-    /** Locks what a refund or a late outcome would lock, in one order. Gives what is under way; null: nothing is. */
+    /**
+     * Locks, in one order, the rows that a refund or a late outcome would lock. Returns what is under way; null:
+     * nothing.
+     */
     lockTopUps: Effect.fnUntraced(function* (tenantId: TenantId) {
       const attempts = yield* rows(sql<{ readonly status: string }>`
         SELECT status FROM payment_attempt WHERE tenant_id = ${tenantId} AND status <> 'failed' ORDER BY ordinal FOR UPDATE`)
@@ -58,14 +61,14 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT FROM payment_refund WHERE tenant_id = ${tenantId} AND status = 'pending' LIMIT 1`)
       return pending === null ? null : "a refund is under way"
     }),
-    /** Behind `lockTopUps`, with a lock of the balance. */
+    /** Runs after `lockTopUps`, and locks the balance. */
     facts: Effect.fnUntraced(function* (tenantId: TenantId, processor: string, round: number) {
       const [balance] = yield* rows(sql<{ readonly cents: number }>`
         SELECT balance_cents::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`)
       const trial = yield* first(sql<{ readonly cents: number }>`
         SELECT amount_cents::float8 AS cents FROM ledger WHERE cause = ${`trial:${tenantId}`}`)
       const trialCents = trial?.cents ?? 0
-      // All but the trial credit, what the operator gave and took, and what went to or from cards.
+      // Everything counts except the trial credit, the operator's adjustments, and money to or from cards.
       const spent =
         trialCents === 0
           ? null
@@ -86,7 +89,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         topUps
       } satisfies Facts
     }),
-    /** How many refunds of a top-up payouts have asked for, under its lock. */
+    /** The number of refunds of a top-up that payouts have requested, under its lock. */
     asked: (attemptId: LedgerEntryId) =>
       Effect.map(
         first(sql<{ readonly count: number }>`
@@ -100,7 +103,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT round, (extract(epoch FROM requested_at) * 1000)::float8 AS "requestedAt",
           (extract(epoch FROM finished_at) * 1000)::float8 AS "finishedAt", left_cents::float8 AS "leftCents"
         FROM payout WHERE tenant_id = ${tenantId}`),
-    /** Of all rounds, the newest first. */
+    /** The refunds of all rounds, the newest first. */
     refunds: (tenantId: TenantId) =>
       rows(sql<Asked>`
         SELECT id, payout_round AS round, attempt_id AS "attemptId", amount_cents::float8 AS "amountCents", status, failure

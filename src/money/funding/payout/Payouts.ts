@@ -11,23 +11,23 @@ import * as Machine from "./PayoutMachine.ts"
 import * as PayoutRepo from "./PayoutRepo.ts"
 import type { Reversals } from "../processor/Reversals.ts"
 
-/** What a pass found under way: it comes back later. */
+/** Something is under way, so the pass has to be repeated later. */
 export class PayoutWaits extends Data.TaggedError("PayoutWaits")<{ readonly detail: string }> {
   override get message() {
     return this.detail
   }
 }
 
-/** What became of a payout, for the operator. */
+/** The state of a payout, for the operator. */
 export interface Payout extends PayoutRepo.Row {
   readonly refunds: ReadonlyArray<PayoutRepo.Asked>
 }
 
 /**
- * Gives back what is left of the balance of a closed tenant, guide/tenants.md#refund-of-the-balance.
+ * Returns the remaining balance of a closed tenant, guide/tenants.md#refund-of-the-balance.
  *
- * A pass decides under the locks of all top-ups of the tenant and of its balance, and only when none of them is under
- * way and no refund is. A refund leaves `pending` when the ledger has it, so no pass gives back what another one does.
+ * A pass decides under the locks of all top-ups of the tenant and of its balance, and only when no top-up and no refund
+ * is under way. A refund leaves `pending` when it is in the ledger, so no pass returns money that another one returns.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     of: Pick<Parameters<typeof Audit.line>[0], "tenantId" | "at" | "seed" | "actor" | "action" | "changes">
   ) => Audit.line({ ...of, resourceType: "tenant", resourceId: of.tenantId ?? "" })
 
-  /** The round that is under way, or else a new one, with what the caller puts into its transaction. */
+  /** Returns the round that is under way, or else a new one, with the caller's writes in its transaction. */
   const request = Effect.fn("Payouts.request")(function* (
     tenantId: Id.TenantId,
     within: (round: number) => Effect.Effect<void>
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   }, Effect.uninterruptible)
 
-  /** Asks for what can go back, and gives the ids of those refunds; when nothing can, the round is finished. */
+  /** Requests the possible refunds, and returns their ids. When there are none, the round is finished. */
   const pass = Effect.fn("Payouts.pass")(function* (tenantId: Id.TenantId, round: number) {
     const at = yield* Clock.currentTimeMillis
     return yield* Effect.gen(function* () {
@@ -100,7 +100,9 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   }, Effect.uninterruptible)
 
-  /** Inside an attempt of the caller's job: passes until the round is finished. Fails while something is under way. */
+  /**
+   * Runs passes until the round is finished, inside an attempt of the caller's job. Fails while something is under way.
+   */
   const run = Effect.fn("Payouts.run")(function* (tenantId: Id.TenantId, round: number) {
     for (;;) {
       const asked = yield* pass(tenantId, round)
@@ -109,7 +111,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     }
   })
 
-  /** Null: nobody has asked for one. */
+  /** Null when none was requested. */
   const find = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
     const row = yield* repo.find(tenantId)
     return row === null ? null : ({ ...row, refunds: yield* repo.refunds(tenantId) } satisfies Payout)

@@ -14,8 +14,8 @@ const forged = ApiError.of("invalid_request", "the signature is not the payment 
 const received: Rendered = { status: 200, body: JSON.stringify({ received: true }) }
 
 /**
- * What the processor tells by itself: kept by its id, answered, and applied behind the answer by a job that fetches what
- * the event is about. So a repeated event changes nothing, and one that comes early or late says what is so now.
+ * Events from the processor. Each is stored by its id and answered; after that, a job fetches the object of the event
+ * and applies it. So a repeated event changes nothing, and an early or late one applies the present state.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const sql = yield* SqlClient.SqlClient
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     run: ({ key }) =>
       Effect.catchIf(
         apply(key),
-        // The processor does not know it, or does not let us see it: there is nothing to wait for.
+        // The processor does not know the object or does not show it, so waiting does not help.
         (error) => error.reason !== "unknown",
         (error) => Effect.logWarning("an event of the payment processor was left", { event: key, detail: error.detail })
       )

@@ -12,10 +12,10 @@ import type { Exception, Reconciliation } from "./Reconciliation.ts"
 import type { Reversals } from "./Reversals.ts"
 
 const dayMs = 24 * 3_600_000
-/** The daily round looks so far back: a round that failed is made up for by the next. */
+/** How far the daily round looks back, so that the next round makes up for one that failed. */
 const roundMs = 4 * dayMs
 
-/** Clocks of two companies differ. */
+/** The clocks of two companies differ. */
 const slackMs = 3_600_000
 
 const difference = Metric.gauge("payment_difference_cents", {
@@ -25,7 +25,7 @@ const exceptionCount = Metric.gauge("payment_exceptions", {
   description: "Payments of the last days where they differ"
 })
 
-/** An attempt, and what the ledger has of it with all that went back. */
+/** An attempt, and its amount in the ledger with everything that went back. */
 interface Booked {
   readonly id: LedgerEntryId
   readonly tenantId: TenantId
@@ -35,8 +35,8 @@ interface Booked {
 }
 
 /**
- * Compares the processor with the ledger, payment by payment, guide/money.md#reconciliation. What the processor has and
- * the ledger lacks, because every message about it was lost, is booked first; what differs then is an exception.
+ * Compares the processor with the ledger, payment by payment, guide/money.md#reconciliation. A movement that the ledger
+ * lacks, because every message about it was lost, is booked first; a difference that remains is an exception.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const sql = yield* SqlClient.SqlClient
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       WHERE a.processor = ${payments.name} AND (${tenantId}::text IS NULL OR a.tenant_id = ${tenantId}::text::uuid)
         AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= to_timestamp(${sinceMs}::float8 / 1000.0)`)
 
-  /** What moved and has no entry. A payment that no attempt of ours knows is another's. */
+  /** Books movements without an entry. A payment without an attempt here belongs to another service. */
   const heal = Effect.fnUntraced(function* (
     movements: ReadonlyArray<Movement>,
     sinceMs: number,
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     sinceMs: number,
     tenantId: TenantId | null
   ) {
-    // An attempt is made before its charge: one that was made before this has charges that are not looked at.
+    // An attempt is made before its charge, so the movements may lack charges of an attempt that was made before this.
     const attempts = (yield* booked(tenantId, sinceMs)).filter(({ intentId }) => intentId !== null)
     const net = netOf(movements)
     const exceptions = attempts.flatMap((attempt): ReadonlyArray<Exception> => {
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       return result
     })
 
-  /** With a line in the audit log where it says something else than the one before. */
+  /** Writes a line in the audit log when the result differs from the previous one. */
   const keep = Effect.fnUntraced(function* (tenantId: TenantId, result: Reconciliation) {
     const before = yield* last(tenantId)
     const told = (of: Reconciliation) => ({
@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
         refunded_cents = excluded.refunded_cents, difference_cents = excluded.difference_cents,
         exceptions = excluded.exceptions, checked_at = excluded.checked_at`
 
-  /** What the last reconciliation of a tenant said; null: there was none. */
+  /** The last reconciliation of a tenant; null when there was none. */
   const last = (tenantId: TenantId): Effect.Effect<Reconciliation | null> =>
     Effect.map(
       Effect.orDie(sql<Reconciliation>`
@@ -180,7 +180,9 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       ([row]) => row ?? null
     )
 
-  /** All of the last days, then each tenant that paid in them, so that its own figures are of today. */
+  /**
+   * Reconciles the last days of all tenants, then each tenant that paid in them, so that its own figures are current.
+   */
   const round = Effect.gen(function* () {
     const sinceMs = (yield* Clock.currentTimeMillis) - roundMs
     const result = yield* reconcile(null, sinceMs)
@@ -203,7 +205,9 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   return { reconcile, last } as const
 })
 
-/** What was under way while it was looked at differs once, and not in the same way again. */
+/**
+ * Drops exceptions that a second look does not repeat: a payment that was under way differs only once in the same way.
+ */
 const standing = (before: Reconciliation, after: Reconciliation): Reconciliation => {
   const said = new Map(before.exceptions.map((exception) => [exception.attempt_id, exception]))
   const exceptions = after.exceptions.filter(({ attempt_id, ledger_cents, processor_cents }) => {

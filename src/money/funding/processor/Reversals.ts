@@ -22,7 +22,7 @@ class StillPending extends Data.TaggedError("StillPending")<{ readonly detail: s
   }
 }
 
-/** What moves by a refund or a dispute, keyed by its cause. */
+/** A movement of money by a refund or a dispute, keyed by its cause. */
 interface Reversal {
   readonly cause: string
   readonly type: "refund" | "adjustment"
@@ -39,11 +39,11 @@ const actions: Readonly<Record<FundingLetters.Moved, string>> = {
 }
 
 /**
- * Money that goes back to a card, and comes back from there: refunds by the operator or at the processor, and disputes.
- * The balance may go below zero by them, and then nothing new is admitted.
+ * Money that goes back to a card, and that returns from there: refunds by the operator or at the processor, and
+ * disputes. They may bring the balance below zero, and then nothing new is admitted.
  *
- * Each is booked by what the processor says of it now, under the lock of its attempt, so it counts once, whoever tells
- * of it and in whatever order.
+ * Each is booked by its present state at the processor, under the lock of its attempt. So it counts once, however often
+ * and in whatever order it is reported.
  */
 export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
   const sql = yield* SqlClient.SqlClient
@@ -55,17 +55,17 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
   const letters = yield* Letters
   const repo = yield* FundingRepo.make
 
-  /** Settles the attempt of an intent; nothing where it is none of ours. */
+  /** Settles the attempt of an intent. Does nothing when the attempt is not one of this service. */
   const intent = (of: Intent) =>
     of.attemptId !== null && Id.is("ledger", of.attemptId) ? settle(of.attemptId, { intent: of }) : Effect.void
 
-  /** What tells of a refund may come before what tells of its charge. */
+  /** A refund may be reported before its charge. */
   const known = Effect.fnUntraced(function* (intentId: string) {
     const attempt = yield* sql.withTransaction(repo.lockByIntent(payments.name, intentId)).pipe(Effect.orDie)
     if (attempt?.status !== "succeeded") yield* intent(yield* payments.intent(intentId))
   })
 
-  /** Books what is not booked yet. */
+  /** Books the reversals that are not booked yet. */
   const book = Effect.fnUntraced(function* (
     intentId: string,
     reversalsOf: (hasMoved: (cause: string) => Effect.Effect<boolean>) => Effect.Effect<ReadonlyArray<Reversal>>
@@ -146,13 +146,16 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
         const [opened, won] = [`dispute:${of.id}:opened`, `dispute:${of.id}:won`]
         const isBooked = yield* hasMoved(opened)
         if (of.status !== "won") return isBooked ? [] : [disputed(opened, of)]
-        // Where nobody told of its beginning, nothing was taken, and nothing is to be given back.
+        // If the beginning of the dispute was never booked, nothing was taken and nothing is given back.
         return isBooked && !(yield* hasMoved(won)) ? [disputeWon(won, of)] : []
       })
     )
   })
 
-  /** Inside the caller's transaction, behind the lock of the attempt: the refund, and the job that brings it to its end. */
+  /**
+   * Inside the caller's transaction and after the lock of the attempt, writes the refund and the job that carries it
+   * out.
+   */
   const askWithin = Effect.fnUntraced(function* ({
     actor,
     ...refund
@@ -180,10 +183,10 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     })
   })
 
-  /** Waits for one try of it. */
+  /** Waits for one attempt of the job. */
   const carryOutNow = (id: string) => jobs.runNow(refundKind, id)
 
-  /** The operator refunds a top-up, in part or (null) what is left of it. */
+  /** The operator refunds a top-up, in part or (null) all that is left of it. */
   const request = Effect.fn("Reversals.request")(function* (
     attemptId: Id.LedgerEntryId,
     cents: number | null,
@@ -211,7 +214,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))
   }, Effect.uninterruptible)
 
-  /** As attempts are: the key first, then the processor's list. */
+  /** Like an attempt, a refund is first requested by its key, and later looked up in the processor's list. */
   const carryOut = Effect.fn("Reversals.carryOut")(function* (id: string, isFirstTry: boolean) {
     const row = yield* repo.refund(id)
     if (row?.status !== "pending") return

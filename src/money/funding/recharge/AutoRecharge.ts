@@ -24,16 +24,16 @@ export interface RechargeRequest {
 }
 
 const dayMs = 24 * 3_600_000
-/** Tenants that wait to be looked at; those beyond are found by the sweep. */
+/** The most tenants that wait to be checked; the sweep finds the others. */
 const room = 10_000
-/** Of one read of the sweep. */
+/** The tenants in one read of the sweep. */
 const portion = 1_000
 
 /**
  * Charges the card of a tenant whose balance falls to its threshold, guide/money.md#auto-recharge.
  *
- * The accounts tell when a balance has changed, so a recharge begins at once; a sweep finds what nobody told. Both ask
- * under the lock of the tenant's settings, and an index lets one recharge be pending.
+ * The accounts report each change of a balance, so a recharge begins at once; a sweep finds changes that were not
+ * reported. Both decide under the lock of the tenant's settings, and an index allows one pending recharge.
  */
 export const make = Effect.fnUntraced(function* (limits: Limits) {
   const sql = yield* SqlClient.SqlClient
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     if (threshold === undefined || balanceCents > threshold || queued.has(tenantId)) return
     if (Queue.offerUnsafe(fallen, tenantId)) queued.add(tenantId)
   })
-  /** One tenant's trouble is not another's. */
+  /** A failure for one tenant must not stop the others. */
   const lookAt = (tenantId: TenantId) =>
     Effect.catchCause(look(tenantId), (cause) => Effect.logWarning("a recharge did not begin", { tenantId }, cause))
   yield* Supervised.fork(
@@ -96,7 +96,9 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       Effect.forever
     )
   )
-  /** All of them: those that may not be charged now stay due, and must not stand before the others. */
+  /**
+   * The sweep reads all due tenants, because those that may not be charged now stay due and must not block the others.
+   */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     let after: TenantId | null = null

@@ -1,20 +1,20 @@
 import type { Decline } from "../../../ports/payment/Payments.ts"
 
 /**
- * When a tenant's card is charged by itself, and when not any more, guide/money.md#auto-recharge. Pure; times are epoch
- * milliseconds.
+ * Decides when a tenant's card is charged automatically, and when no more, guide/money.md#auto-recharge. Pure; times
+ * are epoch milliseconds.
  */
 export interface AutoRecharge {
   readonly enabled: boolean
   readonly thresholdCents: number | null
   readonly amountCents: number | null
-  /** Declines since the last success, or since the tenant set it. */
+  /** Declines since the last success, or since the tenant changed the settings. */
   readonly failures: number
-  /** Not before. */
+  /** The earliest time of the next charge. */
   readonly nextTryAt: number | null
   readonly lastAttemptAt: number | null
   readonly lastAttemptStatus: "succeeded" | "failed" | null
-  /** Why we disabled it; null: we did not. */
+  /** Why this service disabled it; null when it did not. */
   readonly disabledReason: DisabledReason | null
 }
 
@@ -22,7 +22,7 @@ export type DisabledReason = "declined" | "authentication_required" | "do_not_tr
 
 export interface Facts {
   readonly balanceCents: number
-  /** A recharge is under way. */
+  /** Whether a recharge is under way. */
   readonly isPending: boolean
   /** Recharges that have succeeded in this UTC day. */
   readonly succeededToday: number
@@ -30,12 +30,15 @@ export interface Facts {
 
 const hourMs = 3_600_000
 
-/** After the first, second and third decline; the fourth disables it. Card schemes allow 15 tries in 30 days. */
+/**
+ * The waits after the first, second and third decline; the fourth disables it. Card schemes allow 15 attempts in 30
+ * days.
+ */
 const waitsMs = [hourMs, 6 * hourMs, 24 * hourMs]
 
 export const mostADay = 3
 
-/** Cents to charge now; null: nothing is due. */
+/** The cents to charge now; null when nothing is due. */
 export const due = (recharge: AutoRecharge, facts: Facts, now: number): number | null =>
   recharge.enabled &&
   recharge.thresholdCents !== null &&
@@ -55,7 +58,7 @@ export const succeeded = (recharge: AutoRecharge, now: number): AutoRecharge => 
   lastAttemptStatus: "succeeded"
 })
 
-/** A charge that failed: it is tried again later, or never by itself. */
+/** After a failed charge, the next is later, or never automatic. */
 export const failed = (recharge: AutoRecharge, decline: Decline, now: number): AutoRecharge => {
   const failures = recharge.failures + 1
   const waitMs = waitsMs[failures - 1]
@@ -72,7 +75,7 @@ export const failed = (recharge: AutoRecharge, decline: Decline, now: number): A
     : { ...after, enabled: false, nextTryAt: null, disabledReason: recharge.enabled ? reason : recharge.disabledReason }
 }
 
-/** As the tenant sets it: what happened before counts no more. */
+/** The tenant sets it anew, so earlier failures count no more. */
 export const set = (
   recharge: AutoRecharge,
   by: Pick<AutoRecharge, "enabled" | "thresholdCents" | "amountCents">
