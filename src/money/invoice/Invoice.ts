@@ -18,12 +18,12 @@ export type { InvoiceRow, InvoiceView, Party } from "./InvoiceView.ts"
 export { Invoice as View, statuses } from "./InvoiceView.ts"
 export type { Line } from "./Statement.ts"
 
-/** Path of the files of invoices. */
+/** The path of invoice files. */
 export const filePath = "/invoices/"
 const purpose = "download of invoices"
 const fileName = /^(svc_inv_[0-9a-f]{32})\.pdf$/u
 
-/** For so long a link in an answer holds, and one in a letter. */
+/** How long a link in an answer is valid; `letterLinkMs` is that of a link in a letter. */
 const linkMs = 600_000
 const letterLinkMs = 30 * 86_400_000
 
@@ -45,17 +45,17 @@ export class Invoices extends Context.Service<
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<InvoiceView>>
     readonly find: (tenantId: Id.TenantId, id: Id.InvoiceId) => Effect.Effect<InvoiceView, ApiError>
-    /** The invoice to whose file a link leads now; null: to none. */
+    /** The invoice whose file a link leads to now; null when it leads to none. */
     readonly linked: (link: SignedLink.Link) => Effect.Effect<InvoiceRow | null>
-    /** Issues what is due. The job does it by itself. */
+    /** Issues the invoices that are due. The job does it by itself. */
     readonly issue: Effect.Effect<void>
-    /** Null: nobody has said who sells, so no invoice is issued. */
+    /** Null while no seller is set; then no invoice is issued. */
     readonly seller: Effect.Effect<Party | null>
-    /** Holds for invoices that are issued from now on. */
+    /** Applies to invoices that are issued from now on. */
     readonly setSeller: (party: Party) => Effect.Effect<void>
     readonly buyer: (tenantId: Id.TenantId) => Effect.Effect<Party>
     readonly setBuyer: (tenantId: Id.TenantId, party: Party) => Effect.Effect<void>
-    /** The operator gives up an open invoice; `conflict` for any other. `number`: `INV-00000042`. */
+    /** The operator gives up an open invoice; `conflict` for any other. `number` is for example `INV-00000042`. */
     readonly give: (number: string, status: "void" | "uncollectible") => Effect.Effect<InvoiceView, ApiError>
   }
 >()("trunkline/invoice/Invoices") {

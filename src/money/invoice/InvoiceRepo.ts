@@ -5,7 +5,7 @@ import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type InvoiceRow, numberOf, type Party, type Status } from "./InvoiceView.ts"
 import type { Group, Statement } from "./Statement.ts"
 
-/** What was true when the invoice was issued. */
+/** The facts at the time when the invoice was issued. */
 export interface Document extends Statement {
   readonly seller: Party
   readonly buyer: Party
@@ -24,7 +24,7 @@ interface Stored {
   readonly paidAt: number | null
 }
 
-/** A tenant whose next month is over: its first entry that no invoice has. */
+/** A tenant whose next month is over, with its first entry that is in no invoice. */
 export interface Due {
   readonly tenantId: TenantId
   readonly after: string
@@ -37,7 +37,7 @@ export interface Filters {
   readonly periodStartAfterMs?: number
 }
 
-/** Entries of a group that are told apart by what they say: things of their own. */
+/** Entries of these types are grouped by their descriptions, because each is a separate thing. */
 const named = ["number_order", "number_renewal", "plan_fee", "adjustment", "refund"]
 
 const rowOf = ({ document, number, ...stored }: Stored): InvoiceRow => ({
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
       item: (stored: Stored) => item(rowOf(stored))
     })
 
-  /** `tenantId`: null where a link has said whose it is. */
+  /** `tenantId` is null when a link identifies the invoice. */
   const find = (id: InvoiceId, tenantId: TenantId | null) =>
     Effect.map(
       sql<Stored>`
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
       ([stored]) => (stored === undefined ? null : rowOf(stored))
     )
 
-  /** Tenants with an entry of a month that ended before `until`, and no invoice has it: the next month of each. */
+  /** Tenants with an entry that is in no invoice, of a month that ended before `until`: the next month of each. */
   const due = (until: number, without: ReadonlyArray<TenantId>) => sql<Due>`
     SELECT b.tenant_id AS "tenantId", coalesce(i.through_ordinal, -1)::text AS after,
       (l.balance_after_cents - l.amount_cents)::float8 AS "openingCents",
@@ -100,8 +100,8 @@ export const make = Effect.gen(function* () {
     ORDER BY 4, 1 LIMIT 500`
 
   /**
-   * The entries up to the first one that was booked at `end` or later, by what they are. An entry that was committed
-   * behind that one belongs to the next month, whatever its time.
+   * The entries up to the first one that was booked at `end` or later, grouped by kind. An entry that was committed
+   * after that one belongs to the next month, whatever its time.
    */
   const groups = (tenantId: TenantId, after: string, end: number) =>
     sql<Group & { readonly through: string }>`
@@ -122,7 +122,7 @@ export const make = Effect.gen(function* () {
       ) g
       GROUP BY 1, 2, 3, 4, 5 ORDER BY abs(sum(amount_cents)) DESC, 1, 2, 3, 4, 5`
 
-  /** The next number, inside the caller's transaction, which holds it until its end. */
+  /** The next number. The caller's transaction holds it until its end. */
   const nextNumber = Effect.map(
     sql<{ readonly last: number }>`
       UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last::float8 AS last`,
@@ -145,12 +145,12 @@ export const make = Effect.gen(function* () {
       ${JSON.stringify(invoice.document)}::text::jsonb, to_timestamp(${invoice.issuedAt}::float8 / 1000),
       to_timestamp(${invoice.paidAt}::float8 / 1000))`
 
-  /** Open ones of tenants whose balance is no longer below zero. */
+  /** Open invoices of tenants whose balance is no longer below zero. */
   const covered = sql<{ readonly id: InvoiceId; readonly tenantId: TenantId }>`
     SELECT i.id, i.tenant_id AS "tenantId" FROM invoice i JOIN balance b ON b.tenant_id = i.tenant_id
     WHERE i.status = 'open' AND b.balance_cents >= 0 ORDER BY i.ordinal LIMIT 500`
 
-  /** True: it was `open` until now. */
+  /** Returns true when the invoice was `open` until now. */
   const settle = (id: InvoiceId, status: Status, at: number) =>
     Effect.map(
       sql`
@@ -178,7 +178,7 @@ export const make = Effect.gen(function* () {
     VALUES ('seller', ${JSON.stringify(party)}::text::jsonb, to_timestamp(${at}::float8 / 1000))
     ON CONFLICT (name) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
 
-  /** As the operator has set it, else what the tenant said of itself at signup. */
+  /** The buyer that the operator set, or else the tenant's own data from signup. */
   const buyer = (tenantId: TenantId) =>
     Effect.map(
       sql<{ readonly party: Party | null; readonly name: string; readonly country: string | null }>`

@@ -15,7 +15,7 @@ const line = {
 }
 const Line = Wire.struct(line)
 
-/** Who sells, or buys. */
+/** The seller or the buyer. */
 export const Party = Wire.struct({
   name: Field.text("Legal name.", "Acme GmbH"),
   address: Field.texts("Lines of the address.", ["Main Street 1", "10115 Berlin", "Germany"]),
@@ -49,7 +49,7 @@ export const Invoice = Wire.struct({
   createdAt: Field.time("As `issued_at`.", "2026-02-01T01:00:00.000Z")
 }).pipe(Schema.annotateEncoded({ identifier: "Invoice" }))
 export type InvoiceView = typeof Invoice.Encoded
-/** All but the link, which is made when it is shown. */
+/** Everything except the link, which is made when the invoice is shown. */
 export type InvoiceRow = Omit<typeof Invoice.Type, "pdfUrl" | "currency" | "createdAt">
 
 const encode = Wire.encoder(Invoice)

@@ -9,20 +9,20 @@ import type * as InvoiceRepo from "./InvoiceRepo.ts"
 import { numberOf, type Party } from "./InvoiceView.ts"
 import * as Statement from "./Statement.ts"
 
-/** So long after the end of a month what was booked in it has been committed. */
+/** This long after the end of a month, everything that was booked in it has been committed. */
 const settledMs = 3_600_000
 
-/** An invoice of a month that ended longer ago is caught up with, and nobody is written to. */
+/** No letter is sent for an invoice that is issued later than this after the end of its month. */
 const newsMs = 15 * 86_400_000
 
 /**
  * Issues the invoices of the months that are over, guide/money.md#invoices, the oldest first, each in one transaction
- * with its number. What an invoice says was read before: entries of the ledger never change. Without a seller none is
- * issued; what is due then comes when there is one.
+ * with its number. Its content is read before that, because entries of the ledger never change. Without a seller none
+ * is issued; the invoices that are due then follow when there is one.
  */
 export const make = (options: {
   readonly repo: Effect.Success<typeof InvoiceRepo.make>
-  /** A link to the PDF that holds as long as a letter is read. */
+  /** A link to the PDF that is valid for as long as a letter may be read. */
   readonly link: (id: Id.InvoiceId, now: number) => string
 }) =>
   Effect.gen(function* () {
@@ -105,7 +105,8 @@ export const make = (options: {
           })
         return
       }
-      // Each round takes the next month of each tenant, until nobody has one. One tenant's trouble is not another's.
+      // Each round takes the next month of each tenant, until no tenant has one. A failure for one tenant does not stop
+      // the others.
       const failed = new Set<Id.TenantId>()
       for (;;) {
         const due = yield* repo.due(now - settledMs, [...failed])

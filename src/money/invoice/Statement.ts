@@ -1,14 +1,14 @@
 import type { EntryType } from "../../domain/EntryType.ts"
 
-/** Entries of one kind in a month, as the ledger has them: signed cents. */
+/** Entries of one kind in a month, in signed cents like the ledger. */
 export interface Group {
   readonly type: EntryType
-  /** What they are, where each is a thing of its own; null: they are too many to be named. */
+  /** The description of an entry that is a separate thing; null when there are too many to be named. */
   readonly description: string | null
   readonly isDebit: boolean
-  /** They give back what a plan included. */
+  /** Whether they give back what a plan included. */
   readonly isIncluded: boolean
-  /** They went back to a card, or came back from there: refunds and disputes of top-ups. */
+  /** Whether they went to a card, or returned from one: refunds and disputes of top-ups. */
   readonly isReversal: boolean
   readonly entries: number
   readonly cents: number
@@ -24,15 +24,15 @@ export interface Line {
 
 export interface Statement {
   readonly openingBalanceCents: number
-  /** What came in, and what went back to a card. */
+  /** Payments received, and payments returned to a card. */
   readonly credits: ReadonlyArray<Line>
-  /** What was used; amounts are positive, and negative where something was given back. */
+  /** The use of the service. Amounts are positive, and negative when money was given back. */
   readonly lines: ReadonlyArray<Line>
   readonly subtotalCents: number
   readonly closingBalanceCents: number
 }
 
-/** Lines of one invoice; beyond that the rest is one line for each type. */
+/** The most lines of one invoice; the rest is one line for each type. */
 const mostLines = 500
 
 const names: Readonly<Record<EntryType, string>> = {
@@ -51,7 +51,7 @@ const names: Readonly<Record<EntryType, string>> = {
   adjustment: "Adjustments"
 }
 
-/** Money of the customer, not use of the service: what was paid in, and what was paid back. */
+/** Whether the group is the customer's money, paid in or paid back, and not use of the service. */
 const isPayment = ({ isDebit, isIncluded, isReversal, type }: Group): boolean =>
   type === "topup" || type === "auto_recharge" || isReversal || (type === "adjustment" && !isDebit && !isIncluded)
 
@@ -81,15 +81,15 @@ const bounded = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> => {
 }
 
 /**
- * A month of a prepaid account, guide/money.md#invoices: what it opened with, what came in, what was used, and what is
- * left: opening + credits − lines = closing, to the cent.
+ * A month of a prepaid account, guide/money.md#invoices: opening balance + credits − lines = closing balance, to the
+ * cent.
  */
 export const of = (openingBalanceCents: number, groups: ReadonlyArray<Group>): Statement => {
   const credits = bounded(groups.filter(isPayment)).map((group) => lineOf(group, 1))
   const lines = bounded(groups.filter((group) => !isPayment(group))).map((group) => lineOf(group, -1))
   const total = (all: ReadonlyArray<Line>) => all.reduce((sum, { amountCents }) => sum + amountCents, 0)
   const subtotalCents = total(lines)
-  // A debit of nothing is 0 and not -0.
+  // Adding 0 turns -0 into 0 when nothing was debited.
   return {
     openingBalanceCents,
     credits,

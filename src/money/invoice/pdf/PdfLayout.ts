@@ -2,7 +2,7 @@ import { createRequire } from "node:module"
 import Pdf from "pdfkit"
 import type { InvoiceRow, Line, Party } from "../Invoice.ts"
 
-/** Embedded, so that a name of any European script reads the same everywhere. */
+/** The font is embedded, so that a name in any European script reads the same everywhere. */
 const fontOf = (name: string) => createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
 const regular = fontOf("DejaVuSans")
 const bold = fontOf("DejaVuSans-Bold")
@@ -10,7 +10,7 @@ const bold = fontOf("DejaVuSans-Bold")
 /** A4 in points. */
 const [width, height, margin] = [595.28, 841.89, 50]
 const bottom = height - margin - 30
-/** Where columns begin, and how wide they are: amounts of twelve digits stand in one line. */
+/** The beginning and the width of each column. Amounts of twelve digits fit in one line. */
 const columns = {
   description: { x: margin, wide: 225 },
   quantity: { x: 280, wide: 50 },
@@ -25,8 +25,8 @@ const money = (cents: number): string => {
 const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /**
- * The PDF of an invoice. The same invoice gives the same bytes: nothing in it but the invoice, its dates among them.
- * A list that does not fit goes on over as many pages as it takes.
+ * Draws the PDF of an invoice. The same invoice gives the same bytes, because the PDF contains nothing but the invoice
+ * and its dates. A long list continues over as many pages as it takes.
  */
 export const draw = (invoice: InvoiceRow): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
@@ -149,7 +149,7 @@ const compose = (document: PDFKit.PDFDocument, invoice: InvoiceRow): void => {
   const { count, start } = document.bufferedPageRange()
   for (let page = start; page < start + count; page++) {
     document.switchToPage(page)
-    // Text below the margin would begin a page of its own.
+    // Without this, text below the margin would begin a new page.
     document.page.margins.bottom = 0
     document.font(regular).fontSize(8)
     document.text(`${invoice.number} · page ${page + 1} of ${count}`, margin, height - margin, {

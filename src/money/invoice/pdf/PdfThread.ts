@@ -3,22 +3,22 @@ import { Worker } from "node:worker_threads"
 import * as AskedThread from "../../../runtime/process/AskedThread.ts"
 import { Drawing, type InvoiceRow, NotDrawn } from "../Invoice.ts"
 
-/** What is drawn once for all who ask meanwhile: an issued invoice changes in its status only. */
+/** Requests for one invoice at the same time share a drawing. Only the status of an issued invoice changes. */
 const nameOf = ({ id, status }: InvoiceRow): string => `${id} ${status}`
 
-/** Invoices that wait or are drawn; one more is refused. An ordinary one takes a tenth of a second. */
+/** The most invoices that wait or are drawn; one more is refused. An ordinary one takes a tenth of a second. */
 const room = 64
 
-/** One that takes so long is hopeless: its thread is replaced, and with it all that wait are refused. */
+/** A drawing that takes this long is hopeless: its thread is replaced, and all that wait for it are refused. */
 const withinMs = 20_000
 
-/** The same with another program in the thread. */
+/** Runs another program in the thread. */
 export const layerOf = (program: URL) =>
   Layer.effect(
     Drawing,
     Effect.gen(function* () {
       type Outcome = Effect.Effect<Uint8Array, NotDrawn>
-      /** Who waits for each; nobody, when they have gone while it is drawn. */
+      /** The requests that wait for each drawing; empty when they are gone before it is done. */
       const waiting = new Map<string, Set<(outcome: Outcome) => void>>()
       const thread = AskedThread.make<InvoiceRow, Uint8Array>(() => new Worker(program))
       yield* Effect.addFinalizer(() => thread.end)
@@ -55,7 +55,7 @@ export const layerOf = (program: URL) =>
 const refused = ({ message }: AskedThread.ThreadDied) => Effect.fail(new NotDrawn({ detail: message }))
 
 /**
- * Draws invoices in a thread of its own, one after the other, each once for all who ask for it meanwhile. What waits
- * when the thread dies is refused.
+ * Draws invoices in a separate thread, one after the other, each once for all requests that wait for it. When the
+ * thread dies, waiting requests are refused.
  */
 export const layer = layerOf(new URL("./PdfWorker.ts", import.meta.url))

@@ -4,6 +4,6 @@ import * as AskedThread from "../../../runtime/process/AskedThread.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 import * as PdfLayout from "./PdfLayout.ts"
 
-/** A thread that draws invoices, and takes what the others leave of the processor. */
+/** A thread that draws invoices, at a lower priority than the other threads. */
 AskedThread.serve(parentPort, PdfLayout.draw)
 ThreadPriority.lower({ platform: process.platform, setPriority })
