@@ -7,19 +7,19 @@ import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journ
 import * as Included from "./Included.ts"
 import { type PlanRepo, portion } from "./PlanRepo.ts"
 
-/** What the debits of a call or a conference were made of, by their type; empty where nobody knows any more. */
+/** The parts of a call's or a conference's debit of one type; empty when they are no longer known. */
 export type Metered = (
   id: Id.CallId | Id.ConferenceId,
   type: EntryType
 ) => Effect.Effect<ReadonlyArray<Included.Charged>>
 
 /**
- * Gives back what a plan includes, guide/money.md#plans: a debit is made as ever, and what the plan covers of it comes
- * back as an entry of its own, keyed by the debit, some seconds later.
+ * Gives back what a plan includes, guide/money.md#plans. A debit is made as usual; the part of it that the plan covers
+ * comes back some seconds later as a separate entry, keyed by the debit.
  *
- * The debits of a tenant are looked at in their order, each once: the place up to which that has been done, what was
- * taken, and the entries are one transaction under the lock of the subscription. So no more is ever taken than is
- * included, however many calls end at once.
+ * The debits of a tenant are processed in order, each once. The position in the ledger, the quantities taken, and the
+ * entries are one transaction under the lock of the subscription. So never more is taken than is included, however many
+ * calls end at once.
  */
 export const make = (repo: PlanRepo, metered: Metered) =>
   Effect.gen(function* () {
@@ -34,7 +34,7 @@ export const make = (repo: PlanRepo, metered: Metered) =>
           ? metered(referenceId, type)
           : Effect.succeed([])
 
-    /** True: there may be more. */
+    /** Returns true when there may be more. */
     const cover = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
       const at = yield* Clock.currentTimeMillis
       return yield* Effect.gen(function* () {
@@ -70,10 +70,10 @@ export const make = (repo: PlanRepo, metered: Metered) =>
       }).pipe(sql.withTransaction)
     })
 
-    /** All that a tenant's ledger has now. */
+    /** Covers everything in the tenant's ledger so far. */
     return Effect.fn("Coverage.run")(function* (tenantId: Id.TenantId) {
       while (yield* cover(tenantId)) {
-        // Portion by portion, so that no lock is held for long.
+        // Each portion is a transaction, so that no lock is held for long.
       }
       yield* accounts.moneyMoved(tenantId)
     })

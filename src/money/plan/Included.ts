@@ -2,8 +2,8 @@ import * as Money from "../../domain/Money.ts"
 import type { EntryType } from "../../domain/EntryType.ts"
 
 /**
- * What a plan includes, guide/money.md#plans: quantities by the names that usage has for them. Each is a kind of debit;
- * a call is charged by the minute that was started, so it is minutes that are included and not seconds.
+ * The quantities that a plan includes, guide/money.md#plans, by their names in usage. Each is a kind of debit. A call
+ * is charged by the started minute, so minutes are included and not seconds.
  */
 export const fields = {
   billed_minutes: "call_charge",
@@ -19,16 +19,16 @@ export type Quantities = Readonly<Partial<Record<Field, number>>>
 
 export const fieldOf = (type: EntryType): Field | null => names.find((name) => fields[name] === type) ?? null
 
-/** So much of one price. */
+/** A quantity at one price. */
 export interface Charged {
   readonly quantity: number
   readonly microUsd: number
 }
 
 /**
- * Takes what a debit of `cents` is made of out of what is left: how much is taken, and the cents that come back. What is
- * not covered is rounded up once, as the debit was, so debit and credit leave what the rest costs. What is free takes
- * nothing, and nothing comes back beyond the debit.
+ * Takes the parts of a debit of `cents` from the quantity that is left, and returns the quantity taken and the cents
+ * that come back. The uncovered rest is rounded up once, like the debit, so debit and credit together leave the price
+ * of the rest. Free parts take nothing, and never more comes back than the debit.
  */
 export const take = (
   left: number,
@@ -46,7 +46,7 @@ export const take = (
   return { taken, backCents }
 }
 
-/** The same day of the next month as the first one, or the last day of a shorter month; UTC. */
+/** The first day's date in the next month, or the last day of a shorter month; UTC. */
 export const nextPeriod = (beganAt: number, after: number): number => {
   const [began, at] = [new Date(beganAt), new Date(after)]
   const month = at.getUTCMonth() + 1

@@ -12,9 +12,9 @@ import type { PlanRepo, SubscriptionRow } from "./PlanRepo.ts"
 import type { PlanRow } from "./PlanView.ts"
 
 const dayMs = 86_400_000
-/** A fee that cannot be paid is tried once a day, and on the seventh day the plan has ended. */
+/** An unpaid fee is tried once a day, and on the seventh day the plan ends. */
 const graceMs = 7 * dayMs
-/** Days of the grace on which a letter goes out. */
+/** The days of the grace period on which a letter is sent. */
 const letterDays = [0, 3, 6]
 
 const notCovered = (cents: number) =>
@@ -25,7 +25,7 @@ const notCovered = (cents: number) =>
 
 /**
  * The periods of subscriptions, guide/money.md#plans. The fee of a period is debited once, keyed by tenant and period,
- * never below the credit limit, and it is reserved first, so that live calls and it cannot spend the same.
+ * never below the credit limit. It is reserved first, so that it and live calls cannot spend the same money.
  */
 export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.Effect<void, unknown>) =>
   Effect.gen(function* () {
@@ -50,7 +50,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       at
     })
 
-    /** Reserves the fee for as long as `use` takes; each of several at once has its own. */
+    /** Reserves the fee for as long as `use` takes. Each of several at once has its own reservation. */
     const reserving = <A, E, R>(tenantId: Id.TenantId, cents: number, use: Effect.Effect<A, E, R>) => {
       if (cents === 0) return use
       const id = Id.derive(entropy.hex(16), "order")
@@ -59,7 +59,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         .pipe(Effect.andThen(use), Effect.ensuring(accounts.released(tenantId, id)))
     }
 
-    /** Inside the caller's transaction, behind the debit's row: money and line. */
+    /** Books the fee and its audit line, inside the caller's transaction and after the subscription's row. */
     const pay = Effect.fnUntraced(function* (
       of: { readonly tenantId: Id.TenantId; readonly plan: PlanRow; readonly periodStart: number; readonly at: number },
       line: AuditRow,
@@ -96,7 +96,10 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
 
     const system = { actor: Audit.system, ip: null }
 
-    /** The subscription that was looked at, locked; null: another request was first, and the next round looks again. */
+    /**
+     * Locks the subscription and returns it if it is unchanged; null: another request was first, and the next round
+     * retries.
+     */
     const unchanged = (row: SubscriptionRow) =>
       Effect.map(repo.find(row.tenantId, true), (locked) =>
         locked !== null && locked.nextTryAt === row.nextTryAt && locked.nextPlanSlug === row.nextPlanSlug
@@ -104,7 +107,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
           : null
       )
 
-    /** The first period of a tenant without a plan; `conflict` where another request was first. */
+    /** Begins the first period of a tenant without a plan; `conflict` when another request was first. */
     const begin = Effect.fn("Periods.begin")(function* (
       tenantId: Id.TenantId,
       plan: PlanRow,
@@ -169,7 +172,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
           })
         return true
       }).pipe(sql.withTransaction)
-      // The account reads that the plan limits nothing any more.
+      // The account reads that no plan sets limits any more.
       if (isOver) yield* accounts.moneyMoved(row.tenantId)
     })
 
@@ -202,14 +205,14 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       }).pipe(sql.withTransaction)
     })
 
-    /** The tenant is closed: the plan covers what was debited so far, and ends. */
+    /** Ends the plan of a closed tenant, after it has covered the debits so far. */
     const close = Effect.fn("Periods.close")(function* (tenantId: Id.TenantId) {
       yield* covered(tenantId)
       const row = yield* repo.find(tenantId, false)
       if (row !== null) yield* end(row, yield* Clock.currentTimeMillis, "ended")
     })
 
-    /** What is due of one tenant now. Late by more than a period, it pays the period of now and none of those between. */
+    /** Renews one tenant's plan if it is due. When it is late by more than a period, it pays only the current one. */
     const renew = Effect.fn("Periods.renew")(function* (tenantId: Id.TenantId) {
       const at = yield* Clock.currentTimeMillis
       const row = yield* repo.find(tenantId, false)
@@ -217,7 +220,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       if ((yield* accounts.overview(tenantId)).status === "closed")
         return (yield* repo.hasCalls(tenantId)) ? undefined : yield* close(tenantId)
       if (row.nextTryAt > at) return
-      // What was debited before comes out of the period that ends.
+      // Earlier debits count against the period that ends.
       if (row.status === "active") yield* covered(tenantId)
       const plan = row.nextPlanSlug === null ? null : yield* repo.plan(row.nextPlanSlug)
       if (plan === null) return yield* end(row, at, "ended")
@@ -232,13 +235,13 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         tenantId,
         plan.monthlyFeeCents,
         Effect.gen(function* () {
-          // In this order, as in `Coverage`: the subscription, then the balance.
+          // The order of locks is that of `Coverage`: the subscription, then the balance.
           const locked = yield* unchanged(row)
           if (locked === null) return true
           const funds = yield* repo.lockFunds(tenantId)
           if (plan.monthlyFeeCents > 0 && (funds === null || funds < plan.monthlyFeeCents)) return false
           const periodEnd = Included.nextPeriod(row.beganAt, periodStart)
-          // What was debited while nothing was paid stays debited.
+          // Debits from an unpaid time stay debited.
           const throughOrdinal = row.status === "active" ? locked.throughOrdinal : yield* repo.newest(tenantId)
           const line = lineOf(tenantId, at, "plan_subscription.renewed", row.planSlug, plan.slug, system)
           yield* pay({ tenantId, plan, periodStart, at }, line, null)
@@ -269,7 +272,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       yield* accounts.moneyMoved(tenantId)
     })
 
-    /** The plan behind this period; null: none. */
+    /** Sets the plan after this period; null for none. */
     const change = (
       row: SubscriptionRow,
       nextPlanSlug: string | null,
@@ -278,7 +281,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       receipt: Receipt | null
     ) =>
       Effect.gen(function* () {
-        // Nothing is paid for: there is no period to wait for.
+        // An unpaid plan changes now, because there is no period to wait for.
         const nextTryAt = row.status === "past_due" ? at : row.nextTryAt
         yield* repo.update({ ...row, nextPlanSlug, nextTryAt }, at)
         const line = lineOf(row.tenantId, at, "plan_subscription.changed", row.nextPlanSlug, nextPlanSlug, by)

@@ -21,30 +21,33 @@ export type { PlanRow, PlanView } from "./PlanView.ts"
 export { Plan as View, Subscription } from "./PlanView.ts"
 
 const retry = { attempts: 3, firstMs: 10_000, maxMs: 600_000 }
-/** What a plan covers of a debit comes back within so long. */
+/** The part of a debit that a plan covers comes back within this time. */
 const coverEveryMs = 10_000
 const renewEveryMs = 600_000
 
-/** Plans and who has one, guide/money.md#plans. */
+/** Plans and their subscriptions, guide/money.md#plans. */
 export class Plans extends Context.Service<
   Plans,
   {
-    /** Those that can be chosen, the cheapest first; for the operator also the others. */
+    /** The plans that can be chosen, the cheapest first; for the operator also the others. */
     readonly list: (isPublic: boolean) => Effect.Effect<ReadonlyArray<PlanView>>
-    /** Makes or changes a plan; who has it keeps what the period has, and gets the new one with the next. */
+    /**
+     * Makes or changes a plan. A subscriber keeps the present period unchanged, and gets the new plan with the next
+     * one.
+     */
     readonly put: (plan: Omit<PlanRow, "createdAt">) => Effect.Effect<PlanView, ApiError>
-    /** How many a conference of the tenant may hold; null: the plan sets no bound. */
+    /** The most participants of the tenant's conferences; null when the plan sets no bound. */
     readonly conferenceParticipants: (tenantId: Id.TenantId) => Effect.Effect<number | null>
     readonly subscription: (tenantId: Id.TenantId) => Effect.Effect<SubscriptionView>
-    /** Chooses a plan: at once where there is none, else for the next period. Null: none behind this period. */
+    /** Chooses a plan: at once when there is none, else for the next period. Null: no plan after this period. */
     readonly subscribe: (
       caller: Audit.Caller,
       slug: string | null,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** Ends the plan of a tenant that is closed and has no calls any more, behind what it covers of them. */
+    /** Ends the plan of a closed tenant without calls, after it has covered them. */
     readonly close: (tenantId: Id.TenantId) => Effect.Effect<void>
-    /** Fees that are due. The job does it by itself. */
+    /** Debits the fees that are due. The job does it by itself. */
     readonly renew: Effect.Effect<void>
     /** Gives back what plans cover of the debits so far. The job does it by itself. */
     readonly cover: Effect.Effect<void>
@@ -62,7 +65,7 @@ export class Plans extends Context.Service<
         const coverTenant = yield* Coverage.make(repo, options.metered)
         const periods = yield* Periods.make(repo, coverTenant)
 
-        /** One tenant's trouble is not another's. */
+        /** A failure for one tenant must not stop the others. */
         const each = (tenants: ReadonlyArray<Id.TenantId>, run: (id: Id.TenantId) => Effect.Effect<unknown, unknown>) =>
           Effect.forEach(
             tenants,
@@ -122,7 +125,7 @@ export class Plans extends Context.Service<
           const by = Audit.byCaller(caller)
           const chosen = slug === null ? null : yield* repo.plan(slug)
           const before = yield* repo.find(tenantId, false)
-          // A plan that is no longer public can be kept by who has it.
+          // Only its subscribers can keep a plan that is no longer public.
           if (slug !== null && (chosen === null || (!chosen.isPublic && before?.planSlug !== slug)))
             return yield* ApiError.of("subscription_invalid", `there is no plan "${slug}" to choose`, "plan_slug")
           if (before === null && chosen !== null) {

@@ -8,7 +8,7 @@ import type { PlanRow } from "./PlanView.ts"
 export interface SubscriptionRow {
   readonly tenantId: TenantId
   readonly planSlug: string
-  /** Null: it ends with the period. */
+  /** Null when the subscription ends with the period. */
   readonly nextPlanSlug: string | null
   readonly status: "active" | "past_due"
   readonly beganAt: number
@@ -17,7 +17,7 @@ export interface SubscriptionRow {
   readonly included: Quantities
   readonly used: Quantities
   readonly throughOrdinal: string
-  /** Of the period; null: the plan sets none. */
+  /** The limit of the period; null when the plan sets none. */
   readonly concurrentCallLimit: number | null
   readonly nextTryAt: number
 }
@@ -30,7 +30,7 @@ interface Debit {
   readonly referenceId: string | null
 }
 
-/** Entries at which one transaction looks. */
+/** The entries that one transaction looks at. */
 export const portion = 200
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -47,7 +47,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       SELECT ${planColumns} FROM plan WHERE is_public OR NOT ${isPublic}::boolean ORDER BY monthly_fee_cents, slug LIMIT 200`,
     plan: (slug: string) =>
       Effect.map(sql<PlanRow>`SELECT ${planColumns} FROM plan WHERE slug = ${slug}`, ([row]) => row ?? null),
-    /** Null: the tenant has no plan, or its plan has no bound of its own. */
+    /** Null when the tenant has no plan, or when the plan sets no bound. */
     conferenceParticipants: (tenantId: TenantId) =>
       Effect.map(
         sql<{ readonly most: number | null }>`
@@ -70,7 +70,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           SELECT ${columns} FROM plan_subscription WHERE tenant_id = ${tenantId} ${isLocked ? sql`FOR UPDATE` : sql``}`,
         ([row]) => row ?? null
       ),
-    /** Balance plus credit limit, locked until the end of the transaction. */
+    /** Balance plus credit limit. They are locked until the end of the transaction. */
     lockFunds: (tenantId: TenantId) =>
       Effect.map(
         sql<{ readonly funds: number }>`
@@ -84,7 +84,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           SELECT ordinal::text AS place FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT 1`,
         ([row]) => row?.place ?? "-1"
       ),
-    /** True: it was written. False: the tenant has one already. */
+    /** Returns false when the tenant has a subscription already. */
     insert: (row: SubscriptionRow, at: number) =>
       Effect.map(
         sql`
@@ -106,13 +106,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         updated_at = to_timestamp(${at}::float8 / 1000)
       WHERE tenant_id = ${row.tenantId}`,
     remove: (tenantId: TenantId) => sql`DELETE FROM plan_subscription WHERE tenant_id = ${tenantId}`,
-    /** Calls that are not over, or not paid. */
+    /** Whether any call is not over or not paid. */
     hasCalls: (tenantId: TenantId) =>
       Effect.map(
         sql`SELECT FROM entity WHERE kind IN ('call', 'conference') AND NOT settled AND tenant_id = ${tenantId} LIMIT 1`,
         (rows) => rows.length > 0
       ),
-    /** Those with a fee that may be due, and those of closed tenants. */
+    /** Tenants whose fee may be due, and closed tenants. */
     due: (at: number) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`
@@ -121,7 +121,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           ORDER BY next_try_at LIMIT 500`,
         (rows) => rows.map(({ tenantId }) => tenantId)
       ),
-    /** Tenants with debits behind the place up to which their subscription has looked. */
+    /** Tenants with debits after the position that their subscription has reached. */
     uncovered: Effect.map(
       sql<{ readonly tenantId: TenantId }>`
         SELECT s.tenant_id AS "tenantId" FROM plan_subscription s
@@ -130,7 +130,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         )`,
       (rows) => rows.map(({ tenantId }) => tenantId)
     ),
-    /** What one statement sees of a tenant's ledger is a beginning of it, so a place that was passed is passed. */
+    /** A statement sees a prefix of a tenant's ledger, so no entry appears before a position that was passed. */
     debits: (tenantId: TenantId, after: string) => sql<Debit>`
       SELECT id, ordinal::text AS place, type, (-amount_cents)::float8 AS cents, reference_id AS "referenceId" FROM ledger
       WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portion}`
