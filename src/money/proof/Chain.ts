@@ -3,8 +3,8 @@ import type { LedgerEntryView } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
 /**
- * The chain of a tenant's ledger, guide/money.md#proof: each link is the SHA-256 of the one before and an entry as the
- * API shows it, so whoever can read the ledger can compute it again.
+ * The chain of a tenant's ledger, guide/money.md#proof. Each link is the SHA-256 of the one before and an entry as the
+ * API shows it, so every reader of the ledger can compute it again.
  */
 export const genesis = (tenantId: TenantId): string => hash("sha256", tenantId, "hex")
 
@@ -21,10 +21,10 @@ const canonical = (entry: LedgerEntryView): string =>
     type: entry.type
   })
 
-/** `link`: 64 hex digits; the next one over them and the entry. */
+/** The next link, over `link` (64 hex digits) and the entry. */
 export const next = (link: string, entry: LedgerEntryView): string => hash("sha256", link + canonical(entry), "hex")
 
-/** What a round sealed of a tenant, as the root has it. Moments in epoch milliseconds. */
+/** A tenant's seal, as the root contains it. Moments are epoch milliseconds. */
 export interface Leaf {
   readonly tenantId: TenantId
   readonly number: number
@@ -40,14 +40,14 @@ export interface Leaf {
 /** The root before the first round. */
 export const noRoot = "0".repeat(64)
 
-/** A root as it was made: what it goes over depends on its version, and its name is part of it from version 2 on. */
+/** The name of a root. The version decides what the hash covers; from version 2 on, it covers the name too. */
 export interface Named {
   readonly version: number
   readonly number: number
   readonly day: string
 }
 
-/** What is made now. */
+/** The version of new roots. */
 export const rootVersion = 2
 
 type Lines = (of: Named, leaves: ReadonlyArray<Leaf>) => ReadonlyArray<ReadonlyArray<string | number>>
@@ -71,8 +71,8 @@ const lines: Readonly<Record<number, Lines>> = {
 }
 
 /**
- * The root of a round, over the one before and what it sealed, in the order of the tenants' ids. Empty, which is no root:
- * of a version that this program does not know.
+ * The root of a round, over the previous root and the seals of the round in the order of the tenants' ids. Returns an
+ * empty text, which is no root, for a version that this program does not know.
  */
 export const root = (before: string, of: Named, leaves: ReadonlyArray<Leaf>): string => {
   const text = lines[of.version]?.(of, leaves).map((fields) => `${fields.join(" ")}\n`)

@@ -13,27 +13,27 @@ export type { ProofView } from "./ProofView.ts"
 export { Proof as View } from "./ProofView.ts"
 export type { Verified } from "./Verification.ts"
 
-/** What the last reconciliation with the card payment processor said. */
+/** The last reconciliation with the card payment processor. */
 type Reconciled = NonNullable<Effect.Success<ReturnType<Funding["Service"]["reconciled"]>>>
 
 const kind = "ledger.sealing"
-/** It looks so often whether the day is sealed. */
+/** How often it checks whether the day is sealed. */
 const everyMs = 3_600_000
 const timeoutMs = 1_800_000
 const retry = { attempts: 3, firstMs: 60_000, maxMs: 600_000 }
 
 /**
- * That the money adds up, guide/money.md#proof: the ledger against the balance and against the calls, and seals over what
- * was booked, which nobody changes unseen.
+ * Proves that the money adds up, guide/money.md#proof: it compares the ledger with the balance and with the calls, and
+ * seals it, so that no booking can be changed unnoticed.
  */
 export class Proofs extends Context.Service<
   Proofs,
   {
-    /** What adds up and what does not, read from the last seal on. 404 for an unknown tenant. */
+    /** The result of all comparisons, read from the last seal on. Fails with 404 for an unknown tenant. */
     readonly proof: (tenantId: TenantId, processor: Reconciled | null) => Effect.Effect<ProofView.ProofView, ApiError>
-    /** One round of the sealer. The job does it by itself. */
+    /** Runs one round of the sealer. The job does it by itself. */
     readonly seal: Effect.Effect<void>
-    /** Everything from the first entry on, of one tenant or of all. */
+    /** Checks everything from the first entry on, for one tenant or for all. */
     readonly verify: (tenantId: TenantId | null) => Effect.Effect<Verification.Verified>
   }
 >()("trunkline/proof/Proofs") {

@@ -4,7 +4,7 @@ import { entryColumns, type LedgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import type { Leaf, Named } from "./Chain.ts"
 
-/** A seal: what a round of the sealer found of a tenant. Amounts in cents, moments in epoch milliseconds. */
+/** A tenant's seal by one round of the sealer. Amounts are in cents, moments in epoch milliseconds. */
 export interface Seal extends Leaf {
   readonly day: string
   readonly throughAt: number
@@ -33,16 +33,16 @@ export interface Standing {
   readonly balanceCents: number
   readonly entries: number
   readonly sumCents: number
-  /** Entries whose `balance_after_cents` is not the sum up to them. */
+  /** The number of entries whose `balance_after_cents` is not the sum up to them. */
   readonly wrong: number
-  /** Charges of cards whose outcome is not known yet. */
+  /** The number of card charges whose outcome is not known yet. */
   readonly attemptsOpen: number
 }
 
-/** Before every entry, also before one that somebody put in front of the first. */
+/** The place before every entry, even before one that was inserted in front of the first. */
 export const beginning = "-9223372036854775808"
 
-/** Rows of one read; each is hashed on the event loop, so it is a few milliseconds' work. */
+/** The rows of one read. Each is hashed on the event loop, so a read takes a few milliseconds. */
 export const portionRows = 1_000
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
@@ -54,7 +54,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     calls_debited::float8 AS "callsDebited", (extract(epoch FROM calls_until) * 1000)::float8 AS "callsUntil"`
   const rootColumns = sql`version, number, day::text AS day, seals, entries::float8 AS entries, root_hash AS "rootHash"`
 
-  /** Entries behind a place, in their order. What one snapshot sees of a tenant is a beginning of its ledger. */
+  /** Entries after a place, in order. One snapshot sees a prefix of a tenant's ledger. */
   const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => sql<PlacedEntry>`
     SELECT ordinal::text AS place, ${entryColumns(sql)} FROM ledger
     WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint
@@ -68,8 +68,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     )
 
   /**
-   * The last seal that counts calls up to `until` at most. It is the last one, unless the clock was set back behind what
-   * that counts up to.
+   * The last seal that counts calls up to `until` at most. This is the last seal, unless the clock was set back to
+   * before the time up to which that one counts.
    */
   const counting = (last: Seal | null, until: number) =>
     last === null || last.callsUntil <= until
@@ -85,7 +85,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const seals = (tenantId: TenantId) =>
     sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number`
 
-  /** Tenants that have entries behind their last seal, and no seal of this day. */
+  /** Tenants that have entries after their last seal, and no seal of this day. */
   const unsealed = (day: string) =>
     Effect.map(
       sql<{ readonly id: TenantId }>`
@@ -100,7 +100,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       (rows) => rows.map(({ id }) => id)
     )
 
-  /** Of the calls that began within these moments. Their rows are gone after their time; the ledger's are not. */
+  /**
+   * Counts the calls that began within these moments. Rows of calls are deleted after their retention time; those of
+   * the ledger are not.
+   */
   const calls = (tenantId: TenantId, from: number | null, until: number | null) =>
     Effect.map(
       sql<Calls>`
@@ -112,7 +115,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ([row]) => row ?? { rated: 0, debited: 0 }
     )
 
-  /** Balance and tail of one moment; null for an unknown tenant. */
+  /** The balance and the tail of the ledger at one moment; null for an unknown tenant. */
   const standing = (tenantId: TenantId, after: { readonly ordinal: string; readonly balanceCents: number }) =>
     Effect.map(
       sql<Standing>`
@@ -137,7 +140,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ${seal.balanceBeforeCents}, ${seal.balanceCents}, ${seal.totalEntries}, ${seal.chainHash}, ${seal.callsRated},
       ${seal.callsDebited}, to_timestamp(${seal.callsUntil}::float8 / 1000))`
 
-  /** Days with seals and no root, the oldest first. It jumps from each day to the next. */
+  /** Days with seals and without a root, the oldest first. The query jumps from each day to the next. */
   const openDays = Effect.map(
     sql<{ readonly day: string }>`
       WITH RECURSIVE sealed AS (
@@ -169,7 +172,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
       to_timestamp(${at}::float8 / 1000))`
 
-  /** Those that have a balance, and those that had one when they were sealed. */
+  /** Tenants that have a balance, or that had one when they were sealed. */
   const tenants = Effect.map(
     sql<{ readonly id: TenantId }>`
       SELECT tenant_id AS id FROM balance UNION SELECT tenant_id FROM ledger_seal ORDER BY id`,

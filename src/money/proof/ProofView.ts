@@ -2,7 +2,10 @@ import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
-/** What is wrong, guide/money.md#proof. `seal_differs` takes reading every entry, so only `Verification` finds it. */
+/**
+ * The possible faults, guide/money.md#proof. Finding `seal_differs` takes reading every entry, so only `Verification`
+ * does.
+ */
 export const exceptionCodes = [
   "balance_differs",
   "entry_differs",

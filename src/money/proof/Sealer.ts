@@ -7,10 +7,10 @@ import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Chain from "./Chain.ts"
 import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
 
-/** A call that began so long ago has ended: `MAX_CALL_SECS` is a day at most. */
+/** A call that began this long ago has ended, because `MAX_CALL_SECS` is a day at most. */
 export const callsSettleMs = 25 * 3_600_000
 
-/** How far a chain has come. */
+/** The progress along a chain. */
 export interface Progress {
   readonly ordinal: string
   readonly at: number
@@ -20,7 +20,7 @@ export interface Progress {
   readonly debitsCents: number
 }
 
-/** The chain from a place on, to the last entry or to `upTo`; `each` sees every entry with the place before it. */
+/** Follows the chain from a place on, to the last entry or to `upTo`. `each` gets every entry. */
 export const follow = Effect.fnUntraced(function* (
   repo: Pick<ProofRepo, "entries">,
   tenantId: TenantId,
@@ -56,17 +56,17 @@ export const follow = Effect.fnUntraced(function* (
 })
 
 /**
- * Seals what the ledger has behind the last seals, guide/money.md#proof, and closes the day with a root over all tenants.
+ * Seals the entries after the last seals, guide/money.md#proof, and closes the day with a root over all tenants.
  *
- * The lock of a tenant's balance is held while its entry gets its ordinal and until that is committed. So what one
- * statement sees of a tenant is a beginning of its ledger, and nothing that a seal has passed comes later. A round that
- * was cut off goes on where it was; a day's root is written when all of the day is sealed.
+ * The lock of a tenant's balance is held from the time when its entry gets its ordinal until that is committed. So a
+ * statement sees a prefix of a tenant's ledger, and no entry appears later before a place that a seal has passed. A
+ * round that was interrupted continues where it was; a day's root is written when all of the day is sealed.
  */
 export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
 
-  /** The line in the audit log, in the transaction of what it tells. */
+  /** Writes the line in the audit log, in the same transaction as the seal or root. */
   const told = (
     at: number,
     of: { readonly tenantId: TenantId | null; readonly resourceId: string; readonly seed: string },
@@ -132,15 +132,15 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
     yield* repo
       .insertRoot({ ...named, seals: seals.length, entries, rootHash }, now)
       .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), sql.withTransaction)
-    // A root in the log is one that nobody changes in the database.
+    // A change in the database cannot change the root in the log.
     yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })
   })
 
   /**
-   * Seals once for each UTC day; again on the same day it does nothing.
+   * Seals once for each UTC day; a second run on the same day does nothing.
    *
-   * The order is that of the numbers, and a day is a name. So a clock that was days ahead leaves a seal with the name of a
-   * day to come, and from when it is set back each day is sealed under its own name, but for those that are sealed.
+   * Seals are ordered by number, and the day is a name. A clock that was days ahead leaves a seal with the name of a
+   * future day. After it is set back, each day is sealed under its own name, except days that are sealed already.
    */
   return Effect.fn("Sealer.round")(function* (now: number) {
     const day = new Date(now).toISOString().slice(0, 10)

@@ -5,7 +5,7 @@ import { beginning, type ProofRepo } from "./ProofRepo.ts"
 import * as Sealer from "./Sealer.ts"
 import type { ExceptionCode } from "./ProofView.ts"
 
-/** What does not add up. */
+/** A difference that was found. */
 export interface Fault {
   readonly tenantId: TenantId | null
   readonly code: ExceptionCode | "root_differs"
@@ -17,16 +17,16 @@ export interface Verified {
   readonly entries: number
   readonly seals: number
   readonly roots: number
-  /** The newest root, to compare with one that was kept elsewhere. */
+  /** The newest root, for comparison with one that was kept elsewhere. */
   readonly rootHash: string | null
   readonly faults: ReadonlyArray<Fault>
 }
 
-/** More faults than these are not told: the first show where to look. */
+/** The most faults that are reported, because the first ones show where to look. */
 const mostFaults = 100
 
 /**
- * Reads the ledgers from their first entry on and holds them against seals, balances and calls: every link of every
+ * Reads the ledgers from their first entry on and compares them with seals, balances and calls: every link of every
  * chain, every running balance, every seal, every call that costs something. It takes a few microseconds an entry, and
  * changes nothing.
  */
@@ -79,7 +79,7 @@ export const make = (repo: ProofRepo) => {
     entries += tail.entries
     const standing = yield* repo.standing(tenantId, { ordinal: tail.ordinal, balanceCents })
     if (standing === null) wrong("balance_differs", `there is no balance, and the ledger's sum is ${balanceCents}`)
-    // What was booked since the last entry was read is counted with it.
+    // Entries that were booked since the last one was read count too.
     else if (standing.balanceCents - standing.sumCents !== balanceCents)
       wrong("balance_differs", `the balance is ${standing.balanceCents}, and the ledger's sum ${balanceCents}`)
     const calls = yield* repo.calls(tenantId, null, null)
@@ -88,7 +88,7 @@ export const make = (repo: ProofRepo) => {
     return { entries, seals: seals.length, days: seals.map(({ day }) => day), faults }
   })
 
-  /** Of all with the chain of the roots, or of one tenant with the roots of its days. */
+  /** Verifies all tenants with the chain of roots, or one tenant with the roots of its days. */
   return Effect.fn("Verification.run")(function* (tenantId: TenantId | null) {
     const tenants = tenantId === null ? yield* repo.tenants : [tenantId]
     const faults: Array<Fault> = []
@@ -115,7 +115,7 @@ export const make = (repo: ProofRepo) => {
       else if (root.seals !== sealed.length || root.entries !== sum)
         wrongRoot(`the root of ${root.day} does not say how many seals and entries there are`)
     }
-    // The root of a day that is not over may be yet to come.
+    // The root of a day that is not over may still be missing.
     const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
     for (const day of yield* repo.openDays)
       if (day !== today && (tenantId === null || days.has(day))) wrongRoot(`the seals of ${day} have no root`)
