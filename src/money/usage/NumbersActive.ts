@@ -4,21 +4,24 @@ import type { TenantId } from "../../domain/Id.ts"
 import type { Period } from "./Period.ts"
 import type { Dimension } from "./UsageSums.ts"
 
-/** How many numbers were active at some time of a period, by its index: all (null), or those with a value. */
+/**
+ * The count of numbers that were active at some time of a period, by the period's index: of all (null), or of one
+ * value.
+ */
 export interface Numbers {
   (period: number, value: string | null): number
-  /** Values of the first period. */
+  /** The values that occur in the first period. */
   readonly values: ReadonlyArray<string>
 }
 
-/** What a dimension says of a number of the tenant. */
+/** The column of a tenant's number that gives each dimension. */
 const columns: Readonly<Record<Dimension, string>> = {
   customer_reference: "customer_reference",
   number: "phone_number",
   destination: "country_code"
 }
 
-/** A number is active from its activation to its release; one that was had twice counts once. */
+/** A number is active from its activation to its release. One that the tenant had twice counts once. */
 export const read = Effect.fnUntraced(function* (of: {
   readonly sql: SqlClient.SqlClient
   readonly tenantId: TenantId

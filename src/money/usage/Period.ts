@@ -1,4 +1,4 @@
-/** A span of time that usage is asked for, in epoch milliseconds; `end` is left out. */
+/** The span of time of a usage report, in epoch milliseconds. `end` is exclusive. */
 export interface Period {
   readonly start: number
   readonly end: number
@@ -6,7 +6,7 @@ export interface Period {
 
 export const dayMs = 86_400_000
 
-/** The longest that can be asked for. */
+/** The longest span of a report. */
 export const longestMs = 92 * dayMs
 
 /** The month of `now`, UTC. */
@@ -16,7 +16,9 @@ export const month = (now: number): Period => {
   return { start: Date.UTC(year, at, 1), end: Date.UTC(year, at + 1, 1) }
 }
 
-/** Days are whole between these two; what is before and behind is parts of days. They are the same where none is whole. */
+/**
+ * Whole days lie between these two moments, and parts of days before and after. They are equal when no day is whole.
+ */
 export const wholeDays = ({ end, start }: Period): Period => {
   const from = Math.min(Math.ceil(start / dayMs) * dayMs, end)
   return { start: from, end: Math.max(from, Math.floor(end / dayMs) * dayMs) }

@@ -26,10 +26,13 @@ export interface Asked {
   readonly groupBy?: Grouping
 }
 
-/** Groups of one answer. What is beyond them stands together under null. */
+/** The most groups of one answer. The others are summed under null. */
 const groupLimit = 1_000
 
-/** Commits of one statement, and how often the job comes. What it has not taken yet counts all the same. */
+/**
+ * The commits of one statement; `everyMs` is the period of the job. Commits that it has not taken yet count all the
+ * same.
+ */
 const portion = 500
 const everyMs = 10_000
 
@@ -44,15 +47,15 @@ interface Row extends Sums {
 }
 
 /**
- * Usage of tenants, guide/money.md#usage: kept as sums of days, by what commits count and charge. Parts of days are read
- * from what was counted one by one.
+ * Usage of tenants, guide/money.md#usage: sums of days, from the counts and charges of commits. Parts of days are read
+ * from single entries.
  */
 export class Usages extends Context.Service<
   Usages,
   {
-    /** Fails with `invalid_request` for a period that is none, or too long. */
+    /** Fails with `invalid_request` for a period that is empty or too long. */
     readonly report: (tenantId: TenantId, asked: Asked) => Effect.Effect<UsageReport, ApiError>
-    /** Adds what waits to the sums. The job does it by itself. */
+    /** Adds waiting commits to the sums. The job does it by itself. */
     readonly sum: Effect.Effect<void, SqlError>
   }
 >()("trunkline/usage/Usages") {
@@ -84,7 +87,10 @@ export class Usages extends Context.Service<
         run: () => sum
       })
 
-      /** One statement, hence one snapshot: whole days from their sums, parts of days and what waits one by one. */
+      /**
+       * One statement, and so one snapshot, reads whole days from their sums, and parts of days and waiting commits one
+       * by one.
+       */
       const read = (tenantId: TenantId, period: Period.Period, dimension: UsageSums.Dimension | null) => {
         const whole = Period.wholeDays(period)
         const names = sql.literal(figures.join(", "))
@@ -167,7 +173,7 @@ const usageOf = ({ cost_cents, ...sums }: Sums, numbersActive: number): Usage =>
   total_cost_cents: cost_cents
 })
 
-/** Every day or month of the period, also those in which nothing was. */
+/** Every day or month of the period, including those without usage. */
 const byDate = (
   parts: ReadonlyArray<Period.Period & { readonly date: string }>,
   rows: ReadonlyArray<Row>,
@@ -180,7 +186,7 @@ const byDate = (
   })
 }
 
-/** The dearest first; what is beyond the limit stands with what has no value. */
+/** The most expensive values first. Values beyond the limit are summed with usage that has no value. */
 const byValue = (
   dimension: UsageSums.Dimension,
   rows: ReadonlyArray<Row>,

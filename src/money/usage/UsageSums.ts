@@ -2,12 +2,12 @@ import * as TrunkLeg from "../../runtime/store/usage/TrunkLeg.ts"
 import { figures } from "../../runtime/store/usage/UsageRow.ts"
 
 /**
- * How what commits counted becomes the sums of days: rows of `usage_tail` are taken, kept one by one in `usage_detail`,
- * and added to `usage_day`, in one statement. So each snapshot has a cause in exactly one of tail and sums. What trunks
- * carried goes to `trunk_leg` with them.
+ * Turns the counts of commits into sums of days. One statement takes rows of `usage_tail`, keeps their entries in
+ * `usage_detail`, and adds them to `usage_day`. So each snapshot has a cause in exactly one of tail and sums. The
+ * trunks' share goes to `trunk_leg` in the same statement.
  */
 
-/** What sums are told apart by, beside the day. */
+/** Sums are kept for each day and each value of these. */
 export const dimensions = ["customer_reference", "number", "destination"] as const
 export type Dimension = (typeof dimensions)[number]
 
@@ -15,12 +15,12 @@ export type Dimension = (typeof dimensions)[number]
 export const entries = `jsonb_to_recordset(t.entries) AS e(id text, at float8, customer_reference text, number text,
     destination text, carried jsonb, ${figures.map((figure) => `${figure} bigint`).join(", ")})`
 
-/** So many references of a day have sums of their own; what has others is summed with what has none. */
+/** The most references of a day with sums of their own. Usage with others is summed with usage that has none. */
 export const namedReferences = 1_000
 
 const names = figures.join(", ")
 
-/** Parameter `$1`: of how many commits. Answers how many there were. */
+/** Parameter `$1` is the number of commits to take. Returns how many were taken. */
 export const statement = `
 WITH taken AS MATERIALIZED (
   DELETE FROM usage_tail WHERE ctid = ANY (ARRAY(SELECT ctid FROM usage_tail LIMIT $1::int)) RETURNING tenant_id, entries

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 
-/** What is counted, guide/money.md#usage. */
+/** The counted quantities, guide/money.md#usage. */
 const counted = {
   outbound_calls: Field.count("Outbound calls that ended.", 12),
   inbound_calls: Field.count("Inbound calls that ended.", 3),
