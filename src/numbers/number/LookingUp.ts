@@ -12,8 +12,8 @@ import { noDimensions, type UsageRow } from "../../runtime/store/usage/UsageRow.
 import { view } from "./LookupView.ts"
 
 /**
- * Looks numbers up, guide/numbers.md#lookup. What it costs is reserved before it is asked and debited after it was
- * answered, so nobody pays for an answer that did not come, and none is given that cannot be paid.
+ * Looks numbers up, guide/numbers.md#lookup. The price is reserved before the lookup and debited after the answer, so a
+ * missing answer costs nothing, and no answer is given that cannot be paid.
  */
 export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
@@ -44,7 +44,7 @@ export const make = Effect.gen(function* () {
       yield* journal.commitAsked({ ...empty, usage: counted(yield* Clock.currentTimeMillis) })
       return view(phoneNumber, found, 0)
     }
-    // What is reserved is known by an id of its own; no order has it.
+    // The reservation has a separate id, which no order has.
     const request = Id.derive(seed, "order")
     yield* accounts.reserve(tenantId, request, { purpose: "order", offers: [cents] })
     return yield* Effect.gen(function* () {

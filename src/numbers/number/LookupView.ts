@@ -3,7 +3,7 @@ import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import { type Found, lineTypes } from "../../ports/lookup/Lookup.ts"
 
-/** What a number is, guide/numbers.md#lookup. */
+/** The result of a lookup, guide/numbers.md#lookup. */
 export const NumberLookup = Wire.struct(
   {
     phoneNumber: Field.text("E.164, as asked.", "+12025550150"),

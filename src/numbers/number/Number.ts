@@ -39,27 +39,27 @@ export * as NumberView from "./NumberView.ts"
 export { EmergencyAddress } from "./emergency/EmergencyAddressView.ts"
 export * as Inventory from "./order/Inventory.ts"
 
-/** Owners of dialled numbers kept in memory, and numbers known to have none. */
+/** The most dialled numbers in memory, with their owners or known to have none. */
 const remembered = 50_000
 
-/** Numbers of an import that its audit line names; their count stands there always. */
+/** The most numbers that the audit line of an import names; it always has their count. */
 const shownNumbers = 100
 
 /**
- * Phone numbers, guide/numbers.md, over the operator's own inventory: searched, ordered, listed, and found when they
- * are dialled (from memory; a change is seen at once).
+ * Phone numbers, guide/numbers.md, from the operator's own inventory: search, orders, lists, and the owner of a dialled
+ * number (from memory; a change is seen at once).
  */
 export class Numbers extends Context.Service<
   Numbers,
   {
-    /** At most `limit`, by number, of those that this tenant may order; 422 `no_pricing_tier_configured`. */
+    /** At most `limit` numbers that this tenant may order, sorted by number; 422 `no_pricing_tier_configured`. */
     readonly search: (
       tenantId: TenantId,
       search: Inventory.Search
     ) => Effect.Effect<ReadonlyArray<NumberView.AvailableNumberView>, ApiError>
     /**
-     * 201, `pending`; the numbers become active right after. In this order: 422 a number twice, 404 route, 422 no price,
-     * 400 `order_invalid`, 402 `insufficient_balance`.
+     * 201, `pending`; the numbers become active right after. The checks, in order: 422 a number twice, 404 route, 422
+     * no price, 400 `order_invalid`, 402 `insufficient_balance`.
      */
     readonly order: (
       caller: Audit.Caller,
@@ -85,12 +85,12 @@ export class Numbers extends Context.Service<
       patch: NumberConfiguration.NumberPatch,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 204, also where it was released before; 409 `release_not_permitted`. Its live calls go on. */
+    /** 204, even if it was released before; 409 `release_not_permitted`. Its live calls continue. */
     readonly release: (caller: Audit.Caller, id: NumberId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
-    /** What a call from this number has to know of it; null: it is no number of this tenant that may call now. */
+    /** The facts that a call from this number needs; null when it is no number of this tenant that may call now. */
     readonly callingFrom: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
-    /** 201 with an emergency address; 409 `conflict` for a tenant that has as many as it may. */
+    /** 201 with an emergency address; 409 `conflict` when the tenant has the most that are allowed. */
     readonly addAddress: (
       caller: Audit.Caller,
       fields: EmergencyAddresses.NewAddress,
@@ -101,55 +101,55 @@ export class Numbers extends Context.Service<
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<EmergencyAddressView>>
     readonly findAddress: (tenantId: TenantId, id: AddressId) => Effect.Effect<EmergencyAddressView, ApiError>
-    /** 204; 409 `conflict` while a number anchors it. */
+    /** 204; 409 `conflict` while the address anchors a number. */
     readonly removeAddress: (
       caller: Audit.Caller,
       id: AddressId,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * The operator takes a number from its tenant, who may order it again where it `isHeld`. Its live calls go on. Like
-     * all that the operator does with a number: 404 for one that nobody has, 409 while it is pending, and an audit line
-     * of its tenant.
+     * The operator takes a number from its tenant, who may order it again if it `isHeld`. Its live calls continue. Like
+     * every operation of the operator on a number: 404 for one without an owner, 409 while it is pending, and an audit
+     * line of its tenant.
      */
     readonly take: (
       phoneNumber: string,
       reason: string | null,
       isHeld: boolean
     ) => Effect.Effect<Releasing.OfTenant, ApiError>
-    /** Another carrier has it: it leaves the inventory, too. */
+    /** The number has moved to another carrier, so it leaves the inventory, too. */
     readonly portOut: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
     readonly suspend: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
     readonly resume: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
-    /** From the next month on. */
+    /** The new price applies from the next month on. */
     readonly setMonthlyCost: (phoneNumber: string, cents: number) => Effect.Effect<Releasing.OfTenant, ApiError>
-    /** Whether its address is registered with the carrier; 409 `conflict` without an address. */
+    /** Sets whether the number's address is registered with the carrier; 409 `conflict` without an address. */
     readonly setEmergencyEnabled: (
       phoneNumber: string,
       isEnabled: boolean
     ) => Effect.Effect<Releasing.OfTenant, ApiError>
-    /** Whether the operator has the number already, owned or not. */
+    /** Whether the operator has the number already, owned by a tenant or not. */
     readonly isInInventory: (phoneNumber: string) => Effect.Effect<boolean>
-    /** What a number that comes from another carrier costs; null: the operator has no price for such. */
+    /** The price of a number that comes from another carrier; null when the operator has no price for it. */
     readonly portingPrice: PortedNumbers.PortedNumbers["price"]
-    /** Inside the transaction of its porting order. */
+    /** Claims the numbers inside the transaction of their porting order. */
     readonly claimPortedWithin: PortedNumbers.PortedNumbers["claimWithin"]
     readonly settlePortedWithin: PortedNumbers.PortedNumbers["settleWithin"]
-    /** Behind a transaction that changed owners: who has these numbers is looked at again. */
+    /** Called after a transaction that changed owners, so that these numbers' owners are read again. */
     readonly ownersChanged: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
-    /** 402 `insufficient_balance` where it costs more than there is; 502 where the source cannot be asked. */
+    /** 402 `insufficient_balance` when it costs more than the available money; 502 when the source cannot be asked. */
     readonly lookup: (
       caller: Audit.Caller,
       phoneNumber: string,
       asked: Asked
     ) => Effect.Effect<NumberLookupView, ApiError>
-    /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
+    /** Adds to the inventory, or changes its entries: all of them, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
-    /** Takes numbers out of the inventory, and gives those that were there; whoever owns one keeps it. */
+    /** Takes numbers out of the inventory, and returns those that were in it. An owner keeps its number. */
     readonly withdrawInventory: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("trunkline/number/Numbers") {
-  /** Over whoever gives numbers. */
+  /** Builds on any `NumberSupply`. */
   static readonly over = Layer.effect(
     Numbers,
     Effect.gen(function* () {
@@ -169,8 +169,7 @@ export class Numbers extends Context.Service<
 
       jobs.declare(
         yield* OrderActivation.make({
-          // Told even without a refund: the debit's own answer may have been lost, and then nobody told the account of
-          // it.
+          // The account is notified even without a refund, because the debit's answer may have been lost before it was.
           onActivated: ({ phoneNumbers, tenantId }) =>
             Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
         })
@@ -187,7 +186,7 @@ export class Numbers extends Context.Service<
 
       const withinOne = <A>(effect: Effect.Effect<A>) => Effect.orDie(sql.withTransaction(effect))
 
-      /** With its line: of the installation, as the inventory is no tenant's. */
+      /** Writes a line of the installation, because the inventory belongs to no tenant. */
       const inventoryChanged = (action: string, change: Parameters<typeof Audit.line>[0]["changes"]) =>
         Effect.flatMap(Clock.currentTimeMillis, (at) =>
           journal.commitWithin({
@@ -222,7 +221,7 @@ export class Numbers extends Context.Service<
       ) {
         const { orderId, rendered } = yield* place(caller, request, slot)
         yield* forget(request.phoneNumbers)
-        // The answer says `pending`, as it was committed; a caller who uses the number next finds it active.
+        // The answer says `pending`, as it was committed, but a caller that uses the number next finds it active.
         yield* jobs.runNow(OrderActivation.kind, orderId)
         return rendered
       }, Effect.uninterruptible)
@@ -279,6 +278,6 @@ export class Numbers extends Context.Service<
     })
   )
 
-  /** Over the operator's own inventory. */
+  /** Supplies numbers from the operator's own inventory. */
   static readonly layer = Numbers.over.pipe(Layer.provide(NumberSupply.inventory))
 }

@@ -10,10 +10,10 @@ import * as NumberLife from "./NumberLife.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 
-/** What a change comes to; null: nothing changes. */
+/** The result of a change; null when nothing changes. */
 export interface Changed {
   readonly row: NumberView.NumberRow
-  /** `<resource>.<past>`. */
+  /** The form is `<resource>.<past>`. */
   readonly action: string
   readonly changes: AuditRow["changes"]
 }
@@ -23,11 +23,11 @@ export const noAnchor = ApiError.of("conflict", "the number has no emergency add
 const nobodys = ApiError.of("number_not_found", "nobody has this number")
 
 /**
- * Changes of one number: each is one transaction under the lock of its row, with its audit line, and the number is
- * looked up anew when it is dialled next. 404 without a row.
+ * Changes one number in one transaction under the lock of its row, with an audit line. When the number is dialled next,
+ * its owner is read again. 404 without a row.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  /** Called behind the transaction, also when its answer was lost: a row that is forgotten in vain costs one look. */
+  /** Called after the transaction, even if its answer was lost: forgetting a row in vain costs only one read. */
   readonly forget: (phoneNumber: string) => Effect.Effect<void>
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   }, Effect.uninterruptible)
 
-  /** The same for a number as the operator names it. */
+  /** The operator changes a number by its digits. */
   const changingPhone = Effect.fnUntraced(function* (
     phoneNumber: string,
     change: (row: NumberView.NumberRow, at: number) => Effect.Effect<Changed | null, ApiError>
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
 export type NumberChange = Effect.Success<ReturnType<typeof make>>
 
-/** Takes a step of the number's life; null: it changes nothing. */
+/** Takes a step of the number's life; null when it changes nothing. */
 export const living = (
   row: NumberView.NumberRow,
   input: NumberLife.Input,
@@ -120,7 +120,7 @@ export const living = (
   }
 }
 
-/** What an audit line shows of these fields, under their names on the wire. */
+/** The fields that an audit line shows, by their names on the wire. */
 const shown = [
   "status",
   "suspended_at",

@@ -9,7 +9,7 @@ import * as NumberChange from "./NumberChange.ts"
 import * as NumberLife from "./NumberLife.ts"
 import * as NumberView from "./NumberView.ts"
 
-/** Fields left out stay as they are. */
+/** Absent fields stay unchanged. */
 export interface NumberPatch {
   readonly routeId?: Id.RouteId | null
   readonly name?: string | null
@@ -33,11 +33,11 @@ const noAddress = ApiError.of(
 )
 
 /**
- * Configures a number, guide/numbers.md#configuring. In this order: 404 number, 409 where it is not active, 409
- * messaging, 404 route, 404 address.
+ * Configures a number, guide/numbers.md#configuring. The checks, in order: 404 number, 409 not active, 409 messaging,
+ * 404 route, 404 address.
  *
- * A number that gets another address is registered nowhere with it: `emergency_enabled` is false until the operator says
- * otherwise.
+ * A new address of a number is not registered with a carrier yet, so `emergency_enabled` is false until the operator
+ * changes it.
  */
 export const make = Effect.fnUntraced(function* (
   changes: NumberChange.NumberChange,

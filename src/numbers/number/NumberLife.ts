@@ -4,44 +4,44 @@ import * as RenewalCalendar from "./renewal/RenewalCalendar.ts"
 
 /**
  * The life of a number, guide/numbers.md#owned-numbers and guide/numbers.md#renewals: a table from state and input to
- * state. Rows, money and letters are the business of who asks it. Times are epoch milliseconds.
+ * state. The caller handles rows, money and letters. Times are epoch milliseconds.
  */
 export type Status = "pending" | "active" | "failed" | "port_pending" | "released" | "ported_out"
 
 export interface Life {
   readonly status: Status
   readonly activatedAt: number | null
-  /** The oldest month that is not paid, due at its beginning; null: none will be. */
+  /** The oldest month that is not paid, due at its beginning; null when there will be none. */
   readonly nextRenewalAt: number | null
-  /** When the month that is due was first refused; null: nothing is owed. */
+  /** The time when payment of the due month was first refused; null when nothing is owed. */
   readonly unpaidSince: number | null
-  /** Letters about it so far. */
+  /** The number of letters about it so far. */
   readonly reminders: number
   readonly unpaidSuspendedAt: number | null
   readonly operatorSuspendedAt: number | null
   readonly emergencyAddressId: AddressId | null
   readonly emergencyEnabled: boolean
   readonly releasedAt: number | null
-  /** Until then its last owner may order it again. */
+  /** The last owner may order it again until then. */
   readonly heldUntil: number | null
-  /** Until then nobody else may. */
+  /** No other tenant may order it until then. */
   readonly agedUntil: number | null
 }
 
 export type Input =
   | { readonly type: "activated" }
   | { readonly type: "failed" }
-  /** The month that is due is paid. */
+  /** The due month is paid. */
   | { readonly type: "renewed" }
-  /** The month that is due cannot be paid now. */
+  /** The due month cannot be paid now. */
   | { readonly type: "unpaid" }
   | { readonly type: "suspended" }
   | { readonly type: "resumed" }
   | { readonly type: "ported_out" }
-  /** `operator`: also where its tenant could not. `isHeld`: its owner may have it back. */
+  /** The `operator` may release numbers that the tenant may not. `isHeld`: the last owner may have it again. */
   | { readonly type: "released"; readonly by: "tenant" | "operator"; readonly isHeld: boolean }
 
-/** What the owner is told by letter. */
+/** The letters to the owner. */
 export type Letter = "due" | "suspended" | "released"
 
 export type Outcome =
@@ -51,10 +51,10 @@ export type Outcome =
 
 const dayMs = 86_400_000
 
-/** After so long without payment a letter goes out. */
+/** A letter is sent after each of these times without payment. */
 const reminderMs = [0, 3 * dayMs, 6 * dayMs] as const
 const graceMs = 7 * dayMs
-/** A number is suspended for so long before it is released: 30 days after its month was refused. */
+/** How long a number is suspended before it is released, which is 30 days after payment of its month was refused. */
 const suspendedMs = 23 * dayMs
 const heldMs = 14 * dayMs
 const agedMs = 14 * dayMs
@@ -111,7 +111,7 @@ export const step = (life: Life, input: Input, now: number): Outcome => {
       const refused = input.by === "operator" ? notActive(life) : refusal(life)
       if (life.status === "active" && (input.by === "operator" || refused === null))
         return accepted(released(life, input.isHeld, now))
-      // Whoever repeats it because the answer was lost has what he wanted.
+      // A repeated release succeeds, because the first answer may have been lost.
       if (input.by === "tenant" && life.status === "released") return unchanged
       return refused ?? unchanged
     }
@@ -127,7 +127,7 @@ const released = (life: Life, isHeld: boolean, now: number): Life => ({
   agedUntil: now + heldMs + agedMs
 })
 
-/** Why its tenant may not release it; null: it may. */
+/** Why its tenant may not release it; null when it may. */
 const refusal = (life: Life): Outcome | null => {
   if (life.status !== "active")
     return rejected("release_not_permitted", `the number is ${life.status}; only an active one can be released`)
@@ -144,7 +144,9 @@ const notActive = ({ status }: Life): Outcome =>
     ? rejected("number_not_yet_active", `the number is ${status}`)
     : rejected("conflict", `the number is ${status}`)
 
-/** One thing at a time, so that a service that was away suspends before it releases, and gives its owner the days between. */
+/**
+ * Takes only one step at a time, so that a service that was down suspends before it releases, with the days in between.
+ */
 const unpaid = (life: Life, now: number): Outcome => {
   if (life.unpaidSince === null) return accepted({ ...life, unpaidSince: now, reminders: 1 }, "due")
   if (life.unpaidSuspendedAt !== null)
@@ -155,11 +157,11 @@ const unpaid = (life: Life, now: number): Outcome => {
   return reminders > life.reminders ? accepted({ ...life, reminders }, "due") : unchanged
 }
 
-/** Whether a month of it is to be paid. */
+/** Whether a month of it has to be paid. */
 export const isDue = ({ nextRenewalAt, status }: Life, now: number): boolean =>
   status === "active" && nextRenewalAt !== null && nextRenewalAt <= now
 
-/** When `unpaid` or a renewal has something to do next; null: never. */
+/** The next time at which `unpaid` or a renewal may change it; null for never. */
 export const checkAt = (life: Life): number | null => {
   if (life.status !== "active") return null
   if (life.unpaidSince === null) return life.nextRenewalAt
@@ -167,13 +169,13 @@ export const checkAt = (life: Life): number | null => {
   return life.unpaidSince + (reminderMs[life.reminders] ?? graceMs)
 }
 
-/** Since when it neither rings nor calls; null: it works. */
+/** The time since which it neither rings nor calls; null when it works. */
 export const suspendedAt = ({ operatorSuspendedAt, unpaidSuspendedAt }: Life): number | null =>
   operatorSuspendedAt === null || unpaidSuspendedAt === null
     ? (operatorSuspendedAt ?? unpaidSuspendedAt)
     : Math.min(operatorSuspendedAt, unpaidSuspendedAt)
 
-/** Why its fields cannot be changed; null: they can. */
+/** Why its fields cannot be changed; null when they can. */
 export const fixed = (life: Life): ApiError | null => {
   if (life.status === "active") return null
   const outcome = notActive(life)

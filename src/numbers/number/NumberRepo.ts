@@ -23,19 +23,19 @@ export interface NumberFilters {
   readonly routeId?: RouteId
 }
 
-/** Who a dialled number belongs to, and what calls have to know of it. `routeId` null: the tenant's default. */
+/** The owner of a dialled number, and the facts that calls need. `routeId` null is the tenant's default. */
 export interface Owner {
   readonly tenantId: TenantId
   readonly numberId: NumberId
   readonly routeId: RouteId | null
   readonly status: NumberStatus
-  /** It is active, and neither takes nor places calls. */
+  /** The number is active, but it neither takes nor places calls. */
   readonly isSuspended: boolean
   readonly callerIdName: string | null
   readonly inboundRecording: InboundRecording
 }
 
-/** A place among the numbers that are due: a moment as the database writes it, and an id. */
+/** A position among the due numbers: a moment in the database's spelling, and an id. */
 export interface Due {
   readonly at: string
   readonly id: NumberId
@@ -80,9 +80,9 @@ export const make = Effect.gen(function* () {
           ${order.routeId}, ${order.customerReference}, to_timestamp(${order.createdAt} / 1000.0))`),
 
     /**
-     * Claims numbers for an order, as `pending`, and gives those that it claimed. A number that has a living owner by
-     * now is not claimed. Numbers are claimed in the order of their digits, so that two orders of the same ones never
-     * wait for each other.
+     * Claims numbers for an order, as `pending`, and returns those that it claimed. A number that has a living owner by
+     * now is not claimed. Numbers are claimed in the order of their digits, so that two orders of the same ones do not
+     * deadlock.
      */
     claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: NumberId }>) =>
       Effect.map(
@@ -136,12 +136,12 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0] ?? null
       ),
 
-    /** Locks numbers until the transaction ends, in an order in which nobody waits for ever. */
+    /** Locks numbers until the transaction ends, in an order that avoids deadlocks. */
     lockAll: (ids: ReadonlyArray<NumberId>) =>
       Effect.orDie(sql<NumberRow>`
         SELECT ${numberColumns} FROM phone_number WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`),
 
-    /** A tenant's numbers with a month to pay, the oldest first, behind this place. */
+    /** A tenant's numbers with a month to pay, the oldest first, after this position. */
     due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
       Effect.orDie(sql<DueNumber>`
         SELECT ${numberColumns}, next_renewal_at::text AS "dueAt" FROM phone_number
@@ -149,7 +149,7 @@ export const make = Effect.gen(function* () {
           AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
         ORDER BY next_renewal_at, id LIMIT ${limit}`),
 
-    /** Some active numbers of a tenant that is closed, locked until the transaction ends. */
+    /** Some active numbers of a closed tenant, locked until the transaction ends. */
     lockClosed: (tenantId: TenantId, limit: number) =>
       Effect.orDie(sql<NumberRow>`
         SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active'
@@ -157,8 +157,8 @@ export const make = Effect.gen(function* () {
         ORDER BY id LIMIT ${limit} FOR UPDATE`),
 
     /**
-     * Tenants of numbers whose renewal has something to do: by their time, because there is money now, or because the
-     * tenant is closed.
+     * Tenants with numbers that a renewal may change: by time, because there is money now, or because the tenant is
+     * closed.
      */
     renewable: (now: number, limit: number) =>
       Effect.map(
@@ -179,7 +179,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows.map(({ tenantId }) => tenantId)
       ),
 
-    /** Whether a month of one of its numbers was refused. */
+    /** Whether payment of a month was refused for any of its numbers. */
     owes: (tenantId: TenantId) =>
       Effect.map(
         sql`SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL
@@ -187,7 +187,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows.length === 1
       ),
 
-    /** Writes where these numbers are in their lives. */
+    /** Writes the `Life` of these numbers. */
     live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>
       Effect.orDie(sql`
         UPDATE phone_number n SET status = r.status, activated_at = to_timestamp(r."activatedAt" / 1000),
@@ -204,7 +204,7 @@ export const make = Effect.gen(function* () {
           "heldUntil" float8, "agedUntil" float8, "checkAt" float8)
         WHERE n.id = r.id`),
 
-    /** Writes what its tenant configures of a number. */
+    /** Writes the fields that the tenant configures. */
     configure: (row: NumberRow, at: number) =>
       Effect.orDie(sql`
         UPDATE phone_number SET route_id = ${row.routeId}, name = ${row.name}, tags = ${row.tags}::text[],

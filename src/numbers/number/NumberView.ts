@@ -14,7 +14,7 @@ export type NumberStatus = typeof NumberStatus.Type
 export const OrderStatus = Schema.Literals(["pending", "completed", "partial", "failed"])
 export type OrderStatus = typeof OrderStatus.Type
 
-/** Stand on what can be ordered, on orders and on numbers. */
+/** These fields are shared by available numbers, orders and owned numbers. */
 const phoneNumber = Field.text("E.164.", "+12025550150")
 const countryCode = Field.text("ISO 3166-1 alpha-2.", "US")
 const numberType = NumberType.annotate({ description: "What kind of number.", examples: ["local"] })
@@ -24,7 +24,7 @@ const monthly = Field.cents("Each month.")
 const routeId = Field.idOrNull("route", "The connection of its calls; null: the default one.")
 const customerReference = Field.textOrNull("As given with the order.", "order 7")
 
-/** A number that can be ordered; prices are ours, not the carrier's. */
+/** A number that can be ordered. Prices are this service's, not the carrier's. */
 export const AvailableNumber = Schema.Struct({
   phone_number: phoneNumber,
   number_type: numberType,
@@ -41,7 +41,7 @@ export const AvailableNumber = Schema.Struct({
 }).annotate({ identifier: "AvailableNumber" })
 export type AvailableNumberView = typeof AvailableNumber.Type
 
-/** The order's row keeps it as the wire has it. */
+/** The order's row stores it in wire form. */
 const OrderedNumber = Schema.Struct({
   id: Field.idOrNull("did", "The number; null when there is none."),
   phone_number: phoneNumber,
@@ -113,7 +113,7 @@ export const PhoneNumber = Wire.struct({
 export type PhoneNumberView = typeof PhoneNumber.Encoded
 export type InboundRecording = typeof inboundRecording.Type
 
-/** Times in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export interface OrderRow {
   readonly id: OrderId
   readonly tenantId: TenantId

@@ -31,14 +31,14 @@ interface Claimed {
 export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** Whether the operator has it already, owned or not. */
+    /** Whether the operator has the number already, owned by a tenant or not. */
     isOurs: (phoneNumber: string) =>
       Effect.map(
         Effect.orDie(sql`SELECT 1 FROM inventory WHERE phone_number = ${phoneNumber}`),
         (rows) => rows.length > 0
       ),
 
-    /** What the operator asks for such a number: the lowest of its inventory; null: it has no price for them. */
+    /** The operator's price for such a number: the lowest in the inventory; null when there is none. */
     price: (countryCode: string, numberType: NumberType) =>
       Effect.map(
         Effect.orDie(sql<Price>`
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
         (rows): Price | null => rows[0] ?? null
       ),
 
-    /** Claims numbers, and gives those that had no living owner. Nothing is charged for the move. */
+    /** Claims numbers, and returns those that had no living owner. The move costs nothing. */
     claimWithin: (order: Claimed) =>
       Effect.map(
         Effect.orDie(sql<{ readonly phone: string }>`
@@ -65,15 +65,15 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
       ),
 
     /**
-     * What was claimed works from now on, or never will. A number that came is the operator's: it joins the inventory at
-     * the prices of its kind, so that it can be ordered when its owner has released it.
+     * Activates the claimed numbers, or fails them. A ported number is the operator's: it joins the inventory at the
+     * prices of its kind, so that it can be ordered after its owner has released it.
      */
     settleWithin: Effect.fnUntraced(function* (
       { customerReference, id, routeId }: Pick<Claimed, "id" | "routeId" | "customerReference">,
       outcome: "active" | "failed",
       at: number
     ) {
-      // The order may have changed since it claimed them.
+      // The order may have changed since it claimed the numbers.
       yield* Effect.orDie(sql`
         UPDATE phone_number SET route_id = ${routeId}, customer_reference = ${customerReference}
         WHERE porting_order_id = ${id} AND status = 'port_pending'`)

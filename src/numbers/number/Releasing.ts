@@ -7,16 +7,13 @@ import type { Inventory } from "./order/Inventory.ts"
 import * as NumberChange from "./NumberChange.ts"
 import type { PhoneNumberView } from "./NumberView.ts"
 
-/** What became of a number by the operator. */
+/** A number after an operation of the operator. */
 export interface OfTenant {
   readonly tenantId: Id.TenantId
   readonly number: PhoneNumberView
 }
 
-/**
- * What ends a number, or makes it rest (guide/numbers.md#releasing): by its tenant, or by the operator. Live calls go
- * on.
- */
+/** Releases and suspends numbers (guide/numbers.md#releasing), for the tenant or the operator. Live calls continue. */
 export const make = ({ changing, changingPhone }: NumberChange.NumberChange, inventory: Inventory) => {
   const byOperator =
     (input: Parameters<typeof NumberChange.living>[1], action: string) =>
@@ -36,7 +33,7 @@ export const make = ({ changing, changingPhone }: NumberChange.NumberChange, inv
     }),
     take: (phoneNumber: string, reason: string | null, isHeld: boolean) =>
       byOperator({ type: "released", by: "operator", isHeld }, "number.released")(phoneNumber, reason),
-    /** It is not ours any more, so nobody may order it. */
+    /** The number belongs to another carrier now, so it can no longer be ordered. */
     portOut: (phoneNumber: string, reason: string | null): Effect.Effect<OfTenant, ApiError> =>
       changingPhone(phoneNumber, (row, at) =>
         Effect.tap(NumberChange.living(row, { type: "ported_out" }, at, "number.ported_out", reason), () =>

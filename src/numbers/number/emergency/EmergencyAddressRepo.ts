@@ -13,7 +13,7 @@ export const make = Effect.gen(function* () {
     customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
 
   return {
-    /** How many the tenant has, up to `limit`; nobody adds one until the transaction ends. */
+    /** The number of the tenant's addresses, up to `limit`. None can be added until the transaction ends. */
     countForInsert: (tenantId: TenantId, limit: number) =>
       Effect.andThen(
         sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
         })
       ),
 
-    /** Whether the tenant has it; it stays until the transaction ends. */
+    /** Whether the tenant has the address, which then stays until the transaction ends. */
     hold: (tenantId: TenantId, id: AddressId) =>
       Effect.map(
         Effect.orDie(sql`
@@ -61,7 +61,9 @@ export const make = Effect.gen(function* () {
         (rows) => rows.length === 1
       ),
 
-    /** Locks it until the transaction ends. Null: there is none; else a number that it is the address of, if any. */
+    /**
+     * Locks the address until the transaction ends. Null when there is none; `usedBy` is a number that has it, if any.
+     */
     lock: (tenantId: TenantId, id: AddressId) =>
       Effect.gen(function* () {
         const rows = yield* sql`

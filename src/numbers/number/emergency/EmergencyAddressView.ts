@@ -3,7 +3,7 @@ import * as Field from "../../../domain/schema/Field.ts"
 import type { AddressId } from "../../../domain/Id.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 
-/** Where help is sent to for a number, guide/numbers.md#emergency-addresses. */
+/** The place to which help is sent for a number, guide/numbers.md#emergency-addresses. */
 export const EmergencyAddress = Wire.struct({
   id: Field.id("addr", "The address."),
   name: Field.text("Whom help asks for there.", "Acme Inc, reception"),

@@ -11,13 +11,13 @@ import { address, type AddressRow } from "./EmergencyAddressView.ts"
 
 export type NewAddress = Omit<AddressRow, "id" | "createdAt">
 
-/** Addresses that a tenant may have. */
+/** The most addresses of a tenant. */
 const most = 1_000
 
 const notFound = ApiError.of("not_found", "no such emergency address")
 const tooMany = ApiError.of("conflict", `this workspace has ${most} emergency addresses, as many as it may`)
 
-/** Emergency addresses, guide/numbers.md#emergency-addresses: added and deleted, each with its audit line. */
+/** Adds and deletes emergency addresses, guide/numbers.md#emergency-addresses, each with an audit line. */
 export const make = Effect.fnUntraced(function* (repo: EmergencyAddressRepo.EmergencyAddressRepo) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (repo: EmergencyAddressRepo.Emer
   })
 
   return {
-    /** 201; 409 `conflict` for a tenant that has as many as it may. */
+    /** 201; 409 `conflict` when the tenant has the most that are allowed. */
     create: Effect.fn("Numbers.addAddress")(function* (caller: Audit.Caller, fields: NewAddress, slot: Slot | null) {
       const at = yield* Clock.currentTimeMillis
       const row: AddressRow = { ...fields, id: Id.derive(entropy.hex(16), "addr"), createdAt: at }

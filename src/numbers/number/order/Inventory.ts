@@ -4,7 +4,7 @@ import { isE164 } from "../../../domain/E164.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 import { type AvailableNumberView, type NumberType, numberTypes } from "../NumberView.ts"
 
-/** A number that the operator has to give, with its price. */
+/** A number of the operator, with its price. */
 export interface InventoryEntry {
   readonly phoneNumber: string
   /** ISO 3166-1 alpha-2, upper case. */
@@ -14,44 +14,44 @@ export interface InventoryEntry {
   readonly region: string | null
   readonly locality: string | null
   readonly rateCenter: string | null
-  /** Lower-case words, e.g. `voice`. */
+  /** Lower-case words, for example `voice`. */
   readonly features: ReadonlyArray<string>
   readonly upfrontCostCents: number
   readonly monthlyCostCents: number
 }
 
 /**
- * What is searched for, guide/numbers.md#searching. Digit patterns may begin with `+`, and are then compared with the
- * whole number.
+ * The criteria of a search, guide/numbers.md#searching. Digit patterns may begin with `+`, and are then compared with
+ * the whole number.
  */
 export interface Search {
   readonly countryCode: string
   readonly numberType: NumberType
   readonly nationalDestinationCode?: string
   readonly contains?: string
-  /** Without `+`: what the number begins with after its country code (from its national destination code on). */
+  /** Without `+`, the digits after the country code (from the national destination code on). */
   readonly startsWith?: string
   readonly endsWith?: string
   /** Case-insensitive. */
   readonly locality?: string
   /** Case-insensitive. */
   readonly region?: string
-  /** All of them. */
+  /** A number must have all of them. */
   readonly features?: ReadonlyArray<string>
   readonly limit: number
 }
 
-/** Who looks for a number, and when. */
+/** The tenant that looks for a number, and the time. */
 interface Asker {
   readonly tenantId: TenantId
   /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** `+12025550100` to `…0149` are the simulated phones and belong to nobody. */
+/** `+12025550100` to `…0149` are the simulated phones, which nobody can own. */
 const isSimulated = (phoneNumber: string): boolean => /^\+120255501[0-4][0-9]$/.test(phoneNumber)
 
-/** What an empty database offers. */
+/** The inventory of an empty database. */
 export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 }, (_, index) => ({
   phoneNumber: `+12025550${150 + index}`,
   countryCode: "US",
@@ -68,7 +68,7 @@ export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 },
 const maxCents = 100_000_000
 const isCents = (value: number) => Number.isInteger(value) && value >= 0 && value <= maxCents
 
-/** What is wrong with entries, naming the number, or null. */
+/** The fault of the entries, naming the number; null when there is none. */
 export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => {
   const seen = new Set<string>()
   for (const entry of entries) {
@@ -91,8 +91,9 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
 }
 
 /**
- * Rows of `inventory`. A number is available while it has no living owner, and to everybody when its last release is
- * long enough ago; until then to its last owner, for a while (guide/numbers.md#releasing). Failed statements die.
+ * Rows of `inventory`. A number is available while it has no living owner. It is available to everybody when its last
+ * release is long enough ago, and before that, for a while, to its last owner (guide/numbers.md#releasing). Failed
+ * statements die.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
@@ -157,7 +158,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT ${columns} FROM inventory i WHERE ${where} ORDER BY i.phone_number LIMIT ${search.limit}`)
     },
 
-    /** Those of `phoneNumbers` that can be ordered as this country and type. */
+    /** The numbers of `phoneNumbers` that can be ordered as this country and type. */
     available: (asker: Asker, phoneNumbers: ReadonlyArray<string>, countryCode: string, numberType: NumberType) =>
       Effect.orDie(sql<AvailableNumberView>`
         SELECT ${columns} FROM inventory i
@@ -165,7 +166,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           AND i.number_type = ${numberType} AND ${unowned(asker)}
         ORDER BY i.phone_number`),
 
-    /** Takes numbers out of it, and gives those that were there; whoever owns one keeps it. */
+    /** Takes numbers out of the inventory, and returns those that were in it. An owner keeps its number. */
     remove: (phoneNumbers: ReadonlyArray<string>) =>
       Effect.map(
         Effect.orDie(sql<{ readonly phone: string }>`
@@ -173,7 +174,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows.map((row) => row.phone)
       ),
 
-    /** Those of `phoneNumbers` that the operator still has. */
+    /** The numbers of `phoneNumbers` that the operator still has. */
     present: (phoneNumbers: ReadonlyArray<string>) =>
       Effect.map(
         Effect.orDie(sql<{ readonly phone: string }>`

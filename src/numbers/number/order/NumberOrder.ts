@@ -23,7 +23,7 @@ export interface OrderRequest {
   readonly customerReference: string | null
 }
 
-/** Where no price is configured, nothing can be searched or ordered. */
+/** Without a configured price, nothing can be searched or ordered. */
 export const noTier = (countryCode: string, numberType: string) =>
   ApiError.of(
     "no_pricing_tier_configured",
@@ -39,13 +39,13 @@ const notReservable = (phoneNumber: string) =>
   )
 
 /**
- * Orders numbers, guide/numbers.md#ordering: one transaction claims numbers and money, under the lock of the tenant's
- * balance. What was claimed is activated after it (`OrderActivation`).
+ * Orders numbers, guide/numbers.md#ordering. One transaction claims numbers and money, under the lock of the tenant's
+ * balance. The claimed numbers are activated after it (`OrderActivation`).
  *
- * Before it the account reserves the price, so that the order cannot spend what live calls reserve, nor they what it
- * takes. After it the account reads its money again.
+ * Before it the account reserves the price, so that the order cannot spend what live calls reserve, nor they its price.
+ * After it the account reads its money again.
  *
- * When two tenants want the same number, its unique index lets one have it, and only that one pays.
+ * When two tenants want the same number, its unique index allows only one of them, and only that one pays.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

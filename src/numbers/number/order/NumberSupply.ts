@@ -5,10 +5,10 @@ import * as Inventory from "./Inventory.ts"
 export const failureReasons = ["not_available", "carrier_rejected", "requirements_missing", "timeout"] as const
 export type FailureReason = (typeof failureReasons)[number]
 
-/** What became of a number that was ordered: `active`, or why it cannot be had. */
+/** The outcome for an ordered number: `active`, or why it is not available. */
 export type Outcome = "active" | FailureReason
 
-/** Whoever gives numbers could not be asked; asked again it may answer. */
+/** The supplier could not be asked. Another request may succeed. */
 export class SupplyError extends Schema.TaggedError<SupplyError>()("SupplyError", { detail: Schema.String }) {
   override get message() {
     return `numbers not activated: ${this.detail}`
@@ -16,16 +16,16 @@ export class SupplyError extends Schema.TaggedError<SupplyError>()("SupplyError"
 }
 
 /**
- * Who gives the numbers that were ordered: the operator, out of the inventory, or a carrier behind it.
+ * The supplier of ordered numbers: the operator with its inventory, or a carrier.
  *
- * It is asked again until it has said of each number what became of it, also after a crash; so the order is its key, and
- * whoever is asked twice gives once. What it has not decided after some hours has failed (`timeout`), and it is asked no
- * more.
+ * It is asked again, even after a crash, until it has decided about each number. So the order is the key, and a
+ * repeated request supplies a number once. A number that is undecided after some hours has failed (`timeout`), and the
+ * supplier is asked no more.
  */
 export class NumberSupply extends Context.Service<
   NumberSupply,
   {
-    /** What is decided so far, by number. */
+    /** The decisions so far, by number. */
     readonly activate: (order: {
       readonly id: OrderId
       readonly tenantId: TenantId
@@ -33,7 +33,7 @@ export class NumberSupply extends Context.Service<
     }) => Effect.Effect<ReadonlyMap<string, Outcome>, SupplyError>
   }
 >()("trunkline/number/NumberSupply") {
-  /** The inventory decides at once: what the operator has withdrawn since the order is not available. */
+  /** The inventory decides at once: a number that the operator withdrew after the order is not available. */
   static readonly inventory = Layer.effect(
     NumberSupply,
     Effect.map(Inventory.make, (inventory) => ({

@@ -11,29 +11,29 @@ import * as NumberRepo from "../NumberRepo.ts"
 import { failureReasons, NumberSupply, type Outcome, SupplyError } from "./NumberSupply.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "../NumberView.ts"
 
-/** The outcome of an order, and who has to hear of it. */
+/** An order's numbers, to be reported after the order is finished. */
 interface Activated {
   readonly tenantId: Id.TenantId
   readonly phoneNumbers: ReadonlyArray<string>
 }
 
-/** A job whose key is the order; its row is part of the order's transaction. */
+/** A job whose key is the order. Its row is part of the order's transaction. */
 export const kind = "number_order.activation"
 
-/** Whoever orders waits for the first attempt. */
+/** The request that places the order waits for the first attempt. */
 const answerMs = 10_000
-/** After so long a number that is not decided has failed; the job goes on for longer than that. */
+/** A number that is undecided for this long has failed. The job's retries last longer than that. */
 const undecidedMs = 6 * 3_600_000
 
 const nothing: ReadonlyMap<string, Outcome> = new Map()
 
 /**
- * Finishes pending orders, guide/numbers.md#ordering, once it is decided what became of each number: what was given
- * becomes active, the rest fails and is refunded. Status, refund and events of an order are one transaction, so that it
- * can be repeated after a crash.
+ * Finishes pending orders, guide/numbers.md#ordering, when each number is decided. A supplied number becomes active;
+ * the others fail and are refunded. Status, refund and events of an order are one transaction, so that it can be
+ * repeated after a crash.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  /** After the transaction. */
+  /** Called after the transaction. */
   readonly onActivated: (activated: Activated) => Effect.Effect<void>
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const supply = yield* NumberSupply
   const repo = yield* NumberRepo.make
 
-  /** What became of each number; fails while that is not known. */
+  /** The outcome for each number. Fails while any is unknown. */
   const decided = Effect.fnUntraced(function* (orderId: Id.OrderId, at: number) {
     const order = yield* repo.pending(orderId)
     if (order === null) return nothing
@@ -112,9 +112,8 @@ export const make = Effect.fnUntraced(function* (options: {
     kind,
     concurrency: 4,
     timeoutMs: 30_000,
-    // About eight hours, then an operator has to look.
+    // The retries last about eight hours; then an operator has to look.
     retry: { attempts: 100, firstMs: 5_000, maxMs: 300_000 },
-    // The key is the order.
     run: ({ key }) => finish(Id.OrderId.make(key))
   } satisfies Job
 })
@@ -139,7 +138,7 @@ const refundOf = (order: OrderRow, cents: number, at: number): MoneyRow => ({
   at
 })
 
-/** A partly filled order sends both events, each naming its numbers; each reason to fail has an event of its own. */
+/** A partly filled order sends both events, each with its numbers. Each reason to fail is a separate event. */
 const eventsOf = (
   order: OrderRow,
   status: "completed" | "partial" | "failed",
@@ -173,7 +172,7 @@ const eventsOf = (
   return events
 }
 
-/** Events without a route: they go to subscriptions of the whole tenant. */
+/** The events have no route, so they go to subscriptions of the whole tenant. */
 const rowsOf = (order: OrderRow, events: ReadonlyArray<NumberOrderEvent>, at: number): ReadonlyArray<EventRow> =>
   events.map((event, index) =>
     EventRecord.make({ tenantId: order.tenantId, entityId: order.id, routeId: null, occurredAt: at }, index + 1, event)

@@ -15,12 +15,12 @@ import * as RenewalLetter from "./RenewalLetter.ts"
 type Owned = NumberRow & { readonly tenantId: Id.TenantId }
 
 /**
- * The months of numbers, guide/numbers.md#renewals: each is debited once, on its due date, in order, and never below the
- * credit limit. Its money is reserved first, so that live calls and it cannot spend the same; the row of the number is
- * locked, so that whoever comes second finds the month paid.
+ * The months of numbers, guide/numbers.md#renewals. Each is debited once, on its due date, in order, and never below
+ * the credit limit. Its money is reserved first, so that it and live calls cannot spend the same money. The number's
+ * row is locked, so that a second renewal finds the month paid.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  /** Called behind a transaction that changes what calls see of these numbers. */
+  /** Called after a transaction that changes these numbers for calls. */
   readonly forget: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
 }) {
   const sql = yield* SqlClient.SqlClient
@@ -29,7 +29,9 @@ export const make = Effect.fnUntraced(function* (options: {
   const letters = yield* Letters
   const repo = yield* NumberRepo.make
 
-  /** Debits the month that is due now at this price; what was changed meanwhile stays as it is, and is looked at again. */
+  /**
+   * Debits the due month at this price. A number that has changed meanwhile stays unchanged, and is looked at again.
+   */
   const debit = Effect.fnUntraced(function* (number: Owned, due: number, at: number) {
     const funds = yield* repo.lockFunds(number.tenantId)
     const row = yield* repo.lock(number.tenantId, number.id)
@@ -49,10 +51,12 @@ export const make = Effect.fnUntraced(function* (options: {
     return after
   }, sql.withTransaction)
 
-  /** True: the oldest month that is due is paid, or is not due any more. False: there is no money for it. */
+  /**
+   * `isPaid` is true when the oldest due month is paid, or no longer due. It is false when there is no money for it.
+   */
   const pay = Effect.fnUntraced(function* (number: Owned, due: number) {
     const at = yield* Clock.currentTimeMillis
-    // What is reserved is known by an id of its own; no order has it.
+    // The reservation has a separate id, which no order has.
     const id = Id.derive(causeOf(number.id, due), "order")
     const cents = number.monthlyCostCents
     if (cents > 0) {
@@ -67,13 +71,15 @@ export const make = Effect.fnUntraced(function* (options: {
     }
     const row = yield* debit(number, due, at).pipe(
       Effect.ensuring(cents > 0 ? accounts.released(number.tenantId, id) : Effect.void),
-      // A number that rested works again; also when the answer of the commit was lost.
+      // A suspended number works again, even if the answer of the commit was lost.
       Effect.ensuring(number.unpaidSuspendedAt === null ? Effect.void : options.forget([number.phoneNumber]))
     )
     return row === null ? { isPaid: false, number } : { isPaid: true, number: { ...number, ...row } }
   })
 
-  /** Pays what is due of the number, the oldest month first, as far as there is money. False: a month is not paid. */
+  /**
+   * Pays the due months of the number, the oldest first, as far as there is money. Returns false when one is not paid.
+   */
   const settle = Effect.fnUntraced(function* (number: Owned) {
     let now = yield* Clock.currentTimeMillis
     let current = number
@@ -86,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return true
   })
 
-  /** What follows from a month without money, for several numbers of a tenant: one letter of each kind. */
+  /** Takes the next step for several unpaid numbers of a tenant, with one letter of each kind. */
   const remind = Effect.fnUntraced(function* (tenantId: Id.TenantId, numbers: ReadonlyArray<Owned>) {
     const at = yield* Clock.currentTimeMillis
     yield* Effect.gen(function* () {
@@ -133,7 +139,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }).pipe(sql.withTransaction, Effect.ensuring(options.forget(numbers.map(({ phoneNumber }) => phoneNumber))))
   })
 
-  /** Releases numbers of a tenant that is closed, for good; false: it has no more, or is not closed. */
+  /** Releases numbers of a closed tenant for good. Returns false when it has no more, or is not closed. */
   const releaseClosed = Effect.fnUntraced(function* (tenantId: Id.TenantId, limit: number) {
     const at = yield* Clock.currentTimeMillis
     const released = yield* Effect.gen(function* () {

@@ -1,10 +1,10 @@
-/** The months of a number, guide/numbers.md#renewals: all times in epoch milliseconds, all days UTC. */
+/** The months of a number, guide/numbers.md#renewals. All times are epoch milliseconds, all days UTC. */
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
 
 /**
- * The moment so many months after `anchorAt`: on the same day at the same time, or on the last day of a month that has
- * no such day.
+ * The moment this many months after `anchorAt`: on the same day at the same time, or on the last day of a month that
+ * has no such day.
  */
 const monthsAfter = (anchorAt: number, months: number): number => {
   const anchor = new Date(anchorAt)
@@ -15,7 +15,7 @@ const monthsAfter = (anchorAt: number, months: number): number => {
 }
 
 /**
- * The first due date behind `at`. Each is counted from the anchor and not from the one before, so that a number of the
+ * The first due date after `at`. Each is counted from the anchor and not from the one before, so that a number of the
  * 31st, which is due on 28 February, is due on 31 March.
  */
 export const after = (anchorAt: number, at: number): number => {

@@ -7,20 +7,20 @@ import { type Job, Jobs } from "../../../runtime/job/Jobs.ts"
 import * as NumberRepo from "../NumberRepo.ts"
 import * as Renewal from "./Renewal.ts"
 
-/** The key is the tenant. */
+/** A job whose key is the tenant. */
 export const kind = "number.renewal"
 const sweepKind = "number.renewals"
 
-/** Due numbers that a sweep looks at; the next one finds the others. */
+/** The due numbers that a sweep looks at; the next one finds the others. */
 const looked = 10_000
-/** Numbers that are read at once, and named by one letter. */
+/** The numbers in one read and in one letter. */
 const portion = 100
-/** A tenant with more to renew goes on with the next sweep, so that the others have their turns. */
+/** A tenant with more to renew continues with the next sweep, so that others have their turns. */
 const turnMs = 20_000
 
 /**
- * When numbers are renewed: a sweep finds the tenants of numbers that are due, and each of them gets a job, so that one
- * with ten thousand numbers does not delay another's one. Money that arrives makes the job due at once.
+ * Schedules renewals: a sweep finds the tenants of due numbers, and each of them gets a job, so that a tenant with ten
+ * thousand numbers does not delay another with one. Money that arrives makes the job due at once.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly forget: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.forEach(yield* repo.renewable(now, looked), put, { discard: true })
   })
 
-  // It waits for nothing: the sweep finds what is not put here.
+  // A failure here is only logged, because the sweep finds the same numbers.
   yield* accounts.onMoneyMoved((tenantId) =>
     Effect.flatMap(repo.owes(tenantId), (owes) => (owes ? put(tenantId) : Effect.void)).pipe(
       Effect.catchCause((cause) => Effect.logWarning("numbers are renewed with the next sweep", cause))

@@ -2,12 +2,12 @@ import type { Letter } from "../../../ports/letter/Letter.ts"
 import type * as NumberLife from "../NumberLife.ts"
 import type { NumberRow } from "../NumberView.ts"
 
-/** Numbers that a letter names. */
+/** The most numbers that a letter names. */
 const named = 20
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
 
-/** What the owner of these numbers is told when a month of them is not paid, guide/numbers.md#renewals. */
+/** The letter to the owner of these numbers when a month of them is not paid, guide/numbers.md#renewals. */
 export const of = (letter: NumberLife.Letter, numbers: ReadonlyArray<NumberRow>): Letter => {
   const what = numbers.length === 1 ? "a phone number" : `${numbers.length} phone numbers`
   const them = numbers.length === 1 ? "it" : "them"
