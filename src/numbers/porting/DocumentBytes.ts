@@ -2,12 +2,11 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 
 /**
- * What a document is, by its own bytes and not by its name: PDF, JPEG, PNG or TIFF, begun and ended as their
- * specifications say. Other files, and those that only begin like one of these, are none.
+ * The type of a document, by its bytes and not by its name: PDF, JPEG, PNG or TIFF, with the beginning and the end that
+ * their specifications require. Other files, and those that only begin like one of these, have none.
  */
 export type ContentType = "application/pdf" | "image/jpeg" | "image/png" | "image/tiff"
 
-/** 10 MiB. */
 export const maxBytes = 10 * 1024 * 1024
 
 const begins = (bytes: Uint8Array, ...head: ReadonlyArray<number>) => head.every((byte, index) => bytes[index] === byte)
@@ -17,7 +16,7 @@ const ends = (bytes: Uint8Array, ...tail: ReadonlyArray<number>) =>
 const text = (bytes: Uint8Array, from: number, to: number) =>
   Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1")
 
-/** ISO 32000-1 section 7.5: a header with a version, and a trailer that says where the cross-reference stands. */
+/** ISO 32000-1 section 7.5: a header with a version, and a trailer with the position of the cross-reference. */
 const isPdf = (bytes: Uint8Array): boolean => {
   if (bytes.length < 64 || !/^%PDF-(1\.[0-7]|2\.0)[\r\n \t]/.test(text(bytes, 0, 10))) return false
   const tail = text(bytes, Math.max(0, bytes.length - 1_024), bytes.length)
@@ -46,7 +45,7 @@ const isTiff = (bytes: Uint8Array): boolean => {
   return entries > 0 && directory + 2 + entries * 12 + 4 <= bytes.length
 }
 
-/** Null: it is none of them. */
+/** Null when it is none of them. */
 export const contentTypeOf = (bytes: Uint8Array): ContentType | null =>
   isPdf(bytes)
     ? "application/pdf"
@@ -58,10 +57,10 @@ export const contentTypeOf = (bytes: Uint8Array): ContentType | null =>
           ? "image/tiff"
           : null
 
-/** How much is hashed in one turn of the event loop. */
+/** The bytes that are hashed in one turn of the event loop. */
 const sliceBytes = 256 * 1024
 
-/** SHA-256 in hex; other fibers have their turns between slices. */
+/** SHA-256 in hex. Other fibers run between slices. */
 export const sha256 = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const hash = createHash("sha256")
   for (let from = 0; from < bytes.length; from += sliceBytes) {

@@ -11,9 +11,9 @@ export interface Sourced {
 }
 
 export type Source =
-  /** It came with the request; null: as something else than base64. */
+  /** The file came with the request; null when it is not base64. */
   | { readonly type: "file"; readonly file: Sourced | null }
-  /** HTTPS; fetched once, by the same rules as prompts. */
+  /** An HTTPS URL that is fetched once, by the same rules as prompts. */
   | { readonly type: "url"; readonly url: string }
 
 const timeoutMs = 30_000

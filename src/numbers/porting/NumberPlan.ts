@@ -10,7 +10,7 @@ const kinds: Readonly<Record<string, OrderedNumber["numberType"]>> = {
   UAN: "national"
 }
 
-/** Country and kind of a number by the numbering plans of the world; null: no plan has it. */
+/** Country and kind of a number by the world's numbering plans; null when it is in no plan. */
 export const of = (
   phoneNumber: string
 ): { readonly countryCode: string; readonly numberType: OrderedNumber["numberType"] | null } | null => {

@@ -5,9 +5,9 @@ import { Numbers } from "../number/Number.ts"
 import * as NumberPlan from "./NumberPlan.ts"
 import type * as PortingView from "./PortingView.ts"
 
-/** Which numbers can come here, guide/porting.md#which-numbers. */
+/** Decides which numbers can be ported here, guide/porting.md#which-numbers. */
 export const make = Effect.map(Numbers, (numbers) => {
-  /** Why a number cannot come, or what it is. */
+  /** Why a number cannot be ported, or its country and type. */
   const judged = Effect.fnUntraced(function* (phoneNumber: string) {
     const plan = NumberPlan.of(phoneNumber)
     if (plan === null) return { reason: "invalid_number" as const }
@@ -44,7 +44,7 @@ export const make = Effect.map(Numbers, (numbers) => {
       ? Effect.void
       : Effect.fail(ApiError.of("unprocessable", "phone_numbers holds a number twice", "phone_numbers"))
   return {
-    /** Why it cannot come; null: an order with it is taken. */
+    /** Why it cannot be ported; null when an order with it is accepted. */
     reason: (phoneNumber: string) => Effect.map(judged(phoneNumber), ({ reason }) => reason),
     chosen,
     unique

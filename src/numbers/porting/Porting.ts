@@ -32,14 +32,14 @@ export {
 } from "./PortingView.ts"
 
 const sweepKind = "porting.sweep"
-/** Orders that one round of the sweep cancels; the next round goes on. */
+/** The most orders that one round of the sweep cancels; the next round continues. */
 const sweepLimit = 500
 
 /**
- * Numbers that move here from another carrier, guide/porting.md. The machine decides (`PortingMachine`); a step, its
+ * Numbers that move here from another carrier, guide/porting.md. The machine decides (`PortingMachine`). A step, its
  * numbers, its letter, its audit line and its receipt are one transaction, under the lock of the order.
  *
- * A submitted order claims its numbers: nobody else can order or port them meanwhile.
+ * A submitted order claims its numbers, so that no other tenant can order or port them meanwhile.
  */
 export class Porting extends Context.Service<
   Porting,
@@ -60,14 +60,14 @@ export class Porting extends Context.Service<
       tenantId: Id.TenantId,
       id: Id.PortingOrderId
     ) => Effect.Effect<PortingView.PortingOrderView, ApiError>
-    /** Of a draft or an exception; numbers of a draft only. */
+    /** Changes a draft or an exception; numbers change only in a draft. */
     readonly update: (
       caller: Audit.Caller,
       id: Id.PortingOrderId,
       change: PortingOrders.OrderChange,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 204: a draft is forgotten; an exception is cancelled. */
+    /** 204: a draft is deleted; an exception is cancelled. */
     readonly remove: (
       caller: Audit.Caller,
       id: Id.PortingOrderId,
@@ -94,17 +94,17 @@ export class Porting extends Context.Service<
       tenantId: Id.TenantId,
       id: Id.PortingOrderId
     ) => Effect.Effect<ReadonlyArray<PortingView.PortingDocumentView>, ApiError>
-    /** `tenantId` null: the operator reads. */
+    /** `tenantId` is null when the operator reads. */
     readonly file: (
       tenantId: Id.TenantId | null,
       id: Id.PortingDocumentId
     ) => Effect.Effect<PortingDocuments.DocumentFile, ApiError>
-    /** For the operator: what has to be worked at, or all of one status. */
+    /** For the operator: the orders that need work, or all of one status. */
     readonly queue: (
       status: PortingView.PortingStatus | null,
       limit: number
     ) => Effect.Effect<ReadonlyArray<PortingView.OrderRow>>
-    /** For the operator: with what tenants are never shown again. */
+    /** For the operator: includes the fields that tenants are never shown again. */
     readonly inspect: (id: Id.PortingOrderId) => Effect.Effect<
       {
         readonly tenantId: Id.TenantId
@@ -114,13 +114,13 @@ export class Porting extends Context.Service<
       },
       ApiError
     >
-    /** What the losing carrier said, by the operator. */
+    /** The operator enters an answer of the losing carrier. */
     readonly told: (id: Id.PortingOrderId, news: News) => Effect.Effect<PortingView.PortingOrderView, ApiError>
     readonly judge: (
       id: Id.PortingDocumentId,
       status: PortingView.DocumentStatus
     ) => Effect.Effect<PortingView.PortingDocumentView, ApiError>
-    /** One round of what the job does by itself: cancels exceptions that nobody answered. */
+    /** Runs one round of the job, which cancels exceptions that were not answered in time. */
     readonly sweep: Effect.Effect<void>
   }
 >()("trunkline/porting/Porting") {
@@ -152,7 +152,7 @@ export class Porting extends Context.Service<
         yield* Effect.forEach(
           yield* repo.unanswered(now - PortingMachine.answerMs, sweepLimit),
           (id) =>
-            // Somebody may have answered meanwhile.
+            // The exception may have been answered meanwhile.
             Effect.ignore(
               change({
                 tenantId: null,
@@ -213,7 +213,7 @@ export class Porting extends Context.Service<
   )
 }
 
-/** What a losing carrier says. */
+/** An answer of the losing carrier. */
 export type News =
   | { readonly type: "exception"; readonly details: ReadonlyArray<PortingView.ExceptionDetail> }
   | { readonly type: "foc"; readonly at: number; readonly losingCarrier: string | null }

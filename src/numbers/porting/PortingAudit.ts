@@ -26,7 +26,7 @@ export const line = (of: {
 
 type Value = string | null | ReadonlyArray<string>
 
-/** What an order is made of, by its name on the wire. */
+/** The visible fields of an order, by their names on the wire. */
 const shown: Readonly<Record<string, (of: Omit<Stored, "state">) => Value>> = {
   status: ({ row }) => row.status,
   phone_numbers: ({ row }) => row.numbers.map(({ phoneNumber }) => phoneNumber),
@@ -51,13 +51,13 @@ const shown: Readonly<Record<string, (of: Omit<Stored, "state">) => Value>> = {
         ].filter((part) => part !== null)
 }
 
-/** What nobody is shown: that it changed is said, and not how. */
+/** The secret fields. The log shows that they changed, and not how. */
 const sealed: Readonly<Record<string, (of: Omit<Stored, "state">) => string | null>> = {
   "end_user.account_number": ({ endUser }) => endUser.accountNumber,
   "end_user.pin_passcode": ({ endUser }) => endUser.pinPasscode
 }
 
-/** What has become of an order, field by field. */
+/** The changes of an order, field by field. */
 export const changesOf = (
   before: Omit<Stored, "state">,
   after: Omit<Stored, "state">

@@ -16,29 +16,29 @@ import * as PortingView from "./PortingView.ts"
 
 export const noOrder = ApiError.of("not_found", "no such porting order")
 
-/** A step of an order that is asked for. */
+/** A requested step of an order. */
 export interface Change {
-  /** Null: of anybody's order, for the operator. */
+  /** Null for the operator, who may change every tenant's order. */
   readonly tenantId: Id.TenantId | null
   readonly id: Id.PortingOrderId
   readonly by: Audit.By
   readonly slot: Slot | null
-  /** What the machine is told. */
+  /** The input to the machine. */
   readonly input: (
     stored: PortingRepo.Stored,
     documents: ReadonlyArray<PortingView.DocumentRow>
   ) => PortingMachine.Input
-  /** What a change makes of the order. */
+  /** The order after an edit. */
   readonly edit?: (stored: PortingRepo.Stored) => Pick<PortingRepo.Stored, "row" | "endUser">
   readonly removes?: boolean
-  /** In place of 200 and the order. */
+  /** Replaces the answer of 200 with the order. */
   readonly answer?: Rendered
   readonly action?: string
 }
 
 /**
- * One step of an order, under its lock: what the machine says, the numbers that it claims or settles, its letter, its
- * audit line and its receipt are one transaction. Null: nothing has changed.
+ * Takes one step of an order, under its lock. The machine's state, the numbers that it claims or settles, its letter,
+ * its audit line and its receipt are one transaction. Returns null when nothing has changed.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -22,18 +22,20 @@ export interface DocumentRequest {
   readonly source: DocumentSource.Source
 }
 
-/** A file for whoever may read it. */
+/** A file for a reader with permission. */
 export interface DocumentFile {
   readonly document: PortingView.DocumentRow
   readonly body: Stream.Stream<Uint8Array>
 }
 
-/** Of an order. */
+/** The most documents of an order. */
 const maxDocuments = 20
-/** Of all orders of a tenant, those that have ended too; what comes at once may go beyond it by a few files. */
+/**
+ * The most bytes in all orders of a tenant, including finished ones. Concurrent uploads may exceed it by a few files.
+ */
 const maxTenantBytes = 1024 ** 3
 
-/** Documents that are written at once: each has a connection of the database meanwhile, and there are a dozen for all. */
+/** The documents that are written at once. Each holds one of the dozen database connections meanwhile. */
 const writing = { places: 2, room: 256 }
 
 const crowded = ApiError.of("service_unavailable", "too many files come at once; try again")
@@ -106,7 +108,7 @@ export const make = Effect.gen(function* () {
     return rendered
   }, Effect.uninterruptible)
 
-  // A file that comes with the request has its place in memory already (`edge/http/request/Authenticated.ts`).
+  // A file in a request has its place in memory already (`edge/http/request/Authenticated.ts`).
   const addDocument = Effect.fn("Porting.addDocument")(
     (caller: Audit.Caller, id: Id.PortingOrderId, request: DocumentRequest, slot: Slot | null) =>
       request.source.type === "file"
@@ -114,7 +116,7 @@ export const make = Effect.gen(function* () {
         : insert(caller, id, request, slot).pipe(
             files.within(caller.tenantId),
             Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
-            // Who waits for a turn may go; what has begun is not interrupted.
+            // A caller that waits for its turn may leave; work that has begun is not interrupted.
             Effect.interruptible
           )
   )

@@ -8,7 +8,7 @@ const named = ({ numbers }: OrderRow): string => {
   return more.length === 0 ? `${first}` : `${first} and ${more.length} more`
 }
 
-/** What the tenant is told when an order comes into this state; null: it knows, or nothing has to be done. */
+/** The letter to the tenant when an order enters this state; null when the tenant knows it, or need not act. */
 export const of = (row: OrderRow, before: PortingMachine.State, after: PortingMachine.State): Letter | null => {
   const say = (subject: string, ...paragraphs: ReadonlyArray<string>): Letter => ({
     subject,

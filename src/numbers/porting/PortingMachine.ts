@@ -3,13 +3,15 @@ import { ApiError } from "../../domain/ApiError.ts"
 import type { DocumentStatus, DocumentType, EndUser, ExceptionDetail, PortingStatus } from "./PortingView.ts"
 
 /**
- * The life of a porting order, guide/porting.md#states: a pure table over what its tenant asks, what the operator tells
- * of the losing carrier, and time that passes.
+ * The life of a porting order, guide/porting.md#states: a pure table over the tenant's requests, the losing carrier's
+ * answers as the operator enters them, and time.
  */
 export interface State {
   readonly status: PortingStatus
   readonly details: ReadonlyArray<ExceptionDetail>
-  /** What the losing carrier found different from its records, as a hash of what it was told. */
+  /**
+   * The fields that differ from the losing carrier's records, each with a hash of the value that the carrier was sent.
+   */
   readonly contested: ReadonlyArray<{ readonly field: keyof EndUser; readonly hash: string }>
   readonly focAt: number | null
   readonly losingCarrier: string | null
@@ -17,7 +19,7 @@ export interface State {
   readonly exceptionAt: number | null
   readonly portedAt: number | null
   readonly cancelledAt: number | null
-  /** Where a cancellation that is refused goes back to. */
+  /** The status to which a refused cancellation returns. */
   readonly beforeCancel: "submitted" | "foc_confirmed" | null
 }
 
@@ -35,7 +37,7 @@ export const draft: State = {
 }
 
 export type Input =
-  /** Asked by the tenant. */
+  /** Requests of the tenant. */
   | { readonly type: "edit"; readonly numbers: boolean }
   | { readonly type: "discard" }
   | {
@@ -45,13 +47,13 @@ export type Input =
     }
   | { readonly type: "cancel" }
   | { readonly type: "add_document" }
-  /** Told by the operator. */
+  /** Answers of the losing carrier, entered by the operator. */
   | { readonly type: "exception"; readonly endUser: EndUser; readonly details: ReadonlyArray<ExceptionDetail> }
   | { readonly type: "foc"; readonly at: number; readonly losingCarrier: string | null }
   | { readonly type: "complete" }
   | { readonly type: "carrier_cancelled" }
   | { readonly type: "cancel_refused" }
-  /** An exception that nobody answered for 14 days. */
+  /** An exception was not answered for 14 days. */
   | { readonly type: "unanswered" }
 
 export type Step =
@@ -62,13 +64,13 @@ export type Step =
 /** How long an exception waits for its answer. */
 export const answerMs = 14 * 24 * 3_600_000
 
-/** Nothing happens to it any more. */
+/** Whether the order has ended, and can no longer change. */
 export const isOver = ({ status }: Pick<State, "status">): boolean => status === "ported" || status === "cancelled"
 
-/** The losing carrier knows of it, so its numbers are claimed here. */
+/** Whether the losing carrier knows of the order, so that its numbers are claimed here. */
 export const claims = ({ status }: Pick<State, "status">): boolean => status !== "draft" && !isOver({ status })
 
-/** What an exception disputes, by its code. Other codes dispute nothing that the tenant told. */
+/** The field that an exception disputes, by its code. Other codes dispute no field of the tenant. */
 const disputed: Readonly<Partial<Record<ExceptionDetail["code"], keyof EndUser>>> = {
   account_number_mismatch: "accountNumber",
   pin_passcode_mismatch: "pinPasscode",
@@ -144,7 +146,7 @@ export const step = (state: State, input: Input, context: { readonly now: number
         losingCarrier: input.losingCarrier ?? state.losingCarrier
       })
     case "complete":
-      // A carrier may be faster than a cancellation.
+      // A carrier may complete the port before it handles a cancellation.
       if (state.status !== "foc_confirmed" && state.status !== "cancel_pending")
         return notNow(state, "no date was confirmed for it")
       return accepted({ ...state, status: "ported", portedAt: now, beforeCancel: null })

@@ -21,7 +21,7 @@ export interface OrderRequest {
   readonly routeId: Id.RouteId | null
 }
 
-/** Absent: as it was. */
+/** Absent fields stay unchanged. */
 export interface OrderChange {
   readonly phoneNumbers?: ReadonlyArray<string>
   readonly customerReference?: string | null
@@ -30,7 +30,7 @@ export interface OrderChange {
   readonly routeId?: Id.RouteId | null
 }
 
-/** Orders of a tenant that go on. */
+/** The most orders of a tenant that have not ended. */
 const maxOpen = 200
 
 const later = (at: number | null | undefined, now: number) =>
@@ -38,7 +38,7 @@ const later = (at: number | null | undefined, now: number) =>
     ? Effect.void
     : Effect.fail(ApiError.of("unprocessable", "requested_foc_at is not in the future", "requested_foc_at"))
 
-/** What a tenant asks of its porting orders. */
+/** A tenant's requests for its porting orders. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -149,7 +149,7 @@ export const make = Effect.gen(function* () {
   ) {
     const found = yield* repo.find(caller.tenantId, id)
     if (found === null) return yield* PortingChange.noOrder
-    // The losing carrier knows of an exception, so that order stays as cancelled.
+    // The losing carrier knows of an exception, so that order is kept as cancelled.
     const answer: Rendered = { status: 204, body: null }
     if (found.status === "exception")
       return yield* asked(caller, id, slot, { input: () => ({ type: "cancel" }), answer })

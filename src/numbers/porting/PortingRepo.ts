@@ -11,7 +11,7 @@ export interface OrderFilters {
   readonly status?: PortingStatus
 }
 
-/** An order with what is never shown of it. */
+/** An order with the fields that are never shown. */
 export interface Stored {
   readonly row: OrderRow
   readonly state: PortingMachine.State
@@ -30,7 +30,7 @@ interface Secrets {
   readonly pinPasscode: string | null
 }
 
-/** How much of a document is in memory at once, in bytes. */
+/** The part of a document that is in memory at once, in bytes. */
 const partBytes = 65_536
 
 /** Rows of `porting_order` and its documents. Failed statements die. */
@@ -91,7 +91,7 @@ export const make = Effect.gen(function* () {
           ${JSON.stringify(row.numbers)}::text::jsonb, ${time(row.requestedFocAt)}, ${row.routeId},
           ${row.customerReference}, ${row.parentId}, ${time(row.createdAt)}, ${time(row.updatedAt)})`),
 
-    /** Orders of the tenant that go on. */
+    /** The number of the tenant's orders that have not ended. */
     countOpen: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly open: number }>`
@@ -100,7 +100,10 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0]?.open ?? 0
       ),
 
-    /** Locks an order until the transaction ends; `tenantId` null: of anybody, for the operator. */
+    /**
+     * Locks an order until the transaction ends. `tenantId` is null for the operator, who may lock every tenant's
+     * order.
+     */
     lock: (tenantId: TenantId | null, id: PortingOrderId) =>
       Effect.map(
         Effect.orDie(sql<Columns>`
@@ -146,14 +149,14 @@ export const make = Effect.gen(function* () {
         })
       ),
 
-    /** What the operator has to work at, the one that has waited longest first. */
+    /** The orders that the operator has to work on, the one that has waited longest first. */
     queue: (status: PortingStatus | null, limit: number) =>
       Effect.orDie(sql<OrderRow>`
         SELECT ${shown} FROM porting_order
         WHERE ${status === null ? sql`status IN ('submitted', 'foc_confirmed', 'cancel_pending')` : sql`status = ${status}`}
         ORDER BY updated_at, id LIMIT ${limit}`),
 
-    /** Orders whose exception came before `at`. */
+    /** Orders whose exception is older than `before`. */
     unanswered: (before: number, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: PortingOrderId }>`
@@ -166,7 +169,7 @@ export const make = Effect.gen(function* () {
       Effect.orDie(sql<DocumentRow>`
         SELECT ${documentColumns} FROM porting_document WHERE porting_order_id = ${orderId} ORDER BY created_at, id`),
 
-    /** Of all documents of a tenant. */
+    /** The bytes of all documents of a tenant. */
     documentBytes: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly bytes: number }>`
@@ -199,7 +202,7 @@ export const make = Effect.gen(function* () {
         }
       }),
 
-    /** One part of a document's bytes, from 0 on; null: there is none behind the last. */
+    /** One part of a document's bytes, from 0 on; null after the last. */
     part: (id: PortingDocumentId, part: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly bytes: Uint8Array }>`

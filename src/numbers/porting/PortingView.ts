@@ -4,7 +4,7 @@ import * as Field from "../../domain/schema/Field.ts"
 import type { NumberId, PortingDocumentId, PortingOrderId, RouteId, TenantId } from "../../domain/Id.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
-/** Porting orders and their documents, guide/porting.md: rows, and how they are shown. */
+/** Porting orders and their documents, guide/porting.md: their rows, and how they are shown. */
 
 export const PortingStatus = Schema.Literals([
   "draft",
@@ -23,7 +23,7 @@ export type DocumentType = typeof DocumentType.Type
 export const DocumentStatus = Schema.Literals(["pending", "verified", "rejected"])
 export type DocumentStatus = typeof DocumentStatus.Type
 
-/** Why a losing carrier refuses. */
+/** The reasons of a losing carrier to refuse. */
 export const ExceptionCode = Schema.Literals([
   "account_number_mismatch",
   "pin_passcode_mismatch",
@@ -70,7 +70,7 @@ const address = Schema.NullOr(Address).pipe(
   Schema.annotateEncoded({ description: "Where the losing carrier serves the customer." })
 )
 
-/** Whose the numbers are with the losing carrier. Null: not told yet. */
+/** The owner of the numbers at the losing carrier. A field is null until it is given. */
 export const EndUser = Wire.struct({
   entityName: Wire.absentIs(null, entityName),
   authorizedPersonName: Wire.absentIs(null, authorizedPersonName),
@@ -81,7 +81,7 @@ export const EndUser = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "PortingEndUser" }))
 export type EndUser = typeof EndUser.Type
 
-/** What is left out stays. */
+/** Absent fields stay unchanged. */
 export const EndUserChange = Wire.struct({
   entityName: Schema.optionalKey(entityName),
   authorizedPersonName: Schema.optionalKey(authorizedPersonName),
@@ -166,7 +166,7 @@ export const Portability = Wire.struct({
 export type Portability = typeof Portability.Type
 export const portability = Wire.encoder(Portability)
 
-/** Times in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export interface DocumentRow {
   readonly id: PortingDocumentId
   readonly portingOrderId: PortingOrderId
