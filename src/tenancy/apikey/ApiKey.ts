@@ -19,26 +19,26 @@ import * as Recognition from "./Recognition.ts"
 export { ApiKey, CreatedApiKey } from "./ApiKeyView.ts"
 
 interface CreateRequest {
-  /** 1 to 120 characters. */
+  /** The name has 1 to 120 characters. */
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly expiresAtMs: number | null
 }
 
-/** A member who has logged in. */
+/** The login of a member. */
 interface Login {
   readonly tenantId: Id.TenantId
   readonly member: { readonly id: Id.UserId; readonly name: string; readonly role: string }
   readonly at: number
   readonly expiresAtMs: number
   readonly ip: string | null
-  /** Of the login: the key's id is derived from it. */
+  /** The seed of the login. The key's id is derived from it. */
   readonly seed: string
 }
 
 const nobodys = { memberId: null, isLogin: false }
 
-/** A key just made: the only moment at which its plaintext exists outside the client. */
+/** A new key. Only at this moment does its plaintext exist outside the client. */
 interface FirstKey {
   readonly id: Id.ApiKeyId
   readonly prefix: string
@@ -54,11 +54,11 @@ const inThePast = invalid("expires_at must be in the future", "expires_at")
 const livesLonger = ApiError.of("forbidden", "a key cannot live longer than the key that makes it", "expires_at")
 const notFound = ApiError.of("not_found", "no such API key")
 
-/** Verified keys, and tenants whose status is known, kept in memory. */
+/** The most verified keys in memory, and the most tenants whose status is. */
 const remembered = 10_000
 
 /**
- * API keys, guide/authentication.md#keys: they are made, listed, revoked and recognised here.
+ * Makes, lists, revokes and recognizes API keys, guide/authentication.md#keys.
  *
  * `authenticate` answers from memory after the first time. The next request sees a revocation that this process made.
  */
@@ -66,16 +66,16 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     /**
-     * 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold, and for a life
-     * that is longer than the caller's. A person who is logged in may make a key that lives longer than the login; what
-     * a member's key makes is the member's too.
+     * 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold, and for a
+     * life that is longer than the caller's. A logged-in member may make a key that lives longer than the login. A key
+     * that a member's key makes belongs to the member too.
      */
     readonly create: (
       caller: Audit.Caller,
       request: CreateRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** The same by the operator, who may give any scope and any life; no receipt. */
+    /** Makes a key by the operator, with any scope and any life. There is no receipt. */
     readonly issue: (
       tenantId: Id.TenantId,
       request: CreateRequest
@@ -86,21 +86,21 @@ export class ApiKeys extends Context.Service<
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<FirstKey>
-    /** A key for a member who has logged in, inside the caller's transaction. */
+    /** Makes a key for a member's login, inside the caller's transaction. */
     readonly loginWithin: (login: Login) => Effect.Effect<{ readonly id: Id.ApiKeyId; readonly plaintext: string }>
-    /** Revokes a member's keys inside the caller's transaction, after which it calls `memberChanged`. */
+    /** Revokes a member's keys inside the caller's transaction. The caller calls `memberChanged` after it. */
     readonly revokeOfWithin: (
       member: { readonly id: Id.UserId; readonly tenantId: Id.TenantId },
       which: "all" | "logins",
       at: number
     ) => Effect.Effect<ReadonlyArray<Id.ApiKeyId>>
-    /** After the transaction that changed a member: the next request of the member's keys sees it. */
+    /** Called after a transaction that changed a member, so that the next request with the member's keys sees it. */
     readonly memberChanged: (memberId: Id.UserId) => Effect.Effect<void>
     readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
     readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
-    /** Revokes a key of this tenant by the operator; one that is revoked already stays as it is. */
+    /** Revokes a key of this tenant by the operator. A key that is revoked already stays unchanged. */
     readonly revokeByOperator: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
-    /** 204, also for a key that is revoked already. */
+    /** 204, even for a key that is revoked already. */
     readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
     readonly tenantStatus: (tenantId: Id.TenantId) => Effect.Effect<TenantStatus>
@@ -236,7 +236,7 @@ export class ApiKeys extends Context.Service<
         }).pipe(
           sql.withTransaction,
           Effect.orDie,
-          // Runs even when the answer of the commit was lost: a key that is forgotten in vain only costs another look.
+          // Runs even if the answer of the commit was lost: forgetting a key in vain costs only another look.
           Effect.ensuring(Effect.sync(() => recognition.revoked(id)))
         )
         return rendered
@@ -246,7 +246,7 @@ export class ApiKeys extends Context.Service<
         capacity: remembered,
         lookup: (tenantId: Id.TenantId) =>
           Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
-            // A key without a tenant cannot exist (foreign key); if it did, it would open nothing.
+            // A key without a tenant cannot exist (foreign key). If it did, it would give no access.
             Effect.map((rows) => rows[0]?.status ?? "closed")
           )
       })
@@ -271,12 +271,12 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-/** Whether what ends at `one` goes on when `other` has ended; null: it never ends. */
+/** Whether a key that ends at `one` outlives a key that ends at `other`; null: it never ends. */
 const outlives = (one: number | null, other: number | null): boolean => other !== null && (one === null || one > other)
 
 const hasEnded = ({ expiresAtMs }: CreateRequest, at: number): boolean => expiresAtMs !== null && expiresAtMs <= at
 
-/** Only known scopes, at least one, and none that is not held. `*` beside others is `*`. */
+/** Returns the wanted scopes if they are known, at least one, and all held. `*` beside others is `*`. */
 const grantable = (held: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")

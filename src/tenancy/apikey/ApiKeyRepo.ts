@@ -10,9 +10,9 @@ export interface StoredKey extends ApiKeyRow, Stored {
   readonly tenantId: TenantId
 }
 
-/** A key with the member whose it is. */
+/** A key with its member. */
 interface FoundKey extends StoredKey {
-  /** Null: it is nobody's, or its member is gone or disabled. */
+  /** Null when the key has no member, or when its member is gone or disabled. */
   readonly member: Acting | null
 }
 
@@ -59,7 +59,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0] ?? null
       ),
 
-    /** Newest first; revoked keys stay. */
+    /** The newest first; revoked keys stay in the list. */
     list: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
         read({
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
         })
       ),
 
-    /** True: this statement revoked it. A second revocation changes nothing. */
+    /** Returns true when this statement revoked it. A second revocation changes nothing. */
     revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
       Effect.map(
         Effect.orDie(sql`
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows.length === 1
       ),
 
-    /** Revokes the keys of a member that are not revoked yet: all, or those of logins only. */
+    /** Revokes the keys of a member that are not revoked yet: all, or only those of logins. */
     revokeOf: (tenantId: TenantId, memberId: UserId, which: "all" | "logins", at: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: ApiKeyId }>`

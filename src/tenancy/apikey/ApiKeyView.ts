@@ -20,9 +20,9 @@ const fields = {
   createdAt: Field.time("When it was created.")
 }
 
-/** An API key, guide/authentication.md#keys. The secret is in no view but that of its creation. */
+/** An API key, guide/authentication.md#keys. Only the view of its creation contains the secret. */
 export const ApiKey = Wire.struct(fields).pipe(Schema.annotateEncoded({ identifier: "ApiKey" }))
-/** Times in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export type ApiKeyRow = typeof ApiKey.Type
 export type ApiKeyView = typeof ApiKey.Encoded
 

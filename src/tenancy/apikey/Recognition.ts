@@ -16,11 +16,11 @@ const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown,
 
 /** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000
-/** Keys that are looked up and hashed at once; callers with keys that nobody knows take turns by address. */
+/** Keys that are looked up and hashed at once. Callers with unknown keys take turns by address. */
 const verifying = { places: 4, room: 256, patienceMs: 5_000 }
 
 /**
- * Whose a key is. It is answered from memory after the first time, up to `remembered` keys; what changes a key says so
+ * Recognizes keys, from memory after the first time, up to `remembered` keys. Each change of a key must be reported
  * here.
  */
 export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefix" | "used">, remembered: number) {
@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefi
     const row = candidates.find((candidate) => Credential.matches(credential, candidate))
     if (row === undefined || row.revokedAt !== null) return yield* unauthorized
     const { member } = row
-    // The key of a member who is gone or disabled.
+    // The key's member is gone or disabled.
     if (row.memberId !== null && member === null) return yield* unauthorized
     const usedAgoMs =
       row.lastUsedAt === null ? Infinity : Math.max(0, (yield* Clock.currentTimeMillis) - row.lastUsedAt)
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefi
     return key
   })
 
-  /** `ip`: where the request comes from. */
+  /** `ip` is the address of the request's client. */
   const authenticate = Effect.fnUntraced(function* (
     credential: string,
     ip: string | null
@@ -81,9 +81,9 @@ export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefi
 
   return {
     authenticate,
-    /** This key opens nothing any more. */
+    /** The key is not accepted any more. */
     revoked: verified.revoke,
-    /** A member's keys are looked up again. */
+    /** The keys of the member are looked up again. */
     forgetOf: verified.forgetOf
   } as const
 })

@@ -2,26 +2,25 @@ import type { Acting } from "../../runtime/audit/Audit.ts"
 import type { ApiKeyId, TenantId, UserId } from "../../domain/Id.ts"
 import * as Credential from "./Credential.ts"
 
-/** A key that was found and compared once; only its time and its last use change. */
+/** A key that was found and compared once. Only its last use changes. */
 export interface VerifiedKey {
   readonly id: ApiKeyId
   readonly tenantId: TenantId
   readonly name: string
-  /** What it may do: at most what its member's role allows. */
+  /** The key's scopes, at most those of its member's role. */
   readonly scopes: ReadonlyArray<string>
-  /** Null: it is nobody's. */
+  /** Null when it has no member. */
   readonly member: Acting | null
   readonly expiresAt: number | null
-  /** When `last_used_at` was last written, on the monotonic clock; -Infinity: never. */
+  /** The last time at which `last_used_at` was written, on the monotonic clock; -Infinity for never. */
   usedAt: number
 }
 
 /**
- * Verified credentials, in memory: at most `capacity`; beyond that the oldest is forgotten, and verified again.
+ * Verified credentials in memory, at most `capacity`. Beyond that the oldest is forgotten, and verified again later.
  *
  * A row that was read before a revocation is not remembered after it: `remember` takes the `generation` from before the
- * read, and does nothing when a key was revoked, or a
- * member changed, since.
+ * read, and does nothing when a key was revoked, or a member changed, since then.
  */
 export const make = (capacity: number) => {
   const byFingerprint = new Map<string, VerifiedKey>()
@@ -51,7 +50,7 @@ export const make = (capacity: number) => {
       generation++
       forget(keyId)
     },
-    /** Forgets the keys of a member: what they may do is looked up again. */
+    /** Forgets the keys of a member, so that their scopes are looked up again. */
     forgetOf: (memberId: UserId): void => {
       generation++
       for (const { id, member } of byFingerprint.values()) if (member?.id === memberId) forget(id)
