@@ -8,7 +8,7 @@ import type * as TeamRepo from "./TeamRepo.ts"
 const forbidden = ApiError.of("forbidden", "you cannot change the team any more")
 
 /**
- * Who asks for a change of the team, as of now, under the lock of the team: whoever was demoted or removed while the
+ * The present authority of the caller, read under the lock of the team: a member who was demoted or removed while the
  * request waited can do no more.
  */
 export const of = Effect.fnUntraced(function* (
@@ -22,7 +22,7 @@ export const of = Effect.fnUntraced(function* (
   return Scope.grants(scopes, "team:write") ? { scopes, role: member.role } : yield* forbidden
 })
 
-/** Fails where the actor may not give this role, or touch who has it. */
+/** Fails when the actor may not give this role, or may not change a member with it. */
 export const covers = (actor: Role.Actor, role: Role.Role, param: string | undefined): Effect.Effect<void, ApiError> =>
   Role.covers(actor, role)
     ? Effect.void

@@ -16,7 +16,7 @@ import * as TeamView from "./TeamView.ts"
 import * as Token from "./Token.ts"
 
 const lifetimeMs = 7 * 24 * 3_600_000
-/** Of one workspace, at once. */
+/** The most pending invitations of one workspace. */
 const pendingLimit = 100
 
 export interface Acceptance {
@@ -31,10 +31,10 @@ const emailUsed = ApiError.of("conflict", "this e-mail address has an account al
 const notFound = ApiError.of("not_found", "no such invitation")
 
 /**
- * Invitations to a team, guide/team.md#invitations: bound to an address, good once and for seven days.
+ * Invitations to a team, guide/team.md#invitations: bound to an address, valid once and for seven days.
  *
- * Who invites does not learn whether an address has an account elsewhere. Only who holds the token does, who can read
- * the mail of that address.
+ * The inviting member does not learn whether an address has an account elsewhere. Only the holder of the token does,
+ * who can read the mail of that address.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
   const sql = yield* SqlClient.SqlClient
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
 
   const accept = Effect.fn("Invitations.accept")(function* (request: Acceptance, ip: string | null) {
     const hash = Token.hashOf(request.token)
-    // Of many with one token, none is hashed for after the first has won.
+    // When many requests have one token, none is hashed for after the first has succeeded.
     const check = Effect.gen(function* () {
       const invited = yield* repo.open(hash, yield* Clock.currentTimeMillis)
       if (invited === null) return yield* unusable

@@ -16,8 +16,8 @@ export const lifetimeMs = 12 * 3_600_000
 const wrong = ApiError.of("invalid_credentials", "the e-mail address or the password is wrong")
 
 /**
- * Gives a member who knows the password a key for twelve hours, guide/authentication.md#login. An address that nobody
- * has, a wrong password and a disabled member answer alike, and as fast.
+ * Gives a member who knows the password a key for twelve hours, guide/authentication.md#login. An unknown address, a
+ * wrong password and a disabled member get the same answer, in the same time.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -11,15 +11,15 @@ import * as Authority from "./Authority.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import * as TeamView from "./TeamView.ts"
 
-/** At least one of them. */
+/** At least one of them is given. */
 export type MemberChange = Partial<Pick<TeamView.MemberRow, "role" | "status">>
 
 const notFound = ApiError.of("not_found", "no such member")
 const lastOwner = ApiError.of("conflict", "the last owner of a workspace stays an active owner")
 
 /**
- * Changes of members, guide/team.md#members. Those of one team happen one after the other, each by what the one before
- * has left: of two owners who remove each other, one stays.
+ * Changes members, guide/team.md#members. The changes of one team run one after the other, each on the result of the
+ * one before: of two owners who remove each other, one stays.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -28,7 +28,7 @@ export const make = Effect.gen(function* () {
   const apiKeys = yield* ApiKeys
   const repo = yield* TeamRepo.make
 
-  /** The end of what the member holds and has promised to others; gives the audit lines of it. */
+  /** Ends the member's keys and invitations, and returns the audit lines. */
   const endOf = Effect.fnUntraced(function* (
     member: { readonly id: Id.UserId; readonly tenantId: Id.TenantId },
     which: "keys and invitations" | "invitations",
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
     ]
   })
 
-  /** Under the lock of the team: `to` null removes the member. */
+  /** Runs under the lock of the team. `to` null removes the member. */
   const settle = (caller: Audit.Caller, id: Id.UserId, to: MemberChange | null, slot: Slot | null) =>
     Effect.gen(function* () {
       const { ip, tenantId } = caller
@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
     }).pipe(
       sql.withTransaction,
       Effect.catchTag("SqlError", Effect.die),
-      // Runs even when the answer of the commit was lost.
+      // Runs even if the answer of the commit was lost.
       Effect.ensuring(apiKeys.memberChanged(id)),
       Effect.uninterruptible
     )

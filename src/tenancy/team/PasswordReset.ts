@@ -19,10 +19,10 @@ const kind = "password_reset.asking"
 const unusable = ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
 
 /**
- * A new password by a link in a letter, guide/authentication.md#password-reset: good once and for an hour.
+ * A new password by a link in a letter, guide/authentication.md#password-reset. The link is valid once and for an hour.
  *
- * Whoever asks is answered before anybody looks whose the address is: the request is a row, whosever it is. So neither
- * the answer nor its time tells whether an address is known. The letter goes to the address that is stored.
+ * The request is a row, whatever its address, and is answered before the address is looked up. So neither the answer
+ * nor its time reveals whether an address is known. The letter goes to the address that is stored.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
   const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     const find = Effect.flatMap(Clock.currentTimeMillis, (at) => repo.resetting(hash, at))
     const member = yield* find
     if (member === null) return yield* unusable
-    // Of many with one token, none is hashed for after the first has won.
+    // When many requests have one token, none is hashed for after the first has succeeded.
     const isUsable = Effect.flatMap(find, (found) => (found === null ? Effect.fail(unusable) : Effect.void))
     const passwordHash = yield* passwords.hash(password, ip, isUsable)
     const at = yield* Clock.currentTimeMillis
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     }).pipe(
       sql.withTransaction,
       Effect.catchTag("SqlError", Effect.die),
-      // Runs even when the answer of the commit was lost.
+      // Runs even if the answer of the commit was lost.
       Effect.ensuring(apiKeys.memberChanged(id)),
       Effect.uninterruptible
     )

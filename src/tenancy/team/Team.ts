@@ -14,15 +14,15 @@ import type { InvitationView, MemberView } from "./TeamView.ts"
 
 export { Invitation, Member, RoleEntry, roles, LoggedIn } from "./TeamView.ts"
 
-/** The people of a tenant, guide/team.md: how they log in, what they may do, and how they come and go. */
+/** The people of a tenant, guide/team.md: how they log in, what they may do, and how they join and leave. */
 export class Team extends Context.Service<
   Team,
   {
-    /** 200 with a key for twelve hours; 401 alike for an unknown address, a wrong password and a disabled member. */
+    /** 200 with a key for twelve hours. An unknown address, a wrong password and a disabled member get the same 401. */
     readonly login: (email: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly requestReset: (email: string) => Effect.Effect<Rendered>
-    /** 200 and the end of all logins of the member; 400 for a token that is unknown, used or expired. */
+    /** 200, which ends all logins of the member; 400 for a token that is unknown, used or expired. */
     readonly confirmReset: (token: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     readonly members: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<MemberView>>
     /** 403 beyond what the caller may do, 409 for the last owner. */
@@ -42,17 +42,17 @@ export class Team extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     readonly invitations: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<InvitationView>>
     readonly invitation: (tenantId: TenantId, id: InvitationId) => Effect.Effect<InvitationView, ApiError>
-    /** 204, also for one that is revoked already; 409 for one that was accepted. */
+    /** 204, even for one that is revoked already; 409 for one that was accepted. */
     readonly revokeInvitation: (
       caller: Audit.Caller,
       id: InvitationId,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 201 with the new member; 400 for a token that cannot be used, 409 where the address has an account by now. */
+    /** 201 with the new member; 400 for a token that cannot be used, 409 when the address has an account by now. */
     readonly accept: (request: Invitations.Acceptance, ip: string | null) => Effect.Effect<Rendered, ApiError>
   }
 >()("trunkline/team/Team") {
-  /** `baseUrl`: without a trailing slash, for links in letters. */
+  /** `baseUrl` has no trailing slash; links in letters begin with it. */
   static readonly layer = (options: { readonly baseUrl: string }) =>
     Layer.effect(
       Team,

@@ -5,7 +5,7 @@ import type { Role } from "../../domain/Role.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import * as TeamView from "./TeamView.ts"
 
-/** A member as its login needs it. */
+/** The data of a member that a login needs. */
 export interface Credentials {
   readonly id: UserId
   readonly tenantId: TenantId
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
     (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
   const credentials = sql`m.id::text AS id, m.tenant_id::text AS "tenantId", m.email, m.first_name AS "firstName",
     m.last_name AS "lastName", m.role, m.password_hash AS "passwordHash"`
-  /** Whose tenant is closed is nobody. */
+  /** Members of closed tenants do not count. */
   const ofActive = sql`FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed' WHERE m.status = 'active'`
   const invitation = sql`id::text AS id, email, role,
     CASE WHEN status = 'pending' AND expires_at <= now() THEN 'expired' ELSE status END AS status,
@@ -48,7 +48,7 @@ export const make = Effect.gen(function* () {
     AND i.expires_at > ${time(at)} AND EXISTS (SELECT FROM tenant t WHERE t.id = i.tenant_id AND t.status <> 'closed')`
 
   return {
-    /** Changes of one team wait for each other, until the end of the caller's transaction. */
+    /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
     lock: (tenantId: TenantId) => Effect.orDie(sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`),
 
     tenantName: (tenantId: TenantId) =>
@@ -60,7 +60,7 @@ export const make = Effect.gen(function* () {
     credentials: (email: string) =>
       Effect.map(Effect.orDie(sql<Credentials>`SELECT ${credentials} ${ofActive} AND m.email = ${email}`), one),
 
-    /** Notes a login; false when the member or the password has changed since it was looked at. */
+    /** Records a login; false when the member or the password has changed since they were read. */
     loggedIn: ({ id, passwordHash }: Credentials, at: number) =>
       Effect.map(
         Effect.orDie(sql`
@@ -79,7 +79,7 @@ export const make = Effect.gen(function* () {
         INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
         VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${time(token.until)}, ${time(token.at)})`),
 
-    /** The active member whom a token that is not used lets choose a password. */
+    /** The active member who may choose a password with an unused token. */
     resetting: (hash: string, at: number) =>
       Effect.map(
         Effect.orDie(sql<Credentials>`
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
         one
       ),
 
-    /** Uses up this token, and with it all others of the member that reset the password; false when it is used. */
+    /** Uses up this token and all other reset tokens of the member; false when it is used already. */
     useReset: (hash: string, memberId: UserId, at: number) =>
       Effect.map(
         Effect.orDie(sql`
@@ -133,7 +133,7 @@ export const make = Effect.gen(function* () {
         one
       ),
 
-    /** Whether somebody else than this member owns the tenant and is active. */
+    /** Whether the tenant has another active owner. */
     hasOtherOwner: (tenantId: TenantId, id: UserId) =>
       Effect.map(
         Effect.orDie(sql`
@@ -152,7 +152,7 @@ export const make = Effect.gen(function* () {
     isMember: (tenantId: TenantId, email: string) =>
       Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND email = ${email}`), changed),
 
-    /** How many can be accepted still, and how many of those are for this address. */
+    /** Counts the invitations that can still be accepted: all of them, and those to this address. */
     pending: (tenantId: TenantId, email: string) =>
       Effect.map(
         Effect.orDie(sql<{ readonly all: number; readonly same: number }>`
@@ -193,7 +193,7 @@ export const make = Effect.gen(function* () {
         one
       ),
 
-    /** False: it is not pending any more. */
+    /** Returns false when it is no longer pending. */
     revoke: (tenantId: TenantId, id: InvitationId) =>
       Effect.map(
         Effect.orDie(sql`
@@ -202,7 +202,7 @@ export const make = Effect.gen(function* () {
         changed
       ),
 
-    /** What this member has promised to others. */
+    /** Revokes the pending invitations of this member. */
     revokeBy: (tenantId: TenantId, memberId: UserId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: InvitationId }>`
@@ -214,7 +214,7 @@ export const make = Effect.gen(function* () {
     open: (tokenHash: string, at: number) =>
       Effect.map(Effect.orDie(sql<Invited>`SELECT ${invited} FROM invitation i WHERE ${isOpen(tokenHash, at)}`), one),
 
-    /** Uses up the token; null when it cannot be used any more. */
+    /** Uses up the token; null when it can no longer be used. */
     accept: (tokenHash: string, at: number) =>
       Effect.map(
         Effect.orDie(sql<Invited>`
@@ -224,7 +224,7 @@ export const make = Effect.gen(function* () {
 
     emailUsed: (email: string) => Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), changed),
 
-    /** A member whose address is verified; false: somebody has this e-mail already. */
+    /** Inserts a member whose address is verified; false when the e-mail is taken. */
     join: (row: {
       readonly id: UserId
       readonly tenantId: TenantId

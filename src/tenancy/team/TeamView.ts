@@ -7,7 +7,7 @@ import * as Wire from "../../domain/schema/Wire.ts"
 const email = Field.text("Lower case.", "ada@example.com")
 const role = Field.oneOf("What the member may do.", Role.roles)
 
-/** A person of the workspace, guide/team.md#members. */
+/** A person in the workspace, guide/team.md#members. */
 export const Member = Wire.struct({
   id: Field.uuid(UserId, "The member."),
   email,
@@ -19,7 +19,7 @@ export const Member = Wire.struct({
   lastLoginAt: Field.timeOrNull("Null: never."),
   createdAt: Field.time("When the member joined.")
 }).pipe(Schema.annotateEncoded({ identifier: "Member" }))
-/** Times in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export type MemberRow = typeof Member.Type
 export type MemberView = typeof Member.Encoded
 export const member = Wire.encoder(Member)
@@ -37,7 +37,7 @@ export type InvitationRow = typeof Invitation.Type
 export type InvitationView = typeof Invitation.Encoded
 export const invitation = Wire.encoder(Invitation)
 
-/** What a role allows, guide/team.md#roles. */
+/** A role and its permissions, guide/team.md#roles. */
 export const RoleEntry = Wire.struct({
   slug: role,
   name: Field.text("For people.", "Developer"),
