@@ -2,13 +2,13 @@ import { hash } from "node:crypto"
 import * as EmailAddress from "../../domain/EmailAddress.ts"
 
 /**
- * Who an e-mail address belongs to, as far as its spelling may vary at the providers that are known to ignore a part of
- * it. It decides who gets a trial credit, guide/money.md#the-balance, and nothing else.
+ * Identifies the owner of an e-mail address across its spellings at providers that are known to ignore a part of it.
+ * Only the trial credit depends on it, guide/money.md#the-balance.
  */
 interface Provider {
-  /** The names of one and the same mailbox; the first one stands for all. */
+  /** The domains of one and the same mailbox. The first one represents all. */
   readonly domains: readonly [string, ...ReadonlyArray<string>]
-  /** What is ignored before the `@`, besides what follows a `+`. */
+  /** The characters that are ignored before the `@`, besides everything after a `+`. */
   readonly ignores: RegExp | null
 }
 
@@ -22,7 +22,7 @@ const providers: ReadonlyArray<Provider> = [
   }))
 ]
 
-/** The address in the one spelling that stands for all of its spellings. */
+/** The one spelling that represents all spellings of the address. */
 export const folded = (email: string): string => {
   const address = EmailAddress.canonical(email)
   const at = address.lastIndexOf("@")
@@ -33,5 +33,5 @@ export const folded = (email: string): string => {
   return `${provider.ignores === null ? untagged : untagged.replaceAll(provider.ignores, "")}@${provider.domains[0]}`
 }
 
-/** As it is kept: SHA-256 of the folded address, in hex. */
+/** The stored form: SHA-256 of the folded address, in hex. */
 export const of = (email: string): string => hash("sha256", folded(email), "hex")

@@ -18,11 +18,11 @@ import * as TenantView from "./TenantView.ts"
 export const lifetimeMs = 7 * 24 * 3_600_000
 
 /**
- * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is kept as a
- * hash, and is good once and for seven days.
+ * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is stored as a
+ * hash, and is valid once and for seven days.
  *
- * No answer waits for a mail server, and none for a look at whose an address is: a request for another letter is a row
- * of its own, whosever the address is. So the time that an answer takes does not tell whether an address is known.
+ * No answer waits for a mail server, nor for a lookup of the address: a request for another letter is a row, whatever
+ * its address. So the time of an answer does not reveal whether an address is known.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
   const sql = yield* SqlClient.SqlClient
@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const entropy = yield* Entropy
   const repo = yield* TenantRepo.make
 
-  /** Inside the caller's transaction: makes a token for a member and posts the letter with it. */
+  /** Inside the caller's transaction, makes a token for a member and posts the letter with it. */
   const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
     const untilMs = at + lifetimeMs
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     }).pipe(sql.withTransaction, Effect.orDie)
     if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
     yield* onboarding.verified(member.tenantId)
-    // The token is used: whatever the database does now, this has happened.
+    // The token is used, so the answer succeeds even if the database fails now.
     const tenant = yield* Effect.catchCause(repo.find(member.tenantId), () => Effect.succeed(member.tenant))
     if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))
     const body = TenantView.verified({ emailVerified: true, tenant })
@@ -91,8 +91,8 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   }, Effect.uninterruptible)
 
   /**
-   * Suspends tenants that let seven days pass (only where mail reaches people), and frees those that have verified
-   * since.
+   * Suspends tenants that let seven days pass (only where mail reaches people), and reactivates those that have
+   * verified since.
    */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   return {
     askWithin,
     verify,
-    /** The answer is the same, and as fast, for every address. */
+    /** Every address gets the same answer, in the same time. */
     resend: (email: string): Effect.Effect<Rendered> =>
       jobs
         .put({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })

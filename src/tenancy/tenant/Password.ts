@@ -1,19 +1,19 @@
 import { Context, Effect } from "effect"
 import { scrypt, timingSafeEqual } from "node:crypto"
 
-/** scrypt, RFC 7914. */
+/** Parameters of scrypt, RFC 7914. */
 export interface Work {
-  /** In Unicode's form NFKC. */
+  /** The password in Unicode normalization form NFKC. */
   readonly password: string
   readonly salt: Uint8Array
-  /** Bytes of the hash. */
+  /** The length of the hash in bytes. */
   readonly length: number
   readonly cost: { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
 }
 
-/** Who hashes: the threads that Node has for such work, or others. Nothing stops a hash that has begun. */
+/** Hashes with the threads that Node has for such work, or with others. A hash that has begun cannot be stopped. */
 export class Hashing extends Context.Reference<{
-  /** How many are hashed at once. */
+  /** The number of hashes at once. */
   readonly places: number
   readonly scrypt: (work: Work) => Effect.Effect<Uint8Array>
 }>("trunkline/tenant/Hashing", {
@@ -29,14 +29,15 @@ export class Hashing extends Context.Reference<{
 }) {}
 
 /**
- * 32 MiB and about 0.1 s for each try. Stored hashes stay readable when the cost is raised, because each names its own.
+ * 32 MiB and about 0.1 s for each guess. Stored hashes stay readable when the cost is raised, because each names its
+ * own.
  */
 const cost = { N: 32_768, r: 8, p: 3 } as const
 const maxmem = 64 * 1024 * 1024
 
 /**
- * `scrypt$N$r$p$<salt>$<32-byte hash>`, both in base64url. `salt`: 16 random bytes. Nothing interrupts it, because
- * nothing can stop the core that it has taken.
+ * Returns `scrypt$N$r$p$<salt>$<32-byte hash>`, both in base64url. `salt` is 16 random bytes. It is uninterruptible,
+ * because nothing can stop a hash that has begun on its core.
  */
 export const hash = (password: string, salt: Uint8Array): Effect.Effect<string> =>
   Effect.flatMap(Hashing, ({ scrypt }) =>
@@ -49,7 +50,7 @@ export const hash = (password: string, salt: Uint8Array): Effect.Effect<string> 
     Effect.uninterruptible
   )
 
-/** Whether it is the password that this hash was made of; false for a hash of another kind. */
+/** Whether this hash was made of the password; false for a hash of another kind. */
 export const matches = (password: string, stored: string): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const [kind, N, r, p, salt, expected] = stored.split("$")
@@ -65,5 +66,5 @@ export const matches = (password: string, stored: string): Effect.Effect<boolean
     return wanted.length > 0 && timingSafeEqual(wanted, derived)
   }).pipe(Effect.uninterruptible)
 
-/** A hash that no password has, and that costs what any other does. */
+/** A hash that no password has, and that takes as long to check as any other. */
 export const nobodys = `scrypt$${cost.N}$${cost.r}$${cost.p}$${"A".repeat(22)}$${"A".repeat(43)}`

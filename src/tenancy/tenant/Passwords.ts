@@ -6,24 +6,24 @@ import * as IpAddress from "../../domain/network/IpAddress.ts"
 import * as Password from "./Password.ts"
 
 /**
- * Passwords that wait to be hashed: each takes a core for a tenth of a second and 32 MiB. Callers take turns by site, and
- * one that has gone has none hashed.
+ * Passwords that wait to be hashed. Each takes a core for a tenth of a second and 32 MiB. Callers take turns by site,
+ * and nothing is hashed for one that has gone.
  */
 const line = { room: 256, patienceMs: 10_000 }
 
 const crowded = ApiError.of("service_unavailable", "too many passwords are being looked at; try again")
 
-/** Hashes and compares the passwords of people, a few at once, in turns of those who ask. */
+/** Hashes and compares people's passwords, a few at once, in turns of the callers. */
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** Runs `first` when the turn of this address has come, and hashes when it succeeds. */
+    /** Runs `first` when it is this address's turn, and hashes when that succeeds. */
     readonly hash: <E, R>(
       password: string,
       ip: string | null,
       first: Effect.Effect<unknown, E, R>
     ) => Effect.Effect<string, ApiError | E, R>
-    /** Whether it is the password of `stored`. Null: nobody's; finding that out takes as long. */
+    /** Whether it is the password of `stored`. Null: there is no such member, and the check takes as long. */
     readonly matches: (password: string, stored: string | null, ip: string | null) => Effect.Effect<boolean, ApiError>
   }
 >()("trunkline/tenant/Passwords") {

@@ -17,7 +17,7 @@ import * as Slug from "./Slug.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import { signedUp } from "./TenantView.ts"
 
-/** The edge has checked lengths and forms. */
+/** The edge has checked the lengths and forms. */
 export interface SignupRequest {
   readonly email: string
   readonly password: string
@@ -38,10 +38,10 @@ const emailUsed = ApiError.of("conflict", "this e-mail address has an account al
 export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString("base64url")}`
 
 /**
- * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
- * route, trial credit, account, the letter and the receipt.
+ * Signs a tenant up, guide/tenants.md#signup, in one transaction with the tenant, its owner, balance, first key,
+ * default route, trial credit, account, the letter and the receipt.
  *
- * The unique index of the e-mail alone decides who has it: of many requests at once one is signed up, and the others
+ * Only the unique index of the e-mail decides which request gets it: of many at once one is signed up, and the others
  * get 409.
  */
 export const make = Effect.fnUntraced(function* (verification: {
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (verification: {
   const repo = yield* TenantRepo.make
   const passwords = yield* Passwords
 
-  // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
+  // The e-mail is looked up again at this request's turn, so that no password is hashed for one that lost the race.
   const isFree = (email: string) =>
     Effect.flatMap(repo.emailUsed(email), (isUsed) => (isUsed ? Effect.fail(emailUsed) : Effect.void))
 
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (verification: {
       if (!(yield* repo.insertOwner({ ...owner, passwordHash, at }))) return yield* emailUsed
       yield* verification.askWithin(owner, at)
       const { account, apiKey, audit } = yield* onboarding.open(tenant)
-      // Where mail reaches people, whoever can read it gets the credit.
+      // Where mail reaches people, the credit waits until the address is verified.
       const money = mail.isReal ? [] : yield* onboarding.trialWithin({ ...tenant, identity: AddressIdentity.of(email) })
       const body = signedUp({
         tenant: { id: tenant.id, name: request.tenantName, status: "active" },

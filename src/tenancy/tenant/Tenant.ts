@@ -25,7 +25,7 @@ export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
 export class Tenants extends Context.Service<
   Tenants,
   {
-    /** 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for an e-mail that is used. */
+    /** 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for a used e-mail. */
     readonly signup: (
       request: Signup.SignupRequest,
       ip: string | null,
@@ -36,24 +36,24 @@ export class Tenants extends Context.Service<
     /** 202 and `{}` for every address. */
     readonly resendVerification: (email: string) => Effect.Effect<Rendered>
     readonly find: (tenantId: TenantId) => Effect.Effect<TenantView.TenantView, ApiError>
-    /** By id or slug, for the operator. */
+    /** Finds a tenant by id or slug, for the operator. */
     readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, ApiError>
     /** All tenants, newest first, for the operator. */
     readonly list: (window: {
       readonly limit: number
       readonly offset: number
     }) => Effect.Effect<ReadonlyArray<TenantView.TenantView>>
-    /** Each URL gets a new secret, which is shown once; null ends the failover. */
+    /** Each URL gets a new secret, which is shown once. Null ends the failover. */
     readonly setFailoverUrl: (
       caller: Audit.Caller,
       url: string | null,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** One pass of the seven-day rule; it also runs by itself every hour. */
+    /** Runs one pass of the seven-day rule, which also runs by itself every hour. */
     readonly sweep: Effect.Effect<void>
   }
 >()("trunkline/tenant/Tenants") {
-  /** `baseUrl`: without a trailing slash, for links in mails. */
+  /** `baseUrl` has no trailing slash; links in mails begin with it. */
   static readonly layer = (options: { readonly baseUrl: string }) =>
     Layer.effect(
       Tenants,
@@ -128,5 +128,5 @@ export class Tenants extends Context.Service<
     )
 }
 
-/** For an audit line. */
+/** Masks a URL for an audit line. */
 const maskedUrl = (url: string | null): string | null => (url === null ? null : Secret.maskUrl(url))

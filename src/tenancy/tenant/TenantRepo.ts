@@ -12,7 +12,7 @@ interface NewTenantRow {
   readonly industry: string | null
   readonly useCase: string | null
   readonly failoverUrl: string | null
-  /** Sealed. */
+  /** The secret is sealed. */
   readonly failoverSecret: string | null
   readonly at: number
 }
@@ -27,7 +27,7 @@ interface OwnerRow {
   readonly at: number
 }
 
-/** A member whose address is to be verified. */
+/** A member with an address to verify. */
 export interface Unverified {
   readonly id: UserId
   readonly tenantId: TenantId
@@ -55,7 +55,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   return {
     /**
-     * Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …; waits for a signup that takes the same one.
+     * Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …, and waits for a signup that takes the same
+     * one.
      */
     insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
       let candidate = slug
@@ -68,7 +69,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       }
     }),
 
-    /** False: somebody has this e-mail already. */
+    /** Returns false when the e-mail is taken. */
     insertOwner: (row: OwnerRow) =>
       Effect.map(
         Effect.orDie(sql`
@@ -88,7 +89,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows[0] ?? null
       ),
 
-    /** By id or slug, as operators name it. */
+    /** Finds a tenant by id or slug, as operators name it. */
     findByReference: (reference: string) =>
       Effect.map(
         Effect.orDie(sql<TenantRow>`
@@ -152,7 +153,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows[0] ?? null
       ),
 
-    /** Active tenants whose first owner is there since before `before`, and none of whose owners has verified. */
+    /** Active tenants whose first owner was added before `before`, and none of whose owners has verified. */
     overdue: (before: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`

@@ -24,7 +24,7 @@ const fields = {
 export const Tenant = Wire.struct(fields).pipe(
   Schema.annotateEncoded({ identifier: "Tenant", description: "A workspace." })
 )
-/** Times in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export type TenantRow = Omit<typeof Tenant.Type, "currency">
 export type TenantView = typeof Tenant.Encoded
 

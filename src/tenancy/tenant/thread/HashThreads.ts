@@ -4,10 +4,10 @@ import { Worker } from "node:worker_threads"
 import * as AskedThread from "../../../runtime/process/AskedThread.ts"
 import { Hashing, type Work } from "../Password.ts"
 
-/** One core is left to the thread that answers requests. */
+/** One core is left for the thread that answers requests. */
 const threads = Math.min(2, Math.max(1, availableParallelism() - 1))
 
-/** The same with so many threads, and another program in them. */
+/** Starts this many threads with another program. */
 export const layerOf = (count: number, program: URL) =>
   Layer.effect(
     Hashing,
@@ -24,5 +24,5 @@ export const layerOf = (count: number, program: URL) =>
     })
   )
 
-/** Hashes passwords in threads of their own, behind those that answer requests in priority. */
+/** Hashes passwords in separate threads, at a lower priority than those that answer requests. */
 export const layer = layerOf(threads, new URL("./HashWorker.ts", import.meta.url))

@@ -5,7 +5,7 @@ import * as AskedThread from "../../../runtime/process/AskedThread.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 import type { Work } from "../Password.ts"
 
-/** A thread that hashes passwords, and takes what the others leave of the processor. */
+/** A thread that hashes passwords, at a lower priority than the other threads. */
 AskedThread.serve(parentPort, ({ cost, length, password, salt }: Work): Uint8Array =>
   scryptSync(password, salt, length, cost)
 )
