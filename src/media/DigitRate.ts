@@ -1,6 +1,7 @@
 /**
- * How many digits of a far end count: `burst` at once, then one each `everyMs`, the shortest digit of ITU-T Q.24. Nobody
- * presses so many. Without it a far end that floods its leg would have a commit and an event for each.
+ * The limit on the digits of a far end: `burst` at once, then one each `everyMs`, the shortest digit of ITU-T Q.24. No
+ * caller presses so many. Without the limit, a far end that floods its leg would cause a commit and an event for each
+ * digit.
  */
 export const limits = { burst: 64, everyMs: 40 }
 
@@ -10,7 +11,7 @@ export interface DigitRate {
 }
 
 export const make = (): DigitRate => {
-  /** When as many as `burst` may come at once again. */
+  /** When a whole `burst` may come at once again. */
   let fullAt = Number.NEGATIVE_INFINITY
   return {
     take: (at) => {

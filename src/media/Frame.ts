@@ -4,13 +4,16 @@ import type { Payloads } from "./Payloads.ts"
 /**
  * 20 ms of sound: linear samples of 16 bits, one channel, and their rate.
  *
- * A frame is only lent for the call it is handed over in: the receiver copies what it keeps, and the owner writes the
- * next 20 ms into the same samples.
+ * A frame is lent only for the call that hands it over: the receiver copies the samples it keeps, and the owner writes
+ * the next 20 ms into the same array.
  */
 export interface Frame {
   readonly rate: SampleRate
   readonly samples: Int16Array
-  /** Several far ends are given this frame: what one has encoded, others of its codec send too. */
+  /**
+   * Present when several far ends are given this frame: a payload that one has encoded is sent by others of its codec
+   * too.
+   */
   readonly payloads?: Payloads
 }
 
@@ -19,11 +22,11 @@ export type Sound = Frame
 
 export const frameMs = 20
 
-/** Samples in a frame. */
+/** The samples in a frame. */
 export const lengthAt = (rate: SampleRate): number => (rate * frameMs) / 1000
 
 /** A frame of silence. */
 export const make = (rate: SampleRate): Frame => ({ rate, samples: new Int16Array(lengthAt(rate)) })
 
-/** `frame` itself when it has this rate, else another one, silent. */
+/** Returns `frame` itself when it has this rate, else a new silent one. */
 export const at = (rate: SampleRate, frame: Frame): Frame => (frame.rate === rate ? frame : make(rate))

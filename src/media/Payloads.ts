@@ -8,11 +8,14 @@ interface Payload {
   isFresh: boolean
 }
 
-/** The payloads of a frame that several far ends are given, each encoded once. For codecs that remember nothing. */
+/** The payloads of a frame that several far ends are given, each encoded once. Only stateless codecs can share them. */
 export interface Payloads {
-  /** Writes the payload into `out` from `at` on, encoded by `encoder` if it is the first of its codec; returns the octets. */
+  /**
+   * Writes the payload into `out` from `at` on, encoded by `encoder` if it is the first of its codec. Returns the
+   * octets written.
+   */
   readonly write: (codec: CodecName, encoder: Encoder, samples: Int16Array, out: Uint8Array, at: number) => number
-  /** The samples of the frame have changed. */
+  /** Forgets the payloads, because the samples of the frame have changed. */
   readonly clear: () => void
 }
 

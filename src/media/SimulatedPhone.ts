@@ -2,16 +2,16 @@ import * as Tone from "../protocol/audio/Tone.ts"
 import { type FarEnd, withoutPackets } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 
-/** A stretch of what a phone says. `speech` is a voice in syllables, which rise and fall. */
+/** A stretch of the sound of a phone. `speech` is a voice in syllables, which rise and fall. */
 export type Part =
   | { readonly sound: "speech" | "silence"; readonly ms: number }
   | { readonly sound: "tone"; readonly ms: number; readonly components: ReadonlyArray<Tone.Component> }
 
 /**
- * The script of a simulated phone, from when its media begin: at its answer, or before it with early media.
+ * The script of a simulated phone. It begins with the media: at the answer, or before it with early media.
  *
- * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `plays` says its parts one
- * after the other, once or again and again. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
+ * `echo` returns the sound it gets, 20 ms later, and repeats the digits it gets. `plays` plays its parts one after the
+ * other, once or again and again. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
  */
 export type PhoneScript =
   | { readonly type: "echo" }
@@ -19,13 +19,13 @@ export type PhoneScript =
   | { readonly type: "plays"; readonly parts: ReadonlyArray<Part>; readonly repeats: boolean }
   | { readonly type: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
 
-/** Between the beginnings of two digits that a phone presses. */
+/** The time between the beginnings of two digits that a phone presses. */
 const digitIntervalMs = 200
 
-/** The rate of every simulated phone: as wide as a call can be without a filter between two. */
+/** The rate of every simulated phone: the widest that a call can have without a filter between two phones. */
 const sampleRate = 16_000
 const syllableMs = 250
-/** A voice of 120 Hz with three formants, roughly. */
+/** Roughly a voice of 120 Hz with three formants. */
 const voice: ReadonlyArray<Tone.Component> = [
   { frequency: 120, dbfs: -26 },
   { frequency: 240, dbfs: -22 },
@@ -34,7 +34,7 @@ const voice: ReadonlyArray<Tone.Component> = [
   { frequency: 2400, dbfs: -32 }
 ]
 
-/** Syllables, each rising and falling, the last quarter of each a pause. */
+/** Renders syllables, each rising and falling, with a pause as its last quarter. */
 const speech = (ms: number): Int16Array => {
   const samples = Tone.tone(voice, ms, sampleRate)
   const length = (syllableMs * sampleRate) / 1000
@@ -52,7 +52,10 @@ const soundOf = (part: Part): Int16Array => {
   }
 }
 
-/** The sounds of scripts, which many phones share; as many scripts as the table of numbers has, and some. */
+/**
+ * The sounds of scripts, which many phones share. Their number is bounded by the scripts in the table of numbers, and
+ * few more.
+ */
 const rendered = new Map<string, Int16Array>()
 const maxRendered = 64
 
@@ -71,14 +74,17 @@ const render = (parts: ReadonlyArray<Part>): Int16Array => {
   return sound
 }
 
-/** Copies what is there of a frame; the rest is silent. False: nothing is there. */
+/** Copies the samples that exist of a frame; the rest is silent. False: none exist. */
 const copy = (sound: Int16Array, from: number, out: Int16Array): boolean => {
   out.fill(0)
   out.set(sound.subarray(from, from + out.length))
   return from < sound.length
 }
 
-/** A phone in memory. `onDigit` is called for each digit it presses; all but an echo ignore digits pressed to them. */
+/**
+ * A phone in memory. `onDigit` is called for each digit that it presses. All scripts but `echo` ignore the digits they
+ * get.
+ */
 export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
   const heard = Frame.make(sampleRate)
   const played = script.type === "plays" ? render(script.parts) : new Int16Array(0)
@@ -94,7 +100,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     if (digit !== undefined) onDigit(digit)
   }
 
-  /** Writes what the phone says; false when it says nothing. */
+  /** Writes the phone's next frame; false when it says nothing. */
   const speak = (out: Int16Array): boolean => {
     switch (script.type) {
       case "echo":
@@ -129,7 +135,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
       if (script.type === "echo") onDigit(digit)
       return true
     },
-    // A recording of a phone has its tones in it.
+    // The recording of such a phone contains its digits as tones.
     pressesTones: () => script.type === "plays",
     skip: (missed) => {
       frames += missed

@@ -11,11 +11,11 @@ const dbfs = -20
 const warning = { frequency, ms: beepMs }
 
 export interface Beeper extends Source {
-  /** Sounds once; while it sounds, this changes nothing. */
+  /** Sounds the tone once; without effect while it sounds. */
   readonly beep: () => void
 }
 
-/** A short tone, when it is asked for: without a choice, the one that tells those on a leg that they are recorded. */
+/** A short tone on demand. The default is the tone that warns the parties of a leg that they are recorded. */
 export const make = (of: { readonly frequency: number; readonly ms: number } = warning): Beeper => {
   let out = Frame.make(8000)
   let framesLeft = 0

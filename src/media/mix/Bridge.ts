@@ -6,17 +6,17 @@ import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
 export interface Bridge {
-  /** Ends it; each leg fades the other out and is by itself again. */
+  /** Ends the bridge; each leg fades the other out and is by itself again. */
   readonly end: (now: number) => void
   /**
-   * Whether packets could go both ways from peer to peer as they come, without being decoded: both are peers of the same
-   * packet format, each hears the other alone and unchanged, and so nobody would hear a difference. Taps do not matter:
-   * they are given decoded frames on the side.
+   * Whether packets could pass both ways from peer to peer as they come, without being decoded: both are peers of the
+   * same packet format, and each hears the other alone and unchanged, so neither would hear a difference. Taps do not
+   * matter: they are given decoded frames in addition.
    */
   readonly couldForward: () => boolean
   /**
-   * Whether rounds of the legs change nothing, because packets pass both ways and nobody hears them. Then neither need be
-   * ticked, until something is asked of one of them, or packets stay away or come in another format.
+   * Whether rounds of the legs change nothing, because packets pass both ways and nothing listens to them. Then neither
+   * leg needs ticks until a command comes for one of them, packets stay away, or they come in another format.
    */
   readonly isAtRest: () => boolean
 }
@@ -34,11 +34,11 @@ const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
   )
 }
 
-/** Whether anybody hears what the leg says besides the other leg. */
+/** Whether anything besides the other leg listens to this leg. */
 const isListened = ({ far, stream, taps }: LocalLeg): boolean => !taps.isEmpty() || far.pressesTones() || stream.isOn()
 
 /**
- * One direction: the sound of a leg as a source for the other, and its packets where they can pass. `ahead` is the frame
+ * One direction: the sound of a leg as a source for the other, and its packets when they can pass. `ahead` is the frame
  * that fades out when the bridge ends. While it `isHeld`, no packets pass.
  */
 const half = (of: LocalLeg, to: LocalLeg, isHeld: (now: number) => boolean) => {
@@ -93,7 +93,7 @@ const half = (of: LocalLeg, to: LocalLeg, isHeld: (now: number) => boolean) => {
   return {
     source,
     isForwarding: (): boolean => isForwarding,
-    /** In the slot of the leg that is sent to. */
+    /** Called in the slot of the leg that receives the packets. */
     forward: (now: number): boolean => {
       const { sink } = to.far
       const isHeard = isListened(of) || isListened(to)
@@ -115,14 +115,14 @@ const half = (of: LocalLeg, to: LocalLeg, isHeld: (now: number) => boolean) => {
 }
 
 /**
- * Joins two legs of one switch: each hears what the other says, at once, since it is read in the slot in which the
- * other is sent to. Digits are sent on, and back once (`EchoedDigits`); playbacks and taps of either leg go on as they were.
- * Ends when a leg is closed.
+ * Joins two legs of one switch. Each hears the other without delay, because a leg is read in the slot in which the
+ * other is sent to. Digits are sent on, and back once (`EchoedDigits`); playbacks and taps of either leg continue
+ * unchanged. The bridge ends when a leg is closed.
  *
- * Neither may be a member of another junction.
+ * Neither leg may be a member of another junction.
  */
 export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
-  /** Until then packets do not pass, because their digits went to and fro. */
+  /** The time until which packets do not pass, because their digits went to and fro. */
   let heldUntil = Number.NEGATIVE_INFINITY
   const isHeld = (now: number): boolean => now < heldUntil
   const [fromA, fromB] = [half(a, b, isHeld), half(b, a, isHeld)]
@@ -140,7 +140,7 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
   const crossing = (to: LocalLeg, here: EchoedDigits.EchoedDigits, there: EchoedDigits.EchoedDigits) => ({
     digit: (digit: string, isTone: boolean, at: number): void => {
       const crossings = here.crossings(digit, at)
-      // Who listens to tones has heard one.
+      // A far end that listens to tones has heard the digit already.
       if (crossings >= EchoedDigits.mostCrossings || (isTone && to.far.pressesTones())) return
       to.dialer.relay(digit, (now) => there.sent(digit, crossings + 1, now))
     },

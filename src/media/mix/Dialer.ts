@@ -6,7 +6,7 @@ import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { Source } from "./Source.ts"
 
 interface Dialing {
-  /** Null for a relayed digit: no command asked for it, so nobody hears of its end. */
+  /** Null for a relayed digit: no command caused it, so its end is not reported. */
   readonly id: WorkId | null
   readonly digits: string
   readonly durationMs: number
@@ -15,9 +15,9 @@ interface Dialing {
   next: number
 }
 
-/** Requests that may wait on one leg, the present one included. */
+/** The most requests that may wait on one leg, the present one included. */
 export const maxRequests = 32
-/** Silence behind each digit; ITU-T Q.24 asks receivers for 40 to 70 ms, and an RFC 4733 end takes 60 ms. */
+/** The silence after each digit. ITU-T Q.24 requires 40 to 70 ms of receivers, and an RFC 4733 end takes 60 ms. */
 const pauseMs = 100
 const shortestMs = 40
 const longestMs = 6000
@@ -29,20 +29,23 @@ const valid = /^[0-9A-D*#wW]{1,256}$/
 
 const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
 
-/** How long a relayed digit is sent. How long the other leg pressed it is known only at its end. */
+/** How long a relayed digit is sent, because the other leg's duration is known only at its end. */
 const relayedMs = 100
 
 export interface Dialer extends Source {
   readonly send: (id: WorkId, digits: string, durationMs: number) => void
-  /** A digit of another leg, sent on like our own; dropped when too many wait. `onBegun`: the far end is sent it now. */
+  /**
+   * Sends a digit of another leg like one of this leg; drops it when too many wait. `onBegun`: its sending to the far
+   * end begins now.
+   */
   readonly relay: (digit: string, onBegun: (now: number) => void) => void
 }
 
 /**
- * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
+ * Sends digits on one leg, request by request: outside the sound if the far end takes them (`press`), else as tones.
  * `w` and `W` among them are silence.
  *
- * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `ended`.
+ * Durations are clamped to 40 to 6000 ms. Every request ends with exactly one `ended`.
  */
 export const make = (
   press: (digit: string, durationMs: number) => boolean,
@@ -87,7 +90,7 @@ export const make = (
     relay: (digit, onBegun): void => {
       if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, onBegun, next: 0 })
     },
-    /** Silence where the far end takes digits beside the sound. */
+    /** The frame is silent when the far end takes digits outside the sound. */
     next: (rate, _, now) => {
       const dialing = queue[0]
       if (dialing === undefined) return null

@@ -1,6 +1,6 @@
-/** A digit crosses a bridge to the other far end, and back from one that repeats what it gets; no further. */
+/** A digit crosses a bridge to the other far end, and back from one that repeats the digits it gets; no further. */
 export const mostCrossings = 2
-/** How long after a digit was sent the same one counts as that digit, repeated. */
+/** How long after a digit was sent the same digit counts as its repetition. */
 export const windowMs = 3000
 
 interface Sent {
@@ -9,17 +9,18 @@ interface Sent {
   readonly at: number
 }
 
-/** What was sent to one far end of a bridge and may come back. */
+/** The digits that were sent to one far end of a bridge and may come back. */
 export interface EchoedDigits {
-  /** The far end is sent a digit that has now crossed so often. */
+  /** Notes a digit that is sent to the far end, and how often it has crossed with that. */
   readonly sent: (digit: string, crossings: number, at: number) => void
-  /** How often a digit of the far end has crossed already: 0 for one that it was not sent lately. */
+  /** Returns how often a digit of the far end has crossed already; 0 if it was not sent to it lately. */
   readonly crossings: (digit: string, at: number) => number
 }
 
 /**
- * Two far ends that repeat each digit that they get would hand one to and fro for as long as they are bridged. What a person
- * presses and what is repeated look alike, so each digit is told; only how often it crosses is bounded.
+ * Bounds how often a digit crosses. Two far ends that repeat each digit they get would pass one to and fro for as long
+ * as they are bridged. A pressed digit and a repeated one look alike, so each is passed on, and only the number of its
+ * crossings is bounded.
  */
 export const make = (): EchoedDigits => {
   let waiting: ReadonlyArray<Sent> = []

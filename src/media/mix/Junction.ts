@@ -2,28 +2,28 @@ import type { Player } from "./Player.ts"
 import type { Source } from "./Source.ts"
 
 /**
- * The membership of a leg in a junction. A junction connects legs: two that are bridged, a room.
+ * The membership of a leg in a junction, which connects legs: two that are bridged, or a room.
  *
- * It reads its members, each once in every round of 20 ms (`LocalLeg.read`), and is a source in the mix of each of
- * them; the legs themselves go on to send in their own slots. Whether it reads them when the others ask for their sound
- * or in a slot of its own (`Slots`) is its own matter.
+ * A junction reads each member once in every round of 20 ms (`LocalLeg.read`), and is a source in the mix of each; the
+ * legs still send in their own slots. Each kind of junction decides whether it reads its members when the others need
+ * their sound or in a slot of its own (`Slots`).
  */
 export interface Membership {
   /** The sound of the others, for the member. */
   readonly source: Source
-  /** Its far end pressed a digit; `isTone`: the others hear it in its sound. */
+  /** The member's far end pressed a digit; `isTone`: the others hear it in its sound. */
   readonly digit: (digit: string, isTone: boolean, at: number) => void
-  /** Its far end pressed a digit whose packets go to another far end as they come (`forward`). */
+  /** The member's far end pressed a digit, and its packets are forwarded to another far end (`forward`). */
   readonly passedDigit?: (digit: string, at: number) => void
   /**
-   * Called in each round before the member is sent its frame. True: packets of another far end go to its far end as they
-   * come, and it is sent no frames.
+   * Called in each round before the member is sent its frame. True: packets of another far end are forwarded to its far
+   * end, and it is sent no frames.
    */
   readonly forward?: (now: number) => boolean
-  /** What the others hear can be played to them. */
+  /** The players of the other members. */
   readonly others: ReadonlyArray<Player>
-  /** It is recorded: the others hear the warning tone too (`LocalLeg.beep`). */
+  /** The member is recorded: the others hear the warning tone too (`LocalLeg.beep`). */
   readonly beep: () => void
-  /** It is closed. The junction lets it go before this returns (`LocalLeg.leave`). */
+  /** The member is closed. The junction releases it before this returns (`LocalLeg.leave`). */
   readonly leave: (now: number) => void
 }

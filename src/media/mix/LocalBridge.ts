@@ -3,21 +3,24 @@ import { type FarEnd, withoutPackets } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "./RateConverter.ts"
 
-/** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
+/**
+ * The far end of a leg that is joined to another leg of the same switch: each leg's sound is said by the other's far
+ * end.
+ */
 export interface LocalBridge extends FarEnd {
   /**
    * Joins two ends that are alone. An end that is alone, also because the other was closed, is silent and cannot hear.
    */
   readonly join: (other: LocalBridge) => void
   readonly leave: () => void
-  /** The other leg says a frame, of its own rate, or presses a digit. */
+  /** The other leg says a frame, at its own rate. */
   readonly receive: (frame: Frame.Frame) => void
   readonly receiveDigit: (digit: string) => void
 }
 
 /**
- * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that
- * waits, the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
+ * Each leg keeps its own slot of the 20 ms, so sound waits less than a frame. Only one frame waits, and a newer one
+ * replaces it. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
  */
 export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalBridge => {
   const waiting = Frame.make(rate)

@@ -4,7 +4,7 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Behind, Source } from "./Source.ts"
 
-/** The order of the sources that a leg hears. A source may duck or silence those that stand behind it. */
+/** The order of the sources that a leg hears. A source may duck or silence those after it. */
 const ranks = ["digits", "announcement", "playback", "stream", "junction", "hold", "ringback", "comfort"] as const
 type Rank = (typeof ranks)[number]
 
@@ -17,13 +17,15 @@ interface Place {
   readonly source: Source
   readonly rank: number
   readonly behind: Behind
-  /** Whether it is heard only where nothing before it is. */
+  /** Whether it is heard only while no source before it sounds. */
   readonly yields: boolean
-  /** Whether its sound may have begun before it is heard: then it is faded in whenever it comes out of silence. */
+  /**
+   * Whether its sound may have begun before it is heard: then it is faded in each time that it comes out of silence.
+   */
   readonly isLive: boolean
   /** The gain at the end of the last frame; 0 for a new source, which is faded in. */
   gain: number
-  /** Whether the last frame had sound of it. */
+  /** Whether the last frame contained its sound. */
   sounds: boolean
   isLeaving: boolean
 }
@@ -31,16 +33,16 @@ interface Place {
 export type Mix = ReturnType<typeof make>
 
 /**
- * What one leg hears: its sources in their order, added where several sound and limited where they are too loud
- * together. A source that sounds alone and unchanged is handed on as it is.
+ * The sound that one leg hears: its sources in their order, added when several sound, and limited when they are too
+ * loud together. A source that sounds alone and unchanged is handed on as it is.
  *
- * A source that comes, leaves, is ducked or silenced does so in a raised cosine of 5 ms. One that silences others
- * begins one frame later while one of them sounds, so that the others are faded out before it.
+ * A source that is added, removed, ducked or silenced changes its gain in a raised cosine of 5 ms. A source that
+ * silences others begins one frame later if one of them sounds, so that they are faded out before it.
  *
- * A ring-back tone is heard while nothing before it is, and so is the music of a leg on hold.
+ * A ring-back tone is heard only while no source before it sounds, and so is the music of a leg on hold.
  *
- * Another leg may be in the middle of a word when it begins to be heard: as it is joined, when its first packets come
- * later, behind a hole of the network, and where the leg could not hear. So each of its sounds is faded in.
+ * Another leg may be in the middle of a word when it begins to be heard: as it is joined, as its first packets come
+ * late, after a gap of the network, or after a time in which the leg could not hear. So each of its sounds is faded in.
  *
  * Each source is called once in a round, `next` or `pass`.
  */
@@ -85,8 +87,8 @@ export const make = () => {
 
   return {
     /**
-     * Sources of one rank stand in the order in which they came. The caller bounds their number: a leg has a player, a
-     * dialer, one junction, and the work that its call may have under way.
+     * Adds a source, after those of its rank. The caller bounds their number: a leg has a player, a dialer, one
+     * junction, and the work that its call may have under way.
      */
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {
       const [gain, sounds, isLeaving] = [0, false, false]
@@ -95,20 +97,20 @@ export const make = () => {
       const place = { source, rank: ranks.indexOf(rank), behind, yields, isLive, gain, sounds, isLeaving }
       places = [...places, place].sort((a, b) => a.rank - b.rank)
     },
-    /** Fades it out in the next round, and closes it. */
+    /** Fades the source out in the next round, and closes it. */
     remove: (source: Source): void => {
       for (const place of places) if (place.source === source) place.isLeaving = true
     },
     /** The next 20 ms at `rate`; lent until the next call. */
     next: (rate: SampleRate, now: number): Frame.Frame => {
       const length = Frame.lengthAt(rate)
-      /** The gain of the sources that come next in the order. */
+      /** The gain of the sources that follow in the order. */
       let level = 1
       /** The only sound so far, unchanged. */
       let alone: Frame.Frame | null = null
       let count = 0
       let isLeft = false
-      // A source may add others, which begin with the next round, or close the leg.
+      // A source may add others, which begin with the next round, or may close the leg.
       const round = places
       for (let i = 0; i < round.length; i++) {
         const place = round[i]
@@ -162,10 +164,10 @@ export const make = () => {
       }
       if (isLeft) drop()
     },
-    /** Whether `source` is heard unchanged, and nothing else has anything to say. */
+    /** Whether `source` is heard unchanged, and no other source has sound. */
     isOnly: (source: Source): boolean => {
       if (!limiter.isResting()) return false
-      // By index: an iterator would be an allocation in each round.
+      // The loop goes by index, because an iterator would be an allocation in each round.
       for (let i = 0; i < places.length; i++) {
         const place = places[i]
         if (place === undefined || place.isLeaving) return false

@@ -4,12 +4,15 @@ import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEnded } from "../../ports/media/MediaMessage.ts"
 import type { Playable } from "../../ports/media/Playback.ts"
 
-/** The leg that was asked for a sound: the one that plays it, or one that is connected with it. It hears of the end. */
+/**
+ * The leg whose command caused a sound: the one that plays it, or one that is connected with it. The end is reported to
+ * it.
+ */
 export interface Asker {
   readonly ended: (id: WorkId, end: Pick<MediaEnded, "status" | "reason">) => void
 }
 
-/** A sound that stands in line, and what of it is here. */
+/** A queued sound, with the pieces of it that are loaded. */
 export interface Playback {
   readonly id: WorkId
   readonly sound: Playable
@@ -17,33 +20,33 @@ export interface Playback {
   readonly loops: number
   /** Digits of the far end that stop it. */
   readonly stoppedBy: string
-  /** Times that it is still to be heard, the present one included. */
+  /** How many times it is still to be heard, the present one included. */
   loopsLeft: number
-  /** Times whose last piece has come. */
+  /** How many times its last piece has come. */
   loopsSupplied: number
   /** Null until its first piece has come. */
   rate: SampleRate | null
-  /** It has one piece, which stays. */
+  /** Whether it has only one piece, which is kept for every loop. */
   isWhole: boolean
-  /** What is here and not yet heard. */
+  /** The loaded pieces that are not yet played. */
   pieces: ReadonlyArray<Piece>
-  /** Samples of the first piece that were heard. */
+  /** The samples of the first piece that are played. */
   position: number
-  /** Samples that were heard since the sound began, or went on behind a gap. */
+  /** The samples played since the sound began, or since it resumed after a gap. */
   since: number
   isAsked: boolean
 }
 
-/** Of a playback that comes after so much sound nothing needs to be here. */
+/** A playback that comes after this much sound needs no loaded piece. */
 const aheadMs = 10_000
-/** So many playbacks, the present one included, may wait for their first piece. */
+/** The most playbacks, the present one included, that may wait for their first piece at once. */
 const mostUnknown = 2
-/** The present one is asked for more when less than this is here. */
+/** The present playback requests its next piece when less than this is loaded. */
 const lowMs = 2000
 
 /**
- * The playbacks of a leg in their order. Pieces are asked for one at a time, the next of the present playback before it
- * is needed, and the first of those that come within seconds; what stands behind them holds nothing.
+ * The playbacks of a leg in their order. Pieces are requested one at a time: the next one of the present playback
+ * before it is needed, and the first one of those that follow within seconds. Later playbacks hold no sound.
  */
 export const make = (want: (playback: Playback) => void) => {
   let queue: ReadonlyArray<Playback> = []
@@ -54,18 +57,18 @@ export const make = (want: (playback: Playback) => void) => {
     return isFirst && samples < (rate * lowMs) / 1000
   }
 
-  /** Milliseconds that are still to be heard of a playback whose pieces are all here. */
+  /** Returns the milliseconds left of a playback whose pieces are all loaded. */
   const leftMs = ({ isWhole, loopsLeft, pieces, position, rate }: Playback): number => {
     const samples = pieces.reduce((sum, { samples }) => sum + samples.length, 0)
     return ((samples * (isWhole ? loopsLeft : 1) - position) * 1000) / (rate ?? 8000)
   }
 
   return {
-    /** Of those that were asked for by this leg. */
+    /** Counts the playbacks of this asker. */
     size: (asker: Asker): number => queue.filter((playback) => playback.asker === asker).length,
     first: (): Playback | null => queue[0] ?? null,
     find: (id: WorkId): Playback | null => queue.find((playback) => playback.id === id) ?? null,
-    /** Those that this digit stops. */
+    /** Returns the playbacks that this digit stops. */
     stoppedBy: (digit: string): ReadonlyArray<Playback> => queue.filter(({ stoppedBy }) => stoppedBy.includes(digit)),
     add: (playback: Pick<Playback, "id" | "sound" | "asker" | "loops" | "stoppedBy">): void => {
       const none = { rate: null, isWhole: false, pieces: [], position: 0, since: 0, isAsked: false }
@@ -74,13 +77,13 @@ export const make = (want: (playback: Playback) => void) => {
     remove: (playback: Playback): void => {
       queue = queue.filter((other) => other !== playback)
     },
-    /** Takes out all, or those that were asked for by this leg. */
+    /** Takes out all playbacks, or those of this asker. */
     take: (asker: Asker | null): ReadonlyArray<Playback> => {
       const taken = queue.filter((playback) => asker === null || playback.asker === asker)
       queue = queue.filter((playback) => !taken.includes(playback))
       return taken
     },
-    /** Asks for what will soon be needed. */
+    /** Requests the pieces that will soon be needed. */
     ask: (): void => {
       let ahead = 0
       let unknown = 0
@@ -92,7 +95,7 @@ export const make = (want: (playback: Playback) => void) => {
         }
         if (playback.rate === null) unknown++
         else if (isAll) ahead += leftMs(playback)
-        // It goes on for long enough.
+        // This playback lasts long enough that those after it need nothing yet.
         else return
         if (unknown >= mostUnknown || ahead >= aheadMs) return
       }
@@ -106,7 +109,7 @@ export const make = (want: (playback: Playback) => void) => {
       playback.pieces = [...playback.pieces, piece]
       if (piece.isLast) playback.loopsSupplied = playback.isWhole ? playback.loops : playback.loopsSupplied + 1
     },
-    /** So many samples of the first piece were heard. */
+    /** Counts samples of the first piece as played. */
     advance: (playback: Playback, piece: Piece, count: number): void => {
       playback.position += count
       playback.since += count

@@ -12,20 +12,20 @@ type Command = Extract<
 interface Options {
   readonly emit: (event: MediaEvent) => void
   readonly want: Player.Want
-  /** Of a sound that another leg was asked for nothing more is needed here. */
+  /** Gives up the sound of another asker, because this leg needs no more of it. */
   readonly unwant: (id: WorkId) => void
-  /** The players of those that the leg is connected with. */
+  /** The players of the legs that this leg is connected with. */
   readonly others: () => ReadonlyArray<Player.Player>
 }
 
 export interface Playbacks {
-  /** What is played to this leg, whoever was asked for it. */
+  /** Plays to this leg, whichever leg was asked. */
   readonly player: Player.Player
-  /** `hearers`: who hears it, in place of the targets that a command names; may be empty. */
+  /** `hearers` replaces the targets that a command names; may be empty. */
   readonly command: (media: Command, hearers?: ReadonlyArray<Player.Player>) => void
-  /** These are no longer connected with the leg: what it has played to them is over. */
+  /** Ends the sounds of this leg on legs that are no longer connected with it. */
   readonly parted: (others: ReadonlyArray<Player.Player>) => void
-  /** This one is no longer in the room: what that has played to it is over for it, and goes on for the others. */
+  /** Ends the sounds of this leg on a leg that has left the room; they continue for the others. */
   readonly left: (player: Player.Player) => void
 }
 
@@ -35,12 +35,15 @@ const alone = { status: "failed", reason: "not_bridged" } as const satisfies End
 const gone = { status: "stopped", reason: "member_left" } as const satisfies End
 
 /**
- * The sounds that a leg is asked for: on itself, on those that it is connected with, or on all of them. Each leg has one
- * queue for all that is played to it, whoever was asked. A sound for several stands in the queue of each, and ends when
- * it has ended in all. How it ended for who has left a room counts only where all of them have.
+ * The sounds that a leg is asked to play: on itself, on the legs it is connected with, or on all of them. Each leg has
+ * one queue for all sounds played to it, whichever leg was asked. A sound for several legs is in the queue of each, and
+ * ends when it has ended in all. Its end on a leg that has left a room counts only if all of them have left.
  */
 export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
-  /** Of sounds for several, in how many queues they still are, and how they ended: the first that was not `completed`. */
+  /**
+   * The sounds for several legs: in how many queues each still is, and how it ended, the first end that was not
+   * `completed`.
+   */
   const shared = new Map<WorkId, { left: number; end: End | null }>()
 
   const asker: Asker = {
@@ -56,14 +59,14 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
   }
   const player = Player.make(asker, want, unwant)
 
-  /** `nobody`: how it ends where no one is to hear it. */
+  /** `nobody` is the end when there is no leg to play to. */
   const play = (id: WorkId, sound: Playable, players: ReadonlyArray<Player.Player>, nobody: End, loop = 1): void => {
     if (players.length === 0) return emit({ type: "ended", id, ...nobody })
     if (players.length > 1) shared.set(id, { left: players.length, end: null })
     for (const each of players) each.play(id, sound, { asker, loop })
   }
 
-  /** Empty: there is nobody else. */
+  /** Empty when the leg is not connected with another. */
   const named = (target: Target): ReadonlyArray<Player.Player> => {
     if (target === "self") return [player]
     const opposite = others()

@@ -8,55 +8,57 @@ import * as PlaybackQueue from "./PlaybackQueue.ts"
 import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
-/** Playbacks that may wait on one leg for each leg that is asked for them, the present one included. */
+/** The most playbacks that may wait on one leg for one asker, the present one included. */
 export const maxPlaybacks = 32
 
 interface Options {
-  /** How often the sound is heard in all; less than once is once. */
+  /** How often the sound is heard in all; values below 1 count as 1. */
   readonly loop?: number
   /** Digits of the far end that stop it. */
   readonly stoppedBy?: string
-  /** Without one, the leg that plays it. */
+  /** The default is the leg that plays it. */
   readonly asker?: PlaybackQueue.Asker
 }
 
 export interface Player extends Source {
-  /** Queues a sound. */
   readonly play: (id: WorkId, sound: Playable, options?: Options) => void
-  /** The next piece of a sound that was asked for; ignored when its playback has ended. */
+  /** Adds the next piece of a requested sound; ignored when its playback has ended. */
   readonly supply: (id: WorkId, sound: Frame.Sound, isLast: boolean) => void
   readonly fail: (id: WorkId, reason: PlaybackFailure) => void
-  /** Ends all, or all that `by` was asked for. `reason`: why, where nobody asked for that. */
+  /** Ends all playbacks, or all of the asker `by`. `reason`: why, when no command stopped them. */
   readonly stop: (by: PlaybackQueue.Asker | null, reason?: "unbridged" | "member_left") => void
-  /** The playback whose turn it is, if `by` was asked for it. */
+  /** The playback whose turn it is, if `by` is its asker. */
   readonly current: (by: PlaybackQueue.Asker) => WorkId | null
-  /** Ends this playback, wherever it stands; ignored when it has ended. */
+  /** Ends this playback at any place in the queue; ignored when it has ended. */
   readonly stopOne: (id: WorkId) => void
   /** The far end pressed a digit. */
   readonly digit: (digit: string) => void
-  /** Frames in which a sound broke off because its next piece was not there. */
+  /** The number of frames in which a sound broke off because its next piece was not loaded. */
   readonly gaps: () => number
 }
 
-/** Asks for the next piece of the sound of a playback; it is answered by `supply` or `fail`. */
+/** Requests the next piece of the sound of a playback; `supply` or `fail` answers it. */
 export type Want = (playback: Pick<PlaybackQueue.Playback, "id" | "sound">) => void
 
 /**
- * The queue of sounds that are played to one leg, one after the other, each brought to the rate of the leg.
+ * The queue of sounds that are played to one leg, one after the other, each converted to the rate of the leg.
  *
- * A playback keeps its place while its sound is fetched; those behind it wait. Sound is asked for piece by piece, as it
- * is heard: what waits far behind holds none. Of every playback its asker hears exactly one end; past `maxPlaybacks` of
- * one asker at once, as `failed`. `unwant`: one that another leg was asked for has ended. Each begins and ends, also when it is stopped or its next piece is late, in a raised cosine of 5 ms; a
- * loop has no seam.
+ * A playback keeps its place while its sound is fetched, and later ones wait. Sound is requested piece by piece, as it
+ * is heard: playbacks far back in the queue hold none. Each asker gets exactly one end for every playback; those past
+ * `maxPlaybacks` of one asker end at once, as `failed`. `unwant`: a playback of another asker has ended. Each playback
+ * begins and ends in a raised cosine of 5 ms, also when it is stopped or its next piece is late; a loop has no seam.
  */
 export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) => void): Player => {
   const queue = PlaybackQueue.make(want)
   const converter = RateConverter.make()
-  /** What is played at another rate than the leg's, and whether the last frame was. */
+  /**
+   * The frame before conversion, when the sound has another rate than the leg, and whether the last frame was
+   * converted.
+   */
   let source = Frame.make(8000)
   let isFiltered = false
   let out = Frame.make(8000)
-  /** A playback that was stopped while it was heard. The next frame fades it out. */
+  /** The playback that was stopped while it was heard. The next frame fades it out. */
   let stopped: PlaybackQueue.Playback | null = null
   /** The playback of the last frame. */
   let heard: PlaybackQueue.Playback | null = null
@@ -92,7 +94,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
     queue.ask()
   }
 
-  /** Up to `wanted` samples of a playback at the rate of its sound; the rest of `into` is silence. */
+  /** Takes up to `wanted` samples of a playback at the rate of its sound; the rest of `into` is silence. */
   const take = (playback: PlaybackQueue.Playback, rate: SampleRate, into: Int16Array, wanted: number): void => {
     let at = 0
     while (at < wanted && playback.loopsLeft > 0) {
@@ -116,8 +118,8 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
   }
 
   /**
-   * Lets a sound of which no more than `at` samples are here come to rest: over its end, or where too little of that is
-   * left, over as long a stretch behind it.
+   * Fades out a sound that has only `at` samples left here: over their end, or if they are too few, over an equally
+   * long stretch after them.
    */
   const breakOff = (
     playback: PlaybackQueue.Playback,
@@ -139,7 +141,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
     return end
   }
 
-  /** The next frame of a playback at the rate of the leg. */
+  /** Returns the next frame of a playback at the rate of the leg. */
   const render = (
     playback: PlaybackQueue.Playback,
     soundRate: SampleRate,
@@ -158,7 +160,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
     return out
   }
 
-  /** The end of a playback that was stopped: its last 5 ms, as if the sound ended with them. */
+  /** Returns the end of a stopped playback: its next 5 ms, as if the sound ended with them. */
   const fade = (gone: PlaybackQueue.Playback, rate: SampleRate): Frame.Frame | null => {
     if (gone.rate === null || gone.pieces.length === 0 || gone.loopsLeft === 0) return null
     const wanted = Ramp.lengthAt(rate)
@@ -168,7 +170,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
     return frame
   }
 
-  /** The filter still holds the last milliseconds of a sound that has ended. */
+  /** Returns the last milliseconds of an ended sound, which the filter still holds. */
   const silence = (rate: SampleRate): Frame.Frame | null => {
     if (!isFiltered) return null
     out = Frame.at(rate, out)
@@ -212,7 +214,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
       }
       const first = queue.first()
       if (first?.loopsLeft === 0) {
-        // The end is told one frame late, because its last sample is sent only now.
+        // The end is reported one frame late, because the last sample is sent only now.
         queue.remove(first)
         tell(first, { status: "completed", reason: null })
       }
@@ -238,5 +240,5 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
   }
 }
 
-/** Whether something of it is here, or it comes to rest because nothing more is. */
+/** Whether samples of it are loaded, or it still has to be faded out because no more are. */
 const isAudible = ({ pieces, since }: PlaybackQueue.Playback): boolean => pieces.length > 0 || since > 0

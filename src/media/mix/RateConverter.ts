@@ -4,19 +4,19 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { type Frame, lengthAt } from "../Frame.ts"
 
 /**
- * Brings a stream of frames to the rate of the leg that hears it. (Sound that a peer sends in a codec of another rate
- * than the agreed one is converted as it is decoded, by `LegDecoder`.)
+ * Brings a stream of frames to the rate of the leg that hears it. (If a peer sends a codec of another rate than the
+ * agreed one, `LegDecoder` converts its sound as it is decoded.)
  *
- * Frames of the wanted rate are copied. Others go through a filter, which is made with the first of them and kept until
- * the rates change; there is one at most. A filter gives what it gets some milliseconds later. Sound that begins at once
- * would begin there, behind the ramp of whoever fades in what comes out; so it is faded in before the filter.
+ * Frames of the wanted rate are copied. Others pass a filter, which is made with the first of them and kept until the
+ * rates change; there is at most one. The filter delays sound by some milliseconds. So the caller's fade-in of the
+ * output would be over before the sound begins, and the converter fades it in before the filter.
  */
 export interface RateConverter {
   /** Writes `frame` into `out` at the rate of `out`. */
   readonly convert: (frame: Frame, out: Frame) => void
-  /** There was nothing to convert for a while: the next frame is a beginning. */
+  /** Marks a pause: the next frame is a beginning. */
   readonly rest: () => void
-  /** The next frame is a beginning, and nothing that was heard before is in it: the filter is given back. */
+  /** Gives the filter back: the next frame is a beginning, without a rest of earlier sound. */
   readonly forget: () => void
   /** Gives the filter back for good: every frame from now on is silence. */
   readonly free: () => void

@@ -6,8 +6,8 @@ import * as Frame from "../Frame.ts"
 import type { Source } from "./Source.ts"
 
 /**
- * A ring-back tone, from its beginning on, for ever. Each burst comes and goes in a raised cosine of 5 ms. Its time passes
- * also while it is not heard.
+ * A ring-back tone that begins now and never ends. Each burst is faded in and out in a raised cosine of 5 ms. Its time
+ * passes also while it is not heard.
  */
 export const make = ({ cadenceMs, components }: RingbackTone): Source => {
   const parts = cadenceMs.map((ms) => Math.round(ms / Frame.frameMs))

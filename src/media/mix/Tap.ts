@@ -3,64 +3,64 @@ import type { RtpPacket } from "../../protocol/rtp/RtpPacket.ts"
 import type { Arrived } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 
-/** `inbound`: what the far end says. `outbound`: what it is given to hear. */
+/** `inbound`: the sound of the far end. `outbound`: the sound that is sent to it. */
 export type Track = "inbound" | "outbound"
 
-/** Why a tap hears nothing more: its leg is closed, it threw, or it took too long again and again. */
+/** Why a tap receives no more sound: its leg is closed, it threw, or it took too long again and again. */
 export type TapEnd = "closed" | "failed" | "slow"
 
 /**
- * Whoever listens on a leg: a recorder, a stream, a recognizer, a detector.
+ * A listener on a leg: a recorder, a stream, a recognizer, a detector.
  *
- * It hears a frame of each track that it wants in every round of 20 ms, in order, silence included; a hole in the times
- * is time in which the plane stood still. A tap cannot change what others hear. One that throws, or is slow again and
- * again, is taken off and told so, and the leg goes on.
+ * It hears a frame of each track that it wants in every round of 20 ms, in order, silence included. A gap in the times
+ * is time in which the plane stood still. A tap cannot change the sound for others. One that throws, or is slow again
+ * and again, is removed and notified, and the leg continues.
  */
 export interface Tap {
   readonly wants: (track: Track) => boolean
   /**
-   * `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in
-   * milliseconds.
+   * `frame` is a copy that is lent for the call: a tap copies the samples it keeps. `at` is its time on the clock of
+   * the plane, in milliseconds.
    */
   readonly hear: (track: Track, frame: Frame.Frame, at: number) => void
   /**
-   * For a tap that cannot wait until sound is played. It is called with each packet of the far end as it arrives
-   * (`Arrived`), 40 ms and more before the sound is in a frame. It may not write into the packet.
+   * Present for a tap that cannot wait until sound is played out. It is called with each packet of the far end as it
+   * arrives (`Arrived`), 40 ms and more before the sound is in a frame. It may not write into the packet.
    */
   readonly arrived?: Arrived
-  /** Called once, when the tap is taken off without having asked for it. It hears nothing afterwards. */
+  /** Called once when the tap is removed without its own request. It hears nothing afterwards. */
   readonly ended: (reason: TapEnd) => void
 }
 
 /**
- * A tap may take so long for a frame or a packet; it is taken off when it took longer so many times in a row. Behind the
- * first time it is the work of the processor that counts: on a busy machine this thread waits for its turn, which is no
- * fault of the tap that it was about to call.
+ * The time a tap may take for a frame or a packet, in milliseconds; it is removed after `maxLate` times in a row that
+ * took longer. After the first time only CPU time counts: on a busy machine this thread waits for its turn, which is no
+ * fault of the tap.
  */
 export const limitMs = 2
 export const maxLate = 3
 
-/** Most taps on one leg. */
+/** The most taps on one leg. */
 export const maxTaps = 16
 
 interface Listening {
   readonly tap: Tap
-  /** How often in a row it took too long, for each way in which it is called. */
+  /** How often in a row it took too long, for each of its callbacks. */
   readonly late: Record<Track | "arrived", number>
   /** Whether it is still to be called. */
   isOn: boolean
 }
 
 export interface Options {
-  /** Milliseconds of a clock that goes on while a tap is called. */
+  /** Milliseconds of a clock that advances while a tap is called. */
   readonly clock: () => number
-  /** Milliseconds that a processor has worked for this thread, which costs more to ask; absent: as `clock`. */
+  /** The CPU time of this thread in milliseconds, which costs more to read; absent: as `clock`. */
   readonly cpuClock?: () => number
-  /** Hears what a tap threw. */
+  /** Takes the error that a tap threw. */
   readonly onDefect: (error: unknown) => void
 }
 
-/** Where the packets of the leg come from. */
+/** Sets the observer of the leg's packets. */
 type Overhear = (arrived: Arrived | null) => void
 
 export type Taps = ReturnType<typeof make>
@@ -70,7 +70,7 @@ export const make = ({ clock, cpuClock = clock, onDefect }: Options, overhear: O
   let taps: ReadonlyArray<Listening> = []
   let isClosed = false
   /**
-   * What taps are lent: a copy of the frame, so that a tap that writes into it changes nothing for the leg or another
+   * The copy of the frame that taps are lent, so that a tap that writes into it changes nothing for the leg or another
    * tap.
    */
   let copy = Frame.make(8000)
@@ -84,7 +84,7 @@ export const make = ({ clock, cpuClock = clock, onDefect }: Options, overhear: O
     change(taps.filter(({ isOn }) => isOn))
   }
 
-  /** A tap that left, or whose leg was closed, while it was called has had its end. */
+  /** Does nothing for a tap that was removed, or whose leg was closed, during its callback: it has had its end. */
   const end = (ended: Listening, reason: TapEnd): void => {
     if (!ended.isOn) return
     drop((listening) => listening === ended)
@@ -129,10 +129,10 @@ export const make = ({ clock, cpuClock = clock, onDefect }: Options, overhear: O
       change([...taps, { tap, late: { inbound: 0, outbound: 0, arrived: 0 }, isOn: true }])
       return true
     },
-    /** The tap asked for it, and is told nothing. */
+    /** Removes a tap at its own request, without `ended`. */
     remove: (tap: Tap): void => drop((listening) => listening.tap === tap),
     give: (track: Track, frame: Frame.Frame, at: number): void => {
-      // A tap that comes while another one hears begins with the next frame.
+      // A tap that is added during this loop begins with the next frame.
       for (const listening of taps) {
         const watch = watchOf(listening, track)
         const began = watch()
