@@ -5,24 +5,23 @@ import * as Timeline from "./Timeline.ts"
 
 export type { Chunk } from "./Timeline.ts"
 
-/** What is to be captured of a leg. Plain data. */
+/** The parameters of a capture. Plain data. */
 export interface Wanted {
-  /** Each once. A chunk has them in this order. */
+  /** The tracks, each once, in the order that a chunk has them. */
   readonly tracks: ReadonlyArray<Track>
-  /** Length of a chunk, a multiple of 20. */
+  /** The length of a chunk, a multiple of 20. */
   readonly chunkMs: number
-  /** Sound of a higher rate is brought down to this one. */
+  /** Sound of a higher rate is converted down to this one. */
   readonly mostRate: SampleRate
-  /** So many chunks may wait for their receiver; with one more the capture ends as `receiver_slow`. */
+  /** The most chunks that may wait for their receiver; one more ends the capture as `receiver_slow`. */
   readonly mostWaiting: number
   /** Warning tones that all on the leg hear: one at the beginning, and one after each `everyMs`; none while silenced. */
   readonly beeps: { readonly atBegin: boolean; readonly everyMs: number | null }
 }
 
 /**
- * Why a capture hears nothing more: it was asked to stop, its leg is closed, its tap failed or was too slow for the
- * media thread, its receiver took too few chunks, the leg has no place for another tap or is not there, or the plane is
- * gone.
+ * Why a capture has ended: it was stopped, its leg was closed, its tap failed or was too slow for the media thread, its
+ * receiver took too few chunks, the leg has no place for another tap or does not exist, or the plane is gone.
  */
 export type CaptureEnd =
   | "stopped"
@@ -38,21 +37,21 @@ export interface Options extends Wanted {
   readonly ready: () => boolean
   readonly give: (chunk: Timeline.Chunk) => void
   readonly beep: () => void
-  /** Called once, behind the last chunk. */
+  /** Called once, after the last chunk. */
   readonly ended: (reason: CaptureEnd) => void
 }
 
 export interface Capture {
   readonly tap: Tap
-  /** The receiver is through with so many chunks. */
+  /** Acknowledges chunks that the receiver has processed. */
   readonly taken: (chunks: number) => void
-  /** From now on, or no longer, the sound is silence. */
+  /** Begins or ends the replacement of the sound by silence. */
   readonly silence: (whether: boolean) => void
-  /** The last chunk, then the end. The tap hears nothing any more, and has to be taken off. */
+  /** Gives the last chunk, then the end. The tap receives nothing more, and has to be removed. */
   readonly stop: (reason: CaptureEnd) => void
 }
 
-/** A tap that packs what it hears into chunks for a receiver outside of the media thread (`Timeline`). */
+/** A tap that packs its sound into chunks for a receiver outside of the media thread (`Timeline`). */
 export const make = ({ beep, beeps, ended, give, mostWaiting, ready, tracks, ...line }: Options): Capture => {
   let waiting = 0
   let hasBegun = false

@@ -1,7 +1,7 @@
 import type { LegId, WorkId } from "../../domain/Id.ts"
 import type { CaptureEnd, Chunk, Wanted } from "./Capture.ts"
 
-/** What crosses between a capture in the media thread and whoever asked for it. */
+/** The commands to a capture in the media thread, and its events. */
 export type CaptureCommand =
   | { readonly type: "capture"; readonly leg: LegId; readonly id: WorkId; readonly wanted: Wanted }
   | { readonly type: "capture_taken"; readonly leg: LegId; readonly id: WorkId; readonly chunks: number }
@@ -10,5 +10,5 @@ export type CaptureCommand =
 
 export type CaptureEvent =
   | { readonly type: "captured"; readonly id: WorkId; readonly chunk: Chunk }
-  /** The last of a capture. */
+  /** The last event of a capture. */
   | { readonly type: "capture_ended"; readonly id: WorkId; readonly reason: CaptureEnd }

@@ -2,27 +2,27 @@ import type { LegId, WorkId } from "../../domain/Id.ts"
 import type { CaptureEnd, Chunk, Wanted } from "./Capture.ts"
 import type { CaptureCommand, CaptureEvent } from "./CaptureMessage.ts"
 
-/** Gets what is captured of a leg. Its functions must not throw; they are called outside of any fiber. */
+/** Receives the captured sound of a leg. Its functions must not throw; they are called outside of any fiber. */
 export interface Receiver {
-  /** Each chunk in order. It counts as waiting until it is given back by `taken`. */
+  /** Takes each chunk in order. It counts as waiting until `taken` acknowledges it. */
   readonly heard: (chunk: Chunk) => void
-  /** The last that it hears, once. */
+  /** Called once, as the last callback. */
   readonly ended: (reason: CaptureEnd) => void
 }
 
-/** A capture that goes on, as who asked for it sees it. After its end nothing here does anything. */
+/** The handle of a running capture. After its end its functions do nothing. */
 export interface Captured {
-  /** So many chunks are worked through, one when left out. */
+  /** Acknowledges chunks as processed; the default is one. */
   readonly taken: (chunks?: number) => void
-  /** From now on, or no longer, what is captured is silence. */
+  /** Begins or ends the replacement of the captured sound by silence. */
   readonly silence: (isSilent: boolean) => void
-  /** What was heard until then still comes, then the end. */
+  /** Stops the capture: the sound up to now still comes, then the end. */
   readonly stop: () => void
 }
 
 export type Captures = ReturnType<typeof make>
 
-/** The receivers of all captures, outside of the media thread. `post` hands a command to the leg's thread. */
+/** The receivers of all captures, outside of the media thread. `post` sends a command to the leg's thread. */
 export const make = (post: (command: CaptureCommand) => void) => {
   const receivers = new Map<LegId, Map<WorkId, Receiver>>()
 
@@ -33,7 +33,7 @@ export const make = (post: (command: CaptureCommand) => void) => {
   }
 
   return {
-    /** `isKnown`: whether the leg is there. An id is used once. */
+    /** `isKnown`: whether the leg exists. An id is used once. */
     open: (leg: LegId, id: WorkId, wanted: Wanted, receiver: Receiver, isKnown: boolean): Captured => {
       const ofLeg = receivers.get(leg) ?? new Map<WorkId, Receiver>()
       if (isKnown) {
@@ -60,7 +60,7 @@ export const make = (post: (command: CaptureCommand) => void) => {
       forget(leg, event.id)
       receiver.ended(event.reason)
     },
-    /** The leg is gone; whatever has not told its end was lost with the plane. */
+    /** Ends the captures of a closed leg whose own end events were lost with the plane. */
     closed: (leg: LegId): void => {
       const ofLeg = receivers.get(leg)
       receivers.delete(leg)

@@ -5,11 +5,11 @@ import type { CaptureCommand, CaptureEvent } from "./CaptureMessage.ts"
 
 export type LegCaptures = ReturnType<typeof make>
 
-/** The captures of one leg, by id; there are as many as it may have taps. */
+/** The captures of one leg, by id; the number of taps bounds them. */
 export const make = (leg: {
   readonly taps: Taps.Taps
   readonly ready: () => boolean
-  /** Sounds the warning tone for all who hear the leg. */
+  /** Sounds the warning tone for all parties that hear the leg. */
   readonly beep: () => void
   readonly emit: (event: CaptureEvent) => void
 }) => {
@@ -34,7 +34,7 @@ export const make = (leg: {
   }
 
   return {
-    /** One that is not there has told its end. */
+    /** A command for an unknown capture is ignored, because that has reported its end. */
     command: (command: CaptureCommand): void => {
       switch (command.type) {
         case "capture":

@@ -4,30 +4,30 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
 
-/** A stretch of sound of every track, equally long. Whoever gets it owns the samples. */
+/** A stretch of sound of every track, equally long. The receiver owns the samples. */
 export interface Chunk {
   readonly rate: SampleRate
   /** When its first sample was heard, in milliseconds of the plane's clock. */
   readonly at: number
-  /** In the order in which the tracks were asked for. */
+  /** The tracks in the requested order. */
   readonly tracks: ReadonlyArray<Int16Array>
 }
 
-/** The frame that comes last stays here, so that what turns out to be an end can be faded out. */
+/** The last frame is held back, so that it can be faded out if it turns out to be the end. */
 const heldFrames = 1
-/** A track that is so far behind another is silent there. */
+/** A track that is this far behind another is filled with silence. */
 const patienceFrames = 3
-/** Longer holes are not filled: the timeline goes on behind them. */
+/** Longer gaps are not filled: the timeline continues after them. */
 const longestHoleMs = 10_000
 
 interface TrackState {
   readonly samples: Int16Array
   readonly converter: RateConverter.RateConverter
-  /** The rate in which its frames come. */
+  /** The rate of its frames before conversion. */
   rate: SampleRate
   /** Samples since the beginning of the timeline. */
   end: number
-  /** The last frame was silence that we made: the next one is faded in. */
+  /** The last frame was inserted silence: the next one is faded in. */
   isCut: boolean
 }
 
@@ -43,10 +43,10 @@ export type Timeline = ReturnType<typeof make>
 /**
  * Lays the frames of some tracks on one time line, the tick of the plane, and hands it out in chunks of `chunkMs`.
  *
- * The tracks stay aligned: where one has no frame there is silence, and a frame that is a little early or late for its
- * track (a leg that is bridged is read in another slot) comes right behind the one before. The rate is that of the first
- * frame, at most `mostRate`, and stays; frames of other rates are converted. Sound that breaks off, or begins behind a
- * hole, is faded over 5 ms.
+ * The tracks stay aligned: silence fills a missing frame, and a frame that is a little early or late for its track (a
+ * bridged leg is read in another slot) directly follows the one before. The rate is that of the first frame, at most
+ * `mostRate`, and stays; frames of other rates are converted. Sound that breaks off, or begins after a gap, is faded
+ * over 5 ms.
  */
 export const make = (of: {
   readonly tracks: number
@@ -58,7 +58,7 @@ export const make = (of: {
   let line: Line | null = null
   /** When sample 0 was heard. */
   let originAt = 0
-  /** Samples that were handed out. */
+  /** The number of samples that were handed out. */
   let start = 0
   let isSilenced = false
   let converted = Frame.make(8000)
@@ -81,7 +81,7 @@ export const make = (of: {
       }))
     }
   }
-  /** Hands out the first `length` samples that are here. */
+  /** Hands out the first `length` samples. */
   const give = ({ rate, tracks }: Line, length: number): void => {
     const chunk: Chunk = {
       rate,
@@ -96,7 +96,7 @@ export const make = (of: {
     emit(chunk)
   }
 
-  /** The sound of a track breaks off where it ends now. */
+  /** Fades a track out at its present end, because its sound breaks off there. */
   const cut = ({ frameLength, rate }: Line, track: TrackState): void => {
     if (track.isCut) return
     track.isCut = true
@@ -133,7 +133,7 @@ export const make = (of: {
     return converted.samples
   }
 
-  /** The frame at `place` is the first of another codec, which begins at once: it is joined to what was heard before. */
+  /** Joins the frame at `place`, the first of another codec, to the sound before it, because it begins at once. */
   const join = ({ frameLength, rate }: Line, { isCut, samples }: TrackState, place: number): void => {
     if (isCut || place < frameLength) return
     const before = Splice.extend({ rate, samples: samples.subarray(place - frameLength, place) })
@@ -141,14 +141,14 @@ export const make = (of: {
   }
 
   return {
-    /** A frame of track `index`, lent for the call. */
+    /** Takes a frame of track `index`, lent for the call. */
     hear: (index: number, frame: Frame.Frame, at: number): void => {
       line ??= begin(frame.rate, at)
       const track = line.tracks[index]
       if (track === undefined) return
       const { frameLength, rate } = line
       const missing = Math.round((at - originAt) / Frame.frameMs - track.end / frameLength)
-      // An extra frame, which the clock does not know.
+      // An extra frame, for which the clock has no time, is dropped.
       if (missing < -1) return
       if (missing * Frame.frameMs > longestHoleMs) originAt += missing * Frame.frameMs
       else if (missing > 1) silence(line, track, track.end + missing * frameLength)
@@ -166,11 +166,11 @@ export const make = (of: {
         handOut(line)
       }
     },
-    /** From now on, or no longer, every frame is silence: not a sample of it is kept. */
+    /** Begins or ends the replacement of every frame by silence; none of its samples are kept. */
     silenced: (whether: boolean): void => {
       isSilenced = whether
     },
-    /** Hands out what is left, faded out. */
+    /** Hands out the rest, faded out. */
     end: (): void => {
       if (line === null) return
       for (const track of line.tracks) cut(line, track)

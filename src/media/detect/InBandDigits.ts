@@ -3,8 +3,8 @@ import type { FarEnd } from "../FarEnd.ts"
 import type { Frame } from "../Frame.ts"
 
 /**
- * Listens for digits in what a far end says, while it has no other way to press them: where it agreed to telephone
- * events, its tones are sound, so that no digit counts twice.
+ * Listens for digits in the sound of a far end while it has no other way to press them. If it has agreed to telephone
+ * events, its tones are only sound, so that no digit counts twice.
  */
 export const make = (far: FarEnd, onDigit: (digit: string, at: number) => void) => {
   let dtmf: Dtmf.Dtmf | null = null

@@ -5,12 +5,14 @@ import type * as Taps from "../mix/Tap.ts"
 
 export type LegDetection = ReturnType<typeof make>
 
-/** The detection of an answering machine on one leg: a tap on what its far end says. One goes on at a time. */
+/**
+ * The detection of an answering machine on one leg: a tap on the sound of its far end. One detection runs at a time.
+ */
 export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: MediaEvent) => void }) => {
   const { emit, taps } = leg
-  /** What listens: before the answer, and from `begin` on. */
+  /** The detector, which listens before the answer or from `begin` on. */
   let machine: Machine.Machine | null = null
-  /** Null: nobody is told. */
+  /** The detection that findings are reported for; null: they are not reported. */
   let running: WorkId | null = null
 
   const told = (id: WorkId, finding: Machine.Finding, at: number): void => {
@@ -46,11 +48,11 @@ export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: Med
   }
 
   return {
-    /** The far end has not answered yet. Where there is no place for another tap, nothing is heard of it. */
+    /** Begins to listen before the far end has answered. Without a place for another tap, the early sound is missed. */
     listenEarly: (): void => {
       if (running === null) listen()
     },
-    /** It has: begins to tell, from the next frame on. One that goes on goes on. */
+    /** Begins to report after the answer, from the next frame on. Without effect for a detection that runs. */
     begin: (id: WorkId): void => {
       if (running === id) return
       const listening = running === null ? listen() : null

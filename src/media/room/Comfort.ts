@@ -1,6 +1,6 @@
-/** As loud as the line of a quiet office: nobody thinks that the room is dead. */
+/** As loud as the line of a quiet office, so that a silent room does not seem dead. */
 const dbfs = -65
-/** A power of two, and room behind it for a frame that begins near its end. */
+/** A power of two; the table has a frame more, for one that begins near the end. */
 const length = 8192
 const longestFrame = 320
 
@@ -17,16 +17,16 @@ const table = (): Int16Array => {
 const shared = table()
 
 export interface Comfort {
-  /** Adds a frame of noise, of up to 320 samples, to the first `count` of a sum. */
+  /** Adds a frame of noise, of up to 320 samples, to the first `count` samples of a sum. */
   readonly addTo: (sum: Int32Array, count: number) => void
 }
 
-/** The noise that the members of a room hear beside all else. */
+/** The comfort noise that the members of a room hear beside all other sound. */
 export const make = (noise: Int16Array = shared): Comfort => {
   let word = 0
   return {
     addTo: (sum, count) => {
-      // Each frame begins elsewhere, so that the noise has no period.
+      // Each frame begins at another place of the table, so that the noise has no period.
       word = (Math.imul(word, 1_664_525) + 1_013_904_223) | 0
       const from = word >>> 19
       for (let i = 0; i < count; i++) sum[i] = (sum[i] ?? 0) + (noise[from + i] ?? 0)

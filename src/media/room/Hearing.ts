@@ -5,7 +5,7 @@ import * as Frame from "../Frame.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
 import * as Payloads from "../Payloads.ts"
 
-/** How a room begins or ends at a rate: with the last 5 ms of a frame, and the first of the next. */
+/** How a room fades at a change of its rate: out over the last 5 ms of a frame, in over the first 5 ms of the next. */
 export type Seam = "none" | "ends" | "begins"
 
 const sew = ({ rate, samples }: Frame.Frame, seam: Seam): void => {
@@ -13,7 +13,7 @@ const sew = ({ rate, samples }: Frame.Frame, seam: Seam): void => {
   if (seam === "begins") Ramp.fadeIn(samples, rate, 0, 0, samples.length)
 }
 
-/** What is heard at a rate that is not the room's. */
+/** The common mix at a rate that is not the room's. */
 interface Elsewhere {
   readonly converter: RateConverter.RateConverter
   frame: Frame.Frame
@@ -25,13 +25,13 @@ export interface Common {
   readonly limiter: Limiter.Limiter
   /** The last frame, at the rate of the room. */
   readonly present: () => Frame.Frame
-  /** Somebody will hear it at this rate in this round, whose rate in the room is the other. */
+  /** Announces that a member will hear the common mix at `rate` in this round, while the room has the rate `room`. */
   readonly want: (rate: SampleRate, room: SampleRate) => void
-  /** Makes the frame of this round out of a sum. */
+  /** Makes the frame of this round from a sum. */
   readonly render: (sum: Int32Array, rate: SampleRate, seam: Seam) => void
-  /** The same frame for all who hear it at this rate, and wanted it. */
+  /** Returns the frame for all members that wanted this rate. */
   readonly at: (rate: SampleRate) => Frame.Frame
-  /** Nothing was heard for a while. */
+  /** Marks that nothing was heard for a while. */
   readonly rest: () => void
   readonly free: () => void
 }
@@ -40,8 +40,8 @@ const shared = (rate: SampleRate): Frame.Frame => ({ ...Frame.make(rate), payloa
 const sharedAt = (rate: SampleRate, frame: Frame.Frame): Frame.Frame => (frame.rate === rate ? frame : shared(rate))
 
 /**
- * What all hear who add nothing themselves: it is limited once, converted once for each rate, and its payload is encoded
- * once for each codec that remembers nothing.
+ * The common mix, for all members that add no sound themselves. It is limited once, converted once for each rate, and
+ * encoded once for each stateless codec.
  */
 export const common = (): Common => {
   const limiter = Limiter.make()
@@ -55,7 +55,7 @@ export const common = (): Common => {
     others.set(rate, made)
     return made
   }
-  /** A filter that was not used takes up what was heard last. */
+  /** Fills a filter that was not in use with the last frame. */
   const prime = (other: Elsewhere): void => {
     if (other.isWanted && !other.wasWanted) other.converter.convert(frame, other.frame)
   }
@@ -93,16 +93,19 @@ export const common = (): Common => {
 }
 
 export interface Own {
-  /** What it hears differs from what all hear, from this round on. Rates as with `render`. */
+  /** Begins to differ from the common mix in this round. The rates are those of `render`. */
   readonly begin: (from: Common, room: SampleRate, rate: SampleRate) => void
-  /** The frame of this round out of a sum, of the room's rate, at the rate of its leg. */
+  /** Makes the frame of this round from a sum at the rate of the room, and returns it at the rate of the leg. */
   readonly render: (sum: Int32Array, room: SampleRate, rate: SampleRate, seam: Seam) => Frame.Frame
-  /** Whether it could be given what all hear, once that is the same, without a step. */
+  /** Whether the member could return to the common mix without a step, once the sums are the same. */
   readonly isLike: (common: Common) => boolean
   readonly free: () => void
 }
 
-/** What one member hears for itself: without its own voice, or with a whisper. It goes on from what all hear, and back. */
+/**
+ * The mix of one member alone: without its own voice, or with a whisper. It begins as a continuation of the common mix,
+ * and the common mix continues it.
+ */
 export const own = (): Own => {
   const limiter = Limiter.make()
   const converter = RateConverter.make()

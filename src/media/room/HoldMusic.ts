@@ -7,7 +7,6 @@ import type { Mix } from "../mix/Mix.ts"
 import * as Player from "../mix/Player.ts"
 import type { PlaybackFailure } from "../plane/Protocol.ts"
 
-/** A leg on hold. */
 interface Leg {
   readonly mix: Pick<Mix, "add" | "remove">
   readonly far: Pick<FarEnd, "rate">
@@ -21,11 +20,11 @@ interface Music {
 export type HoldMusic = ReturnType<typeof make>
 
 /**
- * The sounds that members on hold hear, each for itself, again and again: behind all else that its leg hears. One that
- * cannot be had is silence.
+ * The sounds of members on hold. Each has its own, repeated, with the rank `hold` in the mix of its leg. One that
+ * cannot be fetched is silence.
  */
 export const make = (of: {
-  /** Names this one; no other of its room has the name. */
+  /** A name that is unique among these of a room, for the ids of the sounds. */
   readonly name: string
   readonly want: (id: WorkId, sound: Playable, rate: SampleRate) => void
   readonly unwant: (id: WorkId) => void
@@ -38,14 +37,14 @@ export const make = (of: {
   }
 
   return {
-    /** In place of what this leg hears. */
+    /** Begins the sound of this leg in place of the one it has. */
     begin: (leg: Leg, url: string): void => {
       end(leg)
       const id = WorkId.make(`${of.name} hold ${++begun}`)
       const ended = (): void => {
         playing.delete(id)
         of.unwant(id)
-        // One that failed is silent for good, and a leg may be held again and again.
+        // A failed sound is removed, because it stays silent and a leg may be held again and again.
         leg.mix.remove(player)
       }
       const want: Player.Want = ({ sound }) => of.want(id, sound, leg.far.rate())
@@ -54,9 +53,9 @@ export const make = (of: {
       player.play(id, { type: "url", url }, { loop: Number.POSITIVE_INFINITY })
       leg.mix.add(player, "hold")
     },
-    /** Fades it out, if it sounds. */
+    /** Fades out the sound of a leg, if it has one. */
     end,
-    /** False when it is not for any of these. */
+    /** Returns false if the piece is for none of these sounds. */
     supply: (id: WorkId, sound: Sound, isLast: boolean): boolean => {
       const music = playing.get(id)
       music?.player.supply(id, sound, isLast)

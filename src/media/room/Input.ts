@@ -4,28 +4,28 @@ import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../plane/LocalLeg.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
 
-/** Whoever came from elsewhere was read there lately; what is nearer to that than this is not read again. */
+/** A leg that came from another junction was read there shortly before; within this time it is not read again. */
 const soonMs = Frame.frameMs / 2
 
 export interface Input {
-  /** Once in a round. */
+  /** Reads the leg; called once in a round. */
   readonly read: (now: number) => void
-  /** What was read, at its own rate; null: nothing was said. Lent for the round. */
+  /** The frame that was read, at its own rate; null: silence. Lent for the round. */
   readonly frame: () => Frame.Frame | null
-  /** The same at the rate of the room. */
+  /** The same frame at the rate of the room. */
   readonly at: (rate: SampleRate) => Frame.Frame | null
-  /** Adds it to a sum, as a part of which it was heard before or is heard now, with what that takes to come and go. */
+  /** Adds the frame to a sum if the part was heard before or is heard now, faded where that changes. */
   readonly addTo: (sum: Int32Array, part: Part, isHeard: boolean, rate: SampleRate) => void
-  /** Reads the frame that will be faded out, because the leg goes; false: there is none. */
+  /** Reads the frame that will be faded out, because the leg leaves; false: there is none. */
   readonly readAhead: (now: number) => boolean
   readonly free: () => void
 }
 
-/** What a member is to one sum of what is said: the mix, or what a target of a whisper hears. */
+/** The part of a member in one sum: in the common mix, or in the mix of a whisper's target. */
 export interface Part {
   /** Whether it was heard at the end of the last round. */
   isHeard: boolean
-  /** What was added in this round; null: nothing. It may be lent, as the frame is. */
+  /** The samples that were added in this round; null: none. They may be lent, like the frame. */
   added: Int16Array | null
   readonly ramped: { samples: Int16Array }
 }
@@ -38,7 +38,7 @@ const copyOf = (part: Part, samples: Int16Array): Int16Array => {
   return part.ramped.samples
 }
 
-/** What is added: the sound itself, or a copy that comes or goes in a raised cosine. */
+/** Returns the samples to add: the sound itself, or a copy that is faded in or out. */
 const shaped = (part: Part, { rate, samples }: Frame.Frame, isHeard: boolean): Int16Array => {
   if (part.isHeard && isHeard) return samples
   const copy = copyOf(part, samples)
@@ -51,7 +51,7 @@ const shaped = (part: Part, { rate, samples }: Frame.Frame, isHeard: boolean): I
   return copy.fill(0, ramp)
 }
 
-/** What a member says, as a room reads it: it comes and goes in 5 ms, and is converted only where it is heard. */
+/** The sound of a member, as a room reads it: it is faded in and out over 5 ms, and converted only if it is heard. */
 export const make = (leg: LocalLeg): Input => {
   const converter = RateConverter.make()
   const beganAt = leg.readAt()

@@ -10,13 +10,13 @@ import * as Input from "./Input.ts"
 import type * as Seat from "./Seat.ts"
 import * as Talkers from "./Talkers.ts"
 
-/** A whisper to a member, from when it is heard until it has faded out. */
+/** A whisper to a member, from its beginning until it has faded out. */
 export interface Whisper {
   readonly from: Member
   readonly part: Input.Part
 }
 
-/** One who is in a room. Mutable. */
+/** A member of a room. Mutable. */
 export interface Member {
   readonly id: MemberId
   readonly leg: LocalLeg
@@ -25,24 +25,24 @@ export interface Member {
   isHeld: boolean
   role: Seat.Role
   targets: ReadonlySet<MemberId>
-  /** It has gone; what is left of it fades in the next round. */
+  /** It has left; the rest of its sound fades in the next round. */
   isLeaving: boolean
   /** The present round is its last. */
   isLast: boolean
 
-  /** Of its leg, in this round. */
+  /** The rate of its leg in this round. */
   rate: SampleRate
   readonly input: Input.Input
-  /** In what all hear. */
+  /** Its part in the common mix. */
   readonly part: Input.Part
   readonly talker: Talkers.Talker
   readonly speaking: Speaking.Speaking
   isSpeaking: boolean
 
-  /** What is whispered to it. */
+  /** The whispers to it. */
   whispers: ReadonlyArray<Whisper>
   readonly own: Hearing.Own
-  /** Whether it hears something of its own, and why: it differed from what all hear in this round, or in the last. */
+  /** Whether it hears a mix of its own, because it differs from the common mix in this round or did in the last. */
   isOwn: boolean
   differed: boolean
   /** Whether it heard the room at the end of the last round. */
@@ -50,10 +50,10 @@ export interface Member {
   readonly ear: Ear
 }
 
-/** What the leg of a member takes from the room, in its own turn. */
+/** Passes the room's frames to the leg of a member, which takes them in its own slot. */
 export interface Ear {
   readonly source: Source
-  /** Lent until the next round. `isEnding`: it is the last that is heard for a while. */
+  /** Sets the next frame, lent until the next round. `isEnding`: it is the last one for a while. */
   readonly give: (frame: Frame.Frame | null, isEnding: boolean) => void
 }
 
@@ -118,15 +118,15 @@ export const make = (leg: LocalLeg, { isHeld, isHost, isMuted, memberId }: Seat.
   ear: ear()
 })
 
-/** Whether anybody may hear it. */
+/** Whether no other member may hear it. */
 const isSilenced = ({ isHeld, isLeaving, isMuted, role }: Member): boolean =>
   isHeld || isMuted || isLeaving || role === "monitor"
 
-/** Whether it speaks to somebody, when it says something. */
+/** Whether its sound may reach another member. */
 export const speaks = (member: Member): boolean => !isSilenced(member)
-/** Whether all may hear it. */
+/** Whether its sound is part of the common mix. */
 export const isForAll = (member: Member): boolean => member.role !== "whisper" && !isSilenced(member)
-/** Whether `to` hears what it whispers. */
+/** Whether `to` hears its whisper. */
 export const whispersTo = (member: Member, to: Member): boolean =>
   member.role === "whisper" && !isSilenced(member) && member.targets.has(to.id) && !to.isHeld
 

@@ -10,7 +10,7 @@ import type { Signal } from "./Signal.ts"
 
 export const whisper = (from: Member.Member): Member.Whisper => ({ from, part: Input.part() })
 
-/** Whether anybody hears something of a member. */
+/** Whether any member hears this one. */
 export const isHeard = (member: Member.Member, members: ReadonlyArray<Member.Member>): boolean =>
   member.part.isHeard ||
   members.some(({ whispers }) => whispers.some(({ from, part }) => from === member && part.isHeard))
@@ -22,11 +22,11 @@ const isOver = ({ from, part }: Member.Whisper, to: Member.Member): boolean =>
 export type MixMinus = ReturnType<typeof make>
 
 /**
- * The sums of a room. What all hear is summed once, in 32 bits; whoever is heard gets that sum without exactly what it
- * added, and whoever is whispered to gets the whisper on top. Each sum is limited by itself.
+ * The sums of a room. The common mix is summed once, in 32 bits. A member that is heard gets that sum minus exactly the
+ * samples it added, and a target of a whisper gets the whisper added. Each sum is limited by itself.
  */
 export const make = (of: {
-  /** What is played to all. */
+  /** The sounds that are played to all. */
   readonly played: Mix
   readonly signals: ReadonlyArray<Signal<Member.Member>>
   readonly recorded: ReturnType<typeof Recorded.make>
@@ -43,7 +43,7 @@ export const make = (of: {
     for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) + (samples[i] ?? 0)
   }
 
-  /** All that is said and played, but the noise. */
+  /** Sums all voices and playbacks, without the noise. */
   const sum = (members: ReadonlyArray<Member.Member>, rate: SampleRate, now: number): void => {
     const length = Frame.lengthAt(rate)
     if (all.length === length) all.fill(0)
@@ -75,7 +75,7 @@ export const make = (of: {
     return false
   }
 
-  /** Decides what a member hears in this round: what all hear, or its own. */
+  /** Decides whether a member hears the common mix or its own in this round. */
   const decide = (member: Member.Member, rate: SampleRate): void => {
     if (member.isHeld && !member.hears) {
       member.isOwn = false
@@ -84,7 +84,8 @@ export const make = (of: {
     }
     const differs = member.part.added !== null || member.whispers.length > 0 || isKept(member)
     const wasOwn = member.isOwn
-    // A round longer than needed: the filter of what all hear has nothing of this member in it any more.
+    // Its own mix is kept one round longer than it differs, until the filter of the common mix holds nothing of this
+    // member.
     member.isOwn = differs || member.differed || (wasOwn && !member.own.isLike(common))
     member.differed = differs
     if (!member.isOwn) common.want(member.rate, rate)
@@ -113,12 +114,12 @@ export const make = (of: {
   }
 
   return {
-    /** The first round behind a rest. */
+    /** Begins the first round after a pause. */
     begin: (): void => {
       seam = "none"
       common.rest()
     },
-    /** Makes what each member hears. Returns the rate of the next round, which may be the wanted one. */
+    /** Makes the frame of each member. Returns the rate of the next round, which may be the wanted one. */
     round: (members: ReadonlyArray<Member.Member>, rate: SampleRate, wanted: SampleRate, now: number): SampleRate => {
       const next = seam === "none" ? wanted : rate
       if (next !== rate) seam = "ends"

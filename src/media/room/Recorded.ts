@@ -4,8 +4,8 @@ import * as Frame from "../Frame.ts"
 import type { Taps } from "../mix/Tap.ts"
 
 /**
- * What the taps of a room hear: `inbound` is what the host says as all hear it, `outbound` all else that all hear, without
- * the noise. No whisper is in either.
+ * The tracks for the taps of a room: `inbound` is the host as the others hear it, `outbound` the rest of the common
+ * mix, without the noise. Neither contains a whisper.
  */
 export const make = (taps: Taps) => {
   const limiter = Limiter.make()
@@ -13,7 +13,7 @@ export const make = (taps: Taps) => {
   let others = Frame.make(8000)
   let sum = new Int32Array(0)
   return {
-    /** `all` includes what the host says; null: the host is not heard. */
+    /** `all` includes the samples of the host, `said`; null: the host is not heard. */
     give: (all: Int32Array, said: Int16Array | null, rate: SampleRate, now: number): void => {
       if (taps.isEmpty()) return
       host = Frame.at(rate, host)

@@ -21,35 +21,35 @@ import * as Talkers from "./Talkers.ts"
 export interface Options extends Taps.Options {
   readonly id: LegId
   readonly emit: (event: LegEvent) => void
-  /** A fault of ours in what one member says; its leg is to be closed. */
+  /** An internal error occurred with the sound of one member; its leg has to be closed. */
   readonly onFault: (leg: LocalLeg, error: unknown) => void
   readonly comfort?: Comfort.Comfort
 }
 
 export type Room = ReturnType<typeof make>
 
-/** Somebody comes or goes. Unlike the tones of keys, and of recordings. */
+/** The tone when a member joins or leaves, which differs from the tones of keys and of recordings. */
 const beep = { frequency: 1000, ms: 200 }
 
-/** Eight thousand samples where all are narrow-band, as telephones are; twice as many where somebody is not. */
+/** Returns 8 kHz when all members are narrow-band, as telephones are, and 16 kHz when one is not. */
 const rateOf = (members: ReadonlyArray<Member.Member>): SampleRate => {
   for (let i = 0; i < members.length; i++) if ((members[i]?.rate ?? 8000) > 8000) return 16_000
   return 8000
 }
 
 /**
- * So long a room stays wide-band behind the last member who was. All of them hear each change, as a dip of 10 ms, and a
- * peer may change its codec as often as it likes.
+ * How long a room stays wide-band after its last wide-band member. Each change is audible to all as a dip of 10 ms, and
+ * a peer may change its codec as often as it likes.
  */
 const wideMs = 10_000
 
 /**
- * A junction of many legs. In its own slot it reads all members and makes what each of them hears, which their legs take in
- * their own slots: what all hear, or, of those who are heard themselves or are whispered to, what is theirs (`MixMinus`).
- * It is told, played to and captured as a leg is. While nobody is in it, its time stands still.
+ * A junction of many legs. In its own slot it reads all members and makes the frame of each, which their legs take in
+ * their own slots: the common mix, or a mix of its own for a member that is heard or is whispered to (`MixMinus`). It
+ * takes commands, playbacks and captures like a leg. While it has no member, its time stands still.
  */
 export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onFault }: Options) => {
-  /** Those who leave are here for one more round. */
+  /** Members that leave stay here for one more round. */
   let members: ReadonlyArray<Member.Member> = []
   const byId = new Map<MemberId, Member.Member>()
   const byLeg = new Map<LocalLeg, Member.Member>()
@@ -81,7 +81,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
   })
   const talkers: Array<Talkers.Talker> = []
 
-  /** It is silent at once, whatever it says. */
+  /** Marks a member as not speaking at once, whatever its sound. */
   const hush = (member: Member.Member): void => {
     member.speaking.restart()
     if (!member.isSpeaking) return
@@ -89,7 +89,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     emit({ type: "spoke", memberId: member.id, isSpeaking: false })
   }
 
-  /** Who is whispered to, as far as they are here. What has faded out is dropped by the mix. */
+  /** Adds the whispers of present members to their present targets. The mix drops whispers that have faded out. */
   const relate = (): void => {
     for (const from of members)
       for (const id of from.role === "whisper" ? from.targets : []) {
@@ -99,7 +99,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       }
   }
 
-  /** Lets a member go: its leg at once, what the others hear of it in the next round. */
+  /** Releases the leg of a member at once; the others hear it fade in the next round. */
   const leave = (member: Member.Member, now: number): void => {
     if (member.isLeaving) return
     hush(member)
@@ -112,7 +112,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     playbacks.left(member.leg.player)
   }
 
-  /** What a member says in this round, and whether it speaks. */
+  /** Reads a member's sound of this round, and finds out whether it speaks. */
   const hear = (member: Member.Member, now: number): void => {
     member.isLast = member.isLeaving
     member.rate = member.leg.far.rate()
@@ -183,9 +183,9 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
 
   return {
     tick,
-    /** Whether nobody is in it, nor fades out. */
+    /** Whether it has no member, not even one that fades out. */
     isEmpty: (): boolean => members.length === 0,
-    /** False when there is such a member, or the leg is in a junction. */
+    /** False when there is such a member, or the leg is in a junction already. */
     join: (leg: LocalLeg, seat: Seat.Seat): boolean => {
       if (byId.has(seat.memberId)) return false
       const member = Member.make(leg, seat)
@@ -220,7 +220,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       if (member !== undefined) set(member, change)
     },
     beep: (except: MemberId | null): void => beeps.sound(except === null ? null : (byId.get(except) ?? null)),
-    /** `to`: for these members alone; null: for all. */
+    /** `to`: the members concerned; null: all. */
     command: (media: PlaneCommand, to: ReadonlyArray<MemberId> | null): void => {
       switch (media.type) {
         case "play":
@@ -244,14 +244,14 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     },
     capture: (command: CaptureCommand): void => captures.command(command),
     gaps: playbacks.player.gaps,
-    /** Lets all go. What they heard fades in one more round; then, or at once, it is to be freed. */
+    /** Releases all members. Their sound fades in one more round; after it, or at once, the room has to be freed. */
     close: (now: number): void => {
       playbacks.command({ type: "stop_playback", which: "all" })
       taps.close()
       for (const member of byId.values()) leave(member, now)
     },
     free: (): void => {
-      // There are some only where closing failed.
+      // Members remain here only if closing failed.
       for (const { leg } of byId.values()) leg.leave(false)
       played.close()
       mixMinus.free()

@@ -9,7 +9,7 @@ import type { Seat } from "./Seat.ts"
 export interface Options extends Taps.Options {
   readonly slots: Slots
   readonly emit: (event: Event) => void
-  /** A fault of ours ended what this leg says. */
+  /** An internal error ended the sound of this leg. */
   readonly onFault: (leg: LocalLeg, error: unknown) => void
 }
 
@@ -20,12 +20,12 @@ interface Place {
 
 export type Rooms = ReturnType<typeof make>
 
-/** The rooms of a switch: what is told them, and what they tell. A fault of ours ends one room, and no leg. */
+/** The rooms of a switch, with their commands and events. An internal error ends one room, and no leg. */
 export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }: Options) => {
   const places = new Map<LegId, Place>()
-  /** Those that are closed, and have one more round in which their members hear them fade. */
+  /** Closed rooms with one more round to go, in which their members hear them fade. */
   const closing = new Set<Place>()
-  /** Gaps in the playbacks of rooms that are gone. */
+  /** The gaps in the playbacks of rooms that no longer exist. */
   let pastGaps = 0
 
   const free = (place: Place): void => {
@@ -52,7 +52,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
     } catch (second) {
       onDefect(second)
     }
-    // Another round might be another fault.
+    // The room is freed without its last round, which might fail again.
     free(place)
   }
 
@@ -101,7 +101,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
         remove(id, place)
         return emit({ type: "closed", leg: id })
       default:
-        // What only a leg with a far end can do.
+        // Only a leg with a far end can do these.
         return
     }
   }
@@ -124,7 +124,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
         fault(id, place, error)
       }
     },
-    /** Lets a leg in; the reason why not, or null. */
+    /** Adds a leg to a room. Returns the reason for a refusal, or null. */
     enter: (id: LegId, leg: LocalLeg, seat: Seat, now: number): BridgeRefusal | null => {
       const place = places.get(id)
       if (place === undefined) return "unknown_leg"
@@ -132,7 +132,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
       slots.wake(place.turn, now)
       return null
     },
-    /** Lets a leg go, if it is in a room. */
+    /** Removes a leg from its room, if it is in one. */
     leave: (leg: LocalLeg, now: number): void => {
       for (const { room } of places.values()) room.leave(leg, now)
     },

@@ -2,21 +2,21 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { Frame } from "../Frame.ts"
 import * as Beeper from "../mix/Beeper.ts"
 
-/** A tone that tells the members of a room something. */
+/** A tone that signals an event to the members of a room. */
 export interface Signal<Member> {
-  /** Sounds once, for all but `except`; while it sounds, nothing. */
+  /** Sounds the tone once, for all but `except`; without effect while it sounds. */
   readonly sound: (except: Member | null) => void
-  /** Who comes while it sounds does not hear the rest of it. */
+  /** Excludes a member that joins while the tone sounds from the rest of it. */
   readonly joined: (member: Member) => void
-  /** Once in a round: what of it sounds in the next 20 ms; null: nothing. Lent. */
+  /** Returns the next 20 ms of the tone, once in a round; null: it does not sound. Lent. */
   readonly next: (rate: SampleRate, now: number) => Frame | null
-  /** Whether it is not for this member. */
+  /** Whether this member does not hear the tone. */
   readonly isKeptFrom: (member: Member) => boolean
 }
 
 export const make = <Member>(tone?: Parameters<typeof Beeper.make>[0]): Signal<Member> => {
   const beeper = Beeper.make(tone)
-  /** Who does not hear it this time. */
+  /** The members that do not hear the tone this time. */
   const deaf = new Set<Member>()
   return {
     sound: (except) => {

@@ -1,30 +1,30 @@
-/** In a room of so many who may be heard, all are; in a larger one so many at a time. */
+/** Up to `all` members that may be heard are all heard at a time; in a larger room `most` of them are. */
 export const all = 6
 export const most = 5
 
-/** Who stays behind its gate for longer gives way to whoever speaks. */
+/** A talker whose gate was closed for longer, in frames, gives way to one that speaks. */
 const idleFrames = 5
-/** Whoever is louder than the quietest by 6 dB, for so many frames, takes its place while it speaks. */
+/** A talker that is louder than the quietest by 6 dB, for `louderFrames`, takes its place while that one speaks. */
 const louder = 4
 const louderFrames = 3
-/** How fast the energy that talkers are compared by follows up and down, a frame. */
+/** How fast the energy for the comparison of talkers rises and falls, per frame. */
 const [up, down] = [0.6, 0.1]
 
-/** One who may be heard, or not. */
+/** A member that competes for a place among those that are heard. */
 export interface Talker {
-  /** Whether it is one of those who are heard now. */
+  /** Whether it is heard now. */
   isChosen: boolean
-  /** Energy, smoothed. A cell, because a changing fraction in a property is allocated at each change. */
+  /** The smoothed energy. It is in a cell, because a changing fraction in a property is allocated at each change. */
   readonly score: Float64Array
   /** Frames since the gate was open. */
   idle: number
-  /** Frames in which it was louder than the quietest of those who are heard. */
+  /** Frames in which it was louder than the quietest talker that is heard. */
   louder: number
 }
 
 export const talker = (): Talker => ({ isChosen: false, score: new Float64Array(1), idle: 0, louder: 0 })
 
-/** What it has said in this round: RMS, and whether its gate is open. */
+/** Takes the RMS of this round, and whether the gate is open. */
 export const heard = (talker: Talker, level: number, isOpen: boolean): void => {
   const score = talker.score[0] ?? 0
   const energy = level * level
@@ -34,7 +34,7 @@ export const heard = (talker: Talker, level: number, isOpen: boolean): void => {
 
 const scoreOf = (talker: Talker): number => talker.score[0] ?? 0
 
-/** The one that gives way first: the quietest of those who are idle, else of all. */
+/** The talker that gives way first: the quietest idle one, or if none is idle, the quietest. */
 const weakest = (talkers: ReadonlyArray<Talker>, count: number): Talker | null => {
   let found: Talker | null = null
   for (let i = 0; i < count; i++) {
@@ -50,7 +50,7 @@ const weakest = (talkers: ReadonlyArray<Talker>, count: number): Talker | null =
   return found
 }
 
-/** The loudest of those who speak and are not heard. */
+/** The loudest talker that speaks and is not heard. */
 const loudest = (talkers: ReadonlyArray<Talker>, count: number): Talker | null => {
   let found: Talker | null = null
   for (let i = 0; i < count; i++) {
@@ -62,8 +62,8 @@ const loudest = (talkers: ReadonlyArray<Talker>, count: number): Talker | null =
 }
 
 /**
- * Chooses who is heard of the first `count` talkers. While nobody else speaks nothing changes, so pauses and noise move
- * nobody.
+ * Chooses which of the first `count` talkers are heard. Nothing changes until another one speaks, so pauses and noise
+ * cost no talker its place.
  */
 export const choose = (talkers: ReadonlyArray<Talker>, count: number): void => {
   let chosen = 0

@@ -3,23 +3,24 @@ import * as Decode from "../../protocol/audio/Decode.ts"
 import * as Pieces from "../../protocol/audio/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 
-/** `decode_limit`: it takes more CPU time than its sound is worth; `overloaded`: too much waits to be decoded. */
+/** `decode_limit`: it takes more CPU time than its length allows; `overloaded`: too much waits to be decoded. */
 export class AudioUnreadable extends Data.TaggedError("AudioUnreadable")<{
   readonly reason: Decode.Fault | "decode_limit" | "overloaded"
 }> {}
 
-/** The thread that had the file has ended through no fault of the file: open it again. */
+/** The thread of the file has ended through no fault of the file, which has to be opened again. */
 export class DecoderLost extends Data.TaggedError("DecoderLost")<{}> {}
 
-/** Longest sound that is played: half an hour. */
+/** The longest sound that is played: half an hour. */
 export const limits: Decode.Limits = { maxSeconds: 1800 }
 
-/** A piece of sound: two seconds. */
+/** The length of a piece of sound. */
 const pieceMs = 2000
 const leastMs = 20
 
 /**
- * The CPU time that a file may take: ten times what a stereo MP3 of 48 kHz takes on a slow core, and some to begin with.
+ * The limit on a file's CPU time: ten times the time that a stereo MP3 of 48 kHz takes on a slow core, and a second to
+ * begin with.
  */
 export const isWithinBudget = (cpuMs: number, soundMs: number): boolean => cpuMs <= 1000 + 0.03 * soundMs
 
@@ -29,11 +30,11 @@ export interface AudioFile {
   readonly contentType: string | null
 }
 
-/** A file that is being decoded. Its pieces are asked for one after the other. */
+/** A file that is being decoded. Its pieces are requested one after the other. */
 export interface Reading {
-  /** The next piece, decoded in the turn of this holder. Not called after the last piece, or after a failure. */
+  /** Decodes the next piece in the turn of this holder. Not called after the last piece, or after a failure. */
   readonly next: (holder: string) => Effect.Effect<Pieces.Piece, AudioUnreadable | DecoderLost>
-  /** Gives its memory back; also while a piece is being decoded. */
+  /** Frees its memory; also allowed while a piece is being decoded. */
   readonly close: () => void
 }
 
@@ -44,7 +45,7 @@ export class AudioDecoder extends Context.Service<
     readonly open: (file: AudioFile, rate: SampleRate) => Reading
   }
 >()("trunkline/media/AudioDecoder") {
-  /** Decodes in this thread: for tests. */
+  /** A decoder in this thread, for tests. */
   static readonly layerInline = Layer.succeed(AudioDecoder, {
     open: (file, rate) => {
       const opened = begin(file, rate)

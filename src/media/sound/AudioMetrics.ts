@@ -27,7 +27,7 @@ const playbacks = Metric.counter("playbacks_total", {
   description: "Playbacks that have ended, by outcome: completed, stopped, or why they failed",
   incremental: true
 })
-/** Reasons that servers choose (`http_404`) share one label. */
+/** All reasons that servers choose (`http_404`) share one label. */
 export const playbackEnded = (status: "completed" | "stopped" | "failed", reason: string | null) =>
   Metric.withAttributes(playbacks, {
     outcome: status === "failed" ? (reason?.replace(/^http_\d+$/, "http_status") ?? "failed") : status

@@ -20,40 +20,42 @@ import * as Track from "./Track.ts"
 
 export class AudioUnavailable extends Data.TaggedError("AudioUnavailable")<{ readonly reason: PlaybackFailure }> {}
 
-/** Bounds of what is fetched and kept. */
+/** The bounds of fetching and keeping. */
 export const limits = {
   maxBytes: 10 * 1024 * 1024,
   maxRedirects: 3,
   timeoutMs: 10_000,
-  /** Sum of the files and of what of them is decoded, in bytes. */
+  /** The sum of the kept files and of their decoded pieces, in bytes. */
   keptBytes: 128 * 1024 * 1024,
   keptMs: 60_000,
-  /** Fetches at once, of all tenants and of one; the next one waits. */
+  /** Simultaneous fetches of all tenants, and of one; further ones wait. */
   concurrency: 32,
   concurrencyOfTenant: 16,
-  /** Fetches that are under way or wait for it; the next one fails. One tenant has half of what the others leave. */
+  /** Fetches that run or wait; further ones fail. One tenant has at most half of the places that the others leave. */
   maxFlights: 512
 }
 
-/** What a sound that is kept takes besides its bytes, so that many small ones are bounded too. */
+/**
+ * The overhead that a kept sound is charged with besides its bytes, so that the number of small ones is bounded too.
+ */
 const entryBytes = 32 * 1024
 
 /**
- * The rate at which a leg of this rate is given its sounds. A narrow leg plays them as they are, without a filter on
- * its way; above 16 kHz they would take much memory for what nobody hears in a prompt, and the leg raises them itself.
+ * The rate at which a leg of this rate gets its sounds. A narrow-band leg plays them without a filter. Rates above 16
+ * kHz would take much memory without an audible gain for prompts, so such a leg converts them itself.
  */
 const kept = (rate: SampleRate): SampleRate => (rate < 16_000 ? 8000 : 16_000)
 
-/** A sound that is played: it is read piece by piece, as fast as it is heard, over and over again. */
+/** A sound that is played: it is read piece by piece at the speed of playback, over and over again. */
 export interface SoundReader {
   readonly rate: SampleRate
-  /** The next piece, shared by all who play it, and only read; after the last comes the first again. Never empty. */
+  /** The next piece, shared by all players and only read; after the last piece comes the first again. Never empty. */
   readonly next: Effect.Effect<Piece, AudioUnavailable>
 }
 
 const keyOf = (tenant: TenantId, url: string): string => `url:${tenant}:${url}`
 
-/** A fetch that is under way, or waits for a place. */
+/** A fetch that runs, or waits for a place. */
 interface Flight {
   readonly done: Deferred.Deferred<Sound, AudioUnavailable>
   askers: number
@@ -65,16 +67,16 @@ interface Sound extends Shelf.Kept {
 }
 
 /**
- * The sounds that legs play, one channel: those behind `https` URLs, decoded, and speech (`sound/Speeches.ts`).
+ * The sounds that legs play, one channel: the decoded files of `https` URLs, and speech (`sound/Speeches.ts`).
  *
- * A URL that a tenant asks for while it is being fetched is fetched once; afterwards it is kept for a minute, with what
- * was decoded of it. Failures are not kept. Fetching and decoding are shared fairly by tenant
- * (src/README.md#fair-shares), so tenants share no sound: one would wait for another's turn, and learn what it plays.
+ * Simultaneous requests of a tenant for one URL share one fetch. The file is then kept for a minute, with its decoded
+ * pieces. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/README.md#fair-shares), so
+ * tenants share no sound: one would wait for another's turn, and learn what it plays.
  */
 export class AudioSource extends Context.Service<
   AudioSource,
   {
-    /** Until the scope closes, the sound is kept. */
+    /** Opens a sound, which is kept until the scope closes. */
     readonly open: (
       tenant: TenantId,
       sound: Playable,
@@ -94,7 +96,7 @@ export class AudioSource extends Context.Service<
       const places = FairPlaces.make({ places: limits.concurrency, room: limits.maxFlights })
       const fetching = TenantPlaces.make(limits.concurrencyOfTenant)
       const flying = FairShare.make()
-      /** Keyed as on the shelf. */
+      /** Has the same keys as the shelf. */
       const flights = new Map<string, Flight>()
       const shelf = Shelf.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
       const speeches = Speeches.make<Sound>({ synthesizer: yield* Synthesizer, shelf, fork, now })
@@ -112,7 +114,7 @@ export class AudioSource extends Context.Service<
         }
       }
 
-      /** Under pressure no more of a sound is kept than what is heard now. */
+      /** Whether pieces may be kept after they were heard, which needs half of the memory to be free. */
       const mayKeep = (): boolean => {
         shelf.shrink(now())
         return shelf.bytes() < limits.keptBytes / 2
@@ -149,7 +151,7 @@ export class AudioSource extends Context.Service<
       const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string, key: string, flight: Flight) {
         const file = yield* Effect.suspend(() => {
           if (flight.askers > 0) return shelf.mayAdd(tenant) ? request(tenant, url) : overloaded
-          // All have gone while it waited for its place; whoever asks from now on begins a flight of their own.
+          // All askers left while the fetch waited for its place. A later request starts a new flight.
           flights.delete(key)
           return overloaded
         }).pipe(
@@ -170,7 +172,7 @@ export class AudioSource extends Context.Service<
         ])
       )
 
-      /** Fetches in a fiber of its own, so that an interruption of the first caller takes nothing from the others. */
+      /** Fetches in a separate fiber, so that an interruption of the first caller does not affect the others. */
       const start = (tenant: TenantId, url: string, key: string) => {
         const flight: Flight = { done: Deferred.makeUnsafe(), askers: 1 }
         flights.set(key, flight)
@@ -181,7 +183,7 @@ export class AudioSource extends Context.Service<
               Effect.sync(() => {
                 if (flights.get(key) === flight) flights.delete(key)
                 flying.giveBack(tenant)
-                // After a defect nobody may go on waiting, and no tenant may learn what it was.
+                // A defect ends the wait of every asker, and none learns its cause.
                 const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
                 Deferred.doneUnsafe(flight.done, outcome)
               })
@@ -193,7 +195,7 @@ export class AudioSource extends Context.Service<
         return flight
       }
 
-      /** For one of its `askers`. */
+      /** Waits for a flight as one of its `askers`. */
       const wait = (flight: Flight) =>
         Effect.ensuring(
           Deferred.await(flight.done),
@@ -263,7 +265,7 @@ export class AudioSource extends Context.Service<
 const failed = Exit.fail(new AudioUnavailable({ reason: "fetch_failed" }))
 const overloaded = Effect.fail(new AudioUnavailable({ reason: "overloaded" }))
 
-/** Read by several threads, which so need no copies of their own. */
+/** Copies bytes into shared memory, so that several threads read them without copies of their own. */
 const shared = (bytes: Uint8Array): Uint8Array => {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
   copy.set(bytes)

@@ -8,10 +8,11 @@ import type * as Protocol from "../plane/Protocol.ts"
 type Wanted = Extract<Protocol.Event, { readonly type: "wanted" }>
 
 /**
- * Feeds the playbacks of all legs with their sounds: each has a fiber that reads one piece whenever it is asked, from
- * the first time until the playback has ended.
+ * Feeds the playbacks of all legs with their sounds. Each has a fiber that reads one piece on each request, from the
+ * first one until the playback has ended.
  *
- * A playback asks for one piece at a time, and a leg for no more than a few playbacks, which bounds what is under way.
+ * A playback requests one piece at a time, and a leg requests them for only a few playbacks, which bounds the work
+ * under way.
  */
 export const make = Effect.fnUntraced(function* (
   sources: AudioSource.AudioSource["Service"],
@@ -20,7 +21,7 @@ export const make = Effect.fnUntraced(function* (
   {
     readonly wanted: (tenant: TenantId, event: Wanted) => void
     readonly ended: (leg: LegId, event: MediaEnded) => void
-    /** It has ended on this leg, and another one tells it. */
+    /** The playback has ended on this leg, and another leg reports its end. */
     readonly unwanted: (leg: LegId, id: WorkId) => void
     readonly closed: (leg: LegId) => void
   },

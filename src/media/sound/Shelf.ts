@@ -1,14 +1,14 @@
 /**
- * What is kept of the sounds that were fetched or spoken, up to a number of bytes. Mutable; keyed by URL or by what is
- * said, the least recently used first.
+ * A cache of the sounds that were fetched or spoken, bounded in bytes. Mutable; keyed by URL or by text, the least
+ * recently used first.
  *
- * A sound that is in use stays. Beyond the room, idle sounds go: those of the holder that keeps the most, the least
- * recently used first. Of what is in use, one holder has at most half of what the others leave.
+ * A sound in use stays. Past the capacity, idle sounds are dropped: those of the holder with the most bytes, the least
+ * recently used first. Of the bytes in use, one holder has at most half of the capacity that the others leave.
  */
 export interface Kept {
-  /** The tenant for whom it was fetched or spoken. */
+  /** The tenant that it was fetched or spoken for. */
   readonly holder: string
-  /** Monotonic milliseconds, from which on it is given to nobody. */
+  /** The time, in monotonic milliseconds, from which on it is not given out. */
   readonly expiresAt: number
   readonly bytes: () => number
   readonly isIdle: () => boolean
@@ -16,7 +16,7 @@ export interface Kept {
 
 export const make = <Sound extends Kept>(capacity: number) => {
   const kept = new Map<string, Sound>()
-  /** Expired or replaced, but still in use. */
+  /** Sounds that are expired or replaced, but still in use. */
   const leaving = new Set<Sound>()
 
   const all = () => [...kept.values(), ...leaving]
@@ -47,14 +47,14 @@ export const make = <Sound extends Kept>(capacity: number) => {
     }
   }
 
-  /** What is in use, of all and of one holder. */
+  /** The bytes in use, by all and by one holder. */
   const usedBy = (holder: string) => {
     const used = all().filter((sound) => !sound.isIdle())
     return { used: sum(used), own: sum(used.filter((sound) => sound.holder === holder)) }
   }
 
   return {
-    /** Whether a holder who has so much in use may have more, however little: what is refused need not be fetched. */
+    /** Whether a holder may add more at all, given its bytes in use; if not, a sound need not be fetched. */
     mayAdd: (holder: string): boolean => {
       const { own, used } = usedBy(holder)
       return own < capacity - used
@@ -66,7 +66,7 @@ export const make = <Sound extends Kept>(capacity: number) => {
       kept.set(key, sound)
       return sound
     },
-    /** False: there is no room for it. */
+    /** Returns false when there is no room for it. */
     add: (key: string, sound: Sound, now: number): boolean => {
       remove(key)
       kept.set(key, sound)
@@ -77,7 +77,7 @@ export const make = <Sound extends Kept>(capacity: number) => {
       kept.delete(key)
       return false
     },
-    /** It is given to nobody any more. */
+    /** Stops giving out this sound. */
     drop: (key: string, sound: Sound): void => {
       if (kept.get(key) === sound) remove(key)
     },

@@ -6,35 +6,35 @@ import { SpeechFailed, type Spoken } from "../../ports/speech/Engine.ts"
 import type { Script } from "../../ports/speech/Synthesizer.ts"
 
 /**
- * Speech at one rate, as it is made: whoever plays it is given what is there, from the first moment on.
+ * Speech at one rate, available to all its players while it is made.
  *
- * Its parts are made in their order, no further than `aheadMs` ahead of who has read most, so that nothing is made (and
- * perhaps paid) of what nobody will hear; a part that has begun is made to its end. What is made stays, for others who
- * play the same.
+ * Its parts are made in their order, at most `aheadMs` ahead of the furthest reader, so that no part is made (and
+ * perhaps paid for) that is never heard. A part that was begun is made to its end. Finished parts are kept for others
+ * that play the same speech.
  */
 export interface SpeechTrack {
   readonly rate: SampleRate
   /**
-   * The samples from `at` on, up to two seconds, as soon as some are there. The last piece has at least 20 ms, unless the
-   * whole is shorter, so that it can be faded out.
+   * Returns the samples from `at` on, up to two seconds, as soon as some exist. The last piece has at least 20 ms,
+   * unless the whole speech is shorter, so that it can be faded out.
    */
   readonly piece: (at: number) => Effect.Effect<Piece, SpeechFailed | NothingSaid>
-  /** Makes it; once. An interruption fails it for those who wait. */
+  /** Makes the speech; runs once. An interruption fails it for its readers. */
   readonly run: Effect.Effect<void>
   readonly bytes: () => number
-  /** Whether it is made, to its end. */
+  /** Whether it is made to its end. */
   readonly isWhole: () => boolean
 }
 
-/** There is nothing to say in the text, like `...`. */
+/** The text contains nothing to speak, like `...`. */
 export class NothingSaid {
   readonly _tag = "NothingSaid"
 }
 
 const pieceMs = 2000
-/** Less than this is not given before the end. */
+/** The least that a piece has, unless it is the last. */
 const leastMs = 40
-/** Held back, in case that it is the end. */
+/** The length that is held back, because it may be the end. */
 const heldMs = 20
 const aheadMs = 15_000
 /** The longest speech. */
@@ -44,7 +44,7 @@ export const make = ({ ahead, parts }: Script, rate: SampleRate): SpeechTrack =>
   const samplesIn = (ms: number) => (ms * rate) / 1000
   let made = new Int16Array(samplesIn(4000))
   let length = 0
-  /** The furthest that anybody has read. */
+  /** The position of the furthest reader. */
   let readTo = 0
   let outcome: "whole" | SpeechFailed | null = null
   let resampler: Resample.Resampler | null = null
@@ -97,7 +97,7 @@ export const make = ({ ahead, parts }: Script, rate: SampleRate): SpeechTrack =>
   const isOver = (): boolean => outcome !== null
   const isWanted = (): boolean => length - readTo < samplesIn(aheadMs)
 
-  /** Parts give as they are made; what comes before its turn waits. */
+  /** Parts produce at the same time; output that comes before its turn waits. */
   const produce = Effect.gen(function* () {
     const early = parts.map((): Array<Spoken> | null => [])
     const begun: Array<Fiber.Fiber<void, SpeechFailed>> = []

@@ -7,7 +7,7 @@ import type { Speech } from "../../ports/media/Playback.ts"
 import type * as Shelf from "./Shelf.ts"
 import * as SpeechTrack from "./SpeechTrack.ts"
 
-/** How long speech is kept after it was begun for somebody the last time. It does not change, but for its engine. */
+/** How long speech is kept after it was last requested. It does not change while its engine does not. */
 const keptMs = 600_000
 const entryBytes = 4 * 1024
 
@@ -19,16 +19,17 @@ export interface SpeechSound extends Shelf.Kept {
 
 const isSpeech = (sound: Shelf.Kept): sound is SpeechSound => "speech" in sound
 
-/** There is no room for it, for this tenant or for all. */
+/** The shelf has no room for it, for this tenant or for all. */
 export class NoShelf {
   readonly _tag = "NoShelf"
 }
 
 /**
- * What is spoken, kept on the shelf while and after it is made: who asks for the same text, voice and language is given
- * what is there. It is a tenant's own: no other learns from the time that it takes what was said.
+ * The spoken texts on the shelf, both while they are made and after. Requests of a tenant for the same text, voice and
+ * language share one. Tenants share none, because another one could learn from the response time that a text was spoken
+ * before.
  *
- * When all who asked have gone before it is made, the engine stops, and nothing of it is kept.
+ * When all askers leave before the speech is made, the engine stops, and none of it is kept.
  */
 export const make = <Other extends Shelf.Kept>({
   fork,
@@ -39,7 +40,7 @@ export const make = <Other extends Shelf.Kept>({
   readonly synthesizer: Synthesizer["Service"]
   readonly shelf: Shelf.Shelf<SpeechSound | Other>
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
-  /** Monotonic milliseconds. */
+  /** The monotonic time in milliseconds. */
   readonly now: () => number
 }) => {
   const begin = (
@@ -83,7 +84,7 @@ export const make = <Other extends Shelf.Kept>({
     })
 
   return {
-    /** Until the scope closes, it is made, and kept. */
+    /** Opens a speech, which is made and kept until the scope closes. */
     open: (
       tenant: TenantId,
       speech: Speech,

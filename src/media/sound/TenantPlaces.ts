@@ -1,8 +1,7 @@
 import { Effect, Semaphore } from "effect"
 
 /**
- * So many places for each holder, of which one that has many things to do takes no more. Who waits for a place is
- * bounded by the caller.
+ * Gives each holder `places`, so that one with much work takes no more. The caller bounds how many wait for a place.
  */
 export const make = (places: number) => {
   const holders = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()

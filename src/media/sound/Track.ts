@@ -4,27 +4,27 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { type AudioDecoder, type AudioFile, AudioUnreadable, type DecoderLost, type Reading } from "./AudioDecoder.ts"
 
 /**
- * A sound at one rate: its pieces, decoded when they are asked for.
+ * A sound at one rate: its pieces, decoded on request.
  *
- * The pieces that were heard last are kept, up to `keptBytes`, so that a short sound is decoded once for all who play
- * it, and those who play a long one at the same time share its decoding. Who asks for a piece that is not there any
- * more, or not yet, has a decoder of its own, which begins at the beginning and drops what is before.
+ * The last pieces that were heard are kept, up to `keptBytes`, so that a short sound is decoded once for all its
+ * players, and players of a long one at the same time share its decoding. A reader of a piece that was dropped, or is
+ * not decoded yet, gets a decoder of its own, which begins at the beginning and skips the pieces before it.
  */
 export interface Track {
   readonly rate: SampleRate
-  /** The piece with this number, decoded in the turn of `holder`. */
+  /** Returns the piece with this number, decoded in the turn of `holder`. */
   readonly piece: (index: number, holder: string) => Effect.Effect<Piece, AudioUnreadable>
-  /** Closes the decoders that more than `readers` would need. */
+  /** Closes the decoders that `readers` do not need. */
   readonly trim: (readers: number) => void
   readonly bytes: () => number
 }
 
-/** Four minutes at 8 kHz, two at 16 kHz. */
+/** Enough for four minutes at 8 kHz, two at 16 kHz. */
 export const keptBytes = 4 * 1024 * 1024
-/** How often a file is begun again whose decoding thread ended because of another file. */
+/** How often a file is decoded anew after another file ended its decoding thread. */
 const maxRestarts = 3
 
-/** A decoder that stands before the piece `at`. */
+/** A decoder that decodes the piece `at` next. */
 interface Cursor {
   readonly reading: Reading
   at: number
@@ -41,13 +41,13 @@ export const make = ({
   readonly file: AudioFile
   readonly rate: SampleRate
   readonly run: (effect: Effect.Effect<void>) => void
-  /** False: keep no more than what is heard now. */
+  /** False: keep only the pieces that are heard now. */
   readonly mayKeep: () => boolean
 }): Track => {
   /** The least recently used first. */
   const pieces = new Map<number, Piece>()
   const flights = new Map<number, Deferred.Deferred<Piece, AudioUnreadable>>()
-  /** Those that nobody uses now. */
+  /** The decoders that are not in use. */
   let idle: ReadonlyArray<Cursor> = []
   let bytes = 0
 
@@ -70,7 +70,7 @@ export const make = ({
     return cursor
   }
 
-  /** Decodes up to the piece, and gives the decoder back if there is more to come. */
+  /** Decodes up to the piece, and returns the decoder to `idle` if more pieces follow. */
   const decode = (index: number, holder: string): Effect.Effect<Piece, AudioUnreadable | DecoderLost> =>
     Effect.suspend(() => {
       const cursor = cursorBefore(index)
@@ -92,7 +92,7 @@ export const make = ({
       )
     })
 
-  /** In a fiber of its own, so that an interruption of the first who asks takes nothing from the others. */
+  /** Decodes in a separate fiber, so that an interruption of the first reader does not affect the others. */
   const start = (index: number, holder: string): Deferred.Deferred<Piece, AudioUnreadable> => {
     const flight = Deferred.makeUnsafe<Piece, AudioUnreadable>()
     flights.set(index, flight)
@@ -130,5 +130,5 @@ export const make = ({
   }
 }
 
-/** After a defect nobody may go on waiting, and no tenant may learn what it was. */
+/** A defect ends the wait of every reader, and no tenant learns its cause. */
 const faulty = Exit.fail(new AudioUnreadable({ reason: "unsupported_format" }))
