@@ -1,16 +1,19 @@
 import type { TenantId } from "../../domain/Id.ts"
 import * as FairShare from "../../domain/fair/FairShare.ts"
 
-/** A tenant may hold nine tenths of what the others leave: alone nearly all, and two come to share. */
+/**
+ * A tenant may hold nine times as much as it leaves free: alone nine tenths of the places, and two tenants come to
+ * equal shares.
+ */
 const fairTimes = 9
 
-/** So many legs there may be at once, and so many of them over RTP: as there are pairs of ports. */
+/** The most legs at once, and the most of them over RTP, which is the number of port pairs. */
 export interface Capacity {
   readonly legs: number
   readonly ports: number
 }
 
-/** Places that the legs of tenants take, `capacity` in all. Mutable. */
+/** The places that the legs of tenants take, `capacity` in all. Mutable. */
 const places = (capacity: number) => {
   const share = FairShare.make(fairTimes)
   let used = 0
@@ -31,7 +34,7 @@ export interface Held {
   readonly giveBack: () => void
 }
 
-/** What legs need a place in: the plane, and over RTP a pair of ports. Tenants share each of them. */
+/** The places of legs: each takes one in the plane, and over RTP a pair of ports. Tenants share both. */
 export const make = (capacity: Capacity) => {
   const legs = places(capacity.legs)
   const ports = places(capacity.ports)

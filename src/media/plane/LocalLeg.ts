@@ -25,19 +25,19 @@ import type { StreamAsk } from "../stream/dialect/StreamMessage.ts"
 
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
-  /** Whose ring-back tone it is. */
+  /** The country of the ring-back tone. */
   readonly country?: RingbackTone.Country
-  /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
+  /** Requests the next piece of a sound at this rate; the player's `supply` or `fail` answers it. */
   readonly want: (playback: Parameters<Player.Want>[0], rate: SampleRate) => void
-  /** Nothing more is needed of a sound that another leg was asked for. */
+  /** Gives up a sound that another leg was asked for, because this leg needs no more of it. */
   readonly unwant: (id: WorkId) => void
-  /** What a capture has for its receiver. */
+  /** Takes the events of captures. */
   readonly captured: (event: CaptureEvent) => void
-  /** What streams share. */
+  /** The state that all streams share. */
   readonly streams: Common
-  /** What a stream asks for; answered by its `answer`. */
+  /** Takes a request of a stream; its `answer` answers it. */
   readonly ask: (ask: StreamAsk) => void
-  /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
+  /** The far end failed during a read. The leg has to be closed, and reads nothing more. */
   readonly onFault: (error: unknown) => void
 }
 
@@ -48,19 +48,19 @@ export interface LocalLeg {
   readonly player: Player.Player
   readonly dialer: Dialer.Dialer
   readonly captures: LegCaptures.LegCaptures
-  /** Sounds the warning tone of a recording on this leg alone. */
+  /** Sounds the warning tone of a recording on this leg only. */
   readonly beep: () => void
   readonly stream: LegStream.LegStream
   /** Carries out a command of the call. */
   readonly command: (media: PlaneCommand) => void
   /**
-   * The far end pressed a digit outside its sound, see `OnDigit`; `at` in milliseconds of the plane's clock. One of a flood
-   * (`DigitRate`) is dropped.
+   * The far end pressed a digit outside its sound, see `OnDigit`; `at` is in milliseconds of the plane's clock. Digits
+   * past the limit (`DigitRate`) are dropped.
    */
   readonly digit: (digit: string, at: number, isPassedOn?: boolean) => void
   /**
-   * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round:
-   * by the junction of the leg, or by its own tick when it has none. Never throws.
+   * Reads 20 ms of the far end, lent until the next call; `null` when it says nothing. Called once a round: by the
+   * junction of the leg, or by its own tick when it has none. Never throws.
    */
   readonly read: (now: number) => Frame.Frame | null
   /** One round of 20 ms: reads, unless a junction does, then sends. */
@@ -70,20 +70,23 @@ export interface LocalLeg {
   /** When it was read last. */
   readonly readAt: () => number
   /**
-   * Ends the membership; `isRead`: the junction has read the frame of the coming round already. Where it has not, the leg
-   * reads on in the round of its own that is nearest to 20 ms behind.
+   * Ends the membership. `isRead`: the junction has read the frame of the coming round already. If it has not, the leg
+   * reads next in its own round that is nearest to 20 ms after the last read.
    */
   readonly leave: (isRead: boolean) => void
   readonly isJoined: () => boolean
-  /** The clock stood still for so many frames, which will not be made up for. */
+  /** Skips this many frames, because the clock stood still; they are not made up for. */
   readonly skip: (frames: number) => void
-  /** Ends the membership, the stream, what waits, the taps, then the far end, each whatever becomes of the others. Never throws. */
+  /**
+   * Ends the membership, the stream, the waiting playbacks, the taps, then the far end. An error in one step does not
+   * keep the others from running. Never throws.
+   */
   readonly close: (now: number) => void
 }
 
 /**
- * Our side of a leg, whatever its far end is: what it hears is a mix of sources, what it says is read by a junction,
- * and both can be tapped.
+ * Our side of a leg, independent of the kind of far end. A mix of sources is sent to the far end, a junction reads its
+ * sound, and both can be tapped.
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
@@ -115,7 +118,7 @@ export const make = (
   let ringback: Source | null = null
   let junction: Membership | null = null
   let isAhead = false
-  /** It has left a junction since its last round. */
+  /** Whether it has left a junction since its last round. */
   let isBack = false
   let readAt = Number.NEGATIVE_INFINITY
   /** Whether it is closed, or its far end failed. */
@@ -141,7 +144,7 @@ export const make = (
     junction?.digit(digit, true, at)
   })
 
-  /** Gives the far end its 20 ms. */
+  /** Sends the far end its 20 ms. */
   const tell = (now: number): void => {
     const rate = far.rate()
     if (!far.ready()) {

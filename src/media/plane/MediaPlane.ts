@@ -13,7 +13,7 @@ export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protoco
 export type { Seat, SeatChange } from "../room/Seat.ts"
 export type { PhoneScript } from "../SimulatedPhone.ts"
 
-/** The plane has no room for another leg, or the leg is there already; trying again later may help. */
+/** The plane has no room for another leg, or has the leg already. A later attempt may succeed. */
 export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("MediaUnavailable", {
   reason: Schema.Literals(["no_ports", "too_many_legs", "leg_exists", "plane_stopped"])
 }) {
@@ -38,39 +38,45 @@ export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRe
   }
 }
 
-/** Where a leg receives: an even port for RTP, the next for RTCP, at the address of each family that we speak. */
+/**
+ * The addresses that a leg receives at: an even port for RTP, the next for RTCP, at the address of each supported
+ * family.
+ */
 export interface RtpPlace {
   readonly addresses: IpAddress.Addresses
   readonly port: number
   readonly placement: Placement.Placement
 }
 
-/** Hears of a leg. Its functions must not throw; they are called from the event loop, outside any fiber. */
+/**
+ * Receives the events of a leg. Its functions must not throw; they are called from the event loop, outside any fiber.
+ */
 export interface Listener {
   /** An event for the call. */
   readonly told: (event: MediaEvent) => void
-  /** The leg cannot go on. */
+  /** The leg cannot continue. */
   readonly lost: (reason: Protocol.Loss) => void
-  /** Of a room: a member begins to speak, or is silent again. Who is muted, held, or leaves is silent. */
+  /** A member of a room begins to speak, or is silent again. A member that is muted, held, or leaves is silent. */
   readonly spoke?: (memberId: MemberId, isSpeaking: boolean) => void
   readonly measured?: (quality: Protocol.Quality) => void
-  /** The leg is gone: the last that is told. `quality` is what was measured last; null: nothing was. */
+  /** The leg is gone; this is the last event. `quality` is the last measurement; null: there was none. */
   readonly closed?: (quality: Protocol.Quality | null) => void
 }
 
 /**
  * The media plane: every leg of a call has one place here, from `open…` until `close`.
  *
- * Commands are handed over and return at once, their outcome is an event. What is told a leg that is not open is
- * answered by an event that says so (`failed`, `unknown_leg`), or by nothing where there is nothing to answer.
+ * Commands are queued and return at once; their outcome is an event. A command for a leg that is not open is answered
+ * by an event (`failed`, `unknown_leg`), or ignored if it has no answer.
  */
 export class MediaPlane extends Context.Service<
   MediaPlane,
   {
-    /** The addresses that peers are told. */
+    /** The addresses that are announced to peers. */
     readonly addresses: IpAddress.Addresses
     /**
-     * Reserves a pair of ports for a leg of this tenant and tells the addresses to announce; nothing is sent until `connectRtp`.
+     * Reserves a pair of ports for a leg of this tenant and returns the addresses to announce. Nothing is sent until
+     * `connectRtp`.
      *
      * `near` is a leg that this one is going to be bridged with: they are placed where they can meet.
      */
@@ -80,7 +86,7 @@ export class MediaPlane extends Context.Service<
       near?: Protocol.LegId
     ) => Effect.Effect<RtpPlace, MediaUnavailable>
     /**
-     * Points the leg at its peer, again after a re-INVITE. Symmetric RTP: what the peer really sends from is learned
+     * Points the leg at its peer, and again after a re-INVITE. Symmetric RTP: the actual source of the peer is learned
      * from its packets (`SourceLatch` has the rule).
      */
     readonly connectRtp: (leg: Protocol.LegId, remote: Protocol.RtpRemote) => Effect.Effect<void>
@@ -92,8 +98,8 @@ export class MediaPlane extends Context.Service<
       near?: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
     /**
-     * Joins two legs of this process: what is said to one is heard on the other, digits included. Each is opened with
-     * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and
+     * Joins two legs of this process: sound that is sent to one is heard on the other, digits included. Each is opened
+     * with the other as its `peer`, in any order. Until both are open, and once one is closed, there is silence, and
      * playback waits. The first one is placed `near` a third leg.
      */
     readonly openJoined: (
@@ -103,33 +109,36 @@ export class MediaPlane extends Context.Service<
       near?: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
     /**
-     * Lets each of two open legs hear what the other says, digits included, until `unbridge` or the end of one of them.
-     * Both have to be in one place (`openRtp` with `near`). What is asked of a leg is done in order.
+     * Lets the far ends of two open legs hear each other, digits included, until `unbridge` or the end of one of the
+     * legs. Both have to be in one place (`openRtp` with `near`). Commands for a leg are carried out in order.
      */
     readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
     /** Ends the bridge of a leg, if it has one. */
     readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
-     * A room (`media/room/`): a leg without a far end, placed where `near` is. It is closed as a leg is, which lets its
-     * members go, and told and captured as one: `inbound` is what the host says, `outbound` what all others say and what
-     * is played to all.
+     * Opens a room (`media/room/`): a leg without a far end, placed where `near` is. It is closed like a leg, which
+     * releases its members, and takes commands and captures like one: `inbound` is the host, `outbound` all others and
+     * the sounds that are played to all.
      */
     readonly openRoom: (
       room: Protocol.LegId,
       tenant: TenantId,
       near: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
-    /** Joins an open leg to a room, until `leaveRoom` or the end of one of them. A leg is in one room or bridge at a time. */
+    /**
+     * Joins an open leg to a room, until `leaveRoom` or the end of one of them. A leg is in at most one room or bridge
+     * at a time.
+     */
     readonly enterRoom: (leg: Protocol.LegId, room: Protocol.LegId, seat: Seat) => Effect.Effect<void, BridgeRefused>
-    /** Lets a leg go from its room, if it is in one. */
+    /** Removes a leg from its room, if it is in one. */
     readonly leaveRoom: (leg: Protocol.LegId) => Effect.Effect<void>
-    /** Who is not there is passed over; so it is with targets, for as long as they are not there. */
+    /** Changes a member; ignored if it is absent. Targets are ignored while they are absent. */
     readonly setSeat: (room: Protocol.LegId, memberId: MemberId, change: SeatChange) => Effect.Effect<void>
-    /** A short tone for all members but `except` and those on hold. While one sounds, another is not begun. */
+    /** Sounds a short tone for all members but `except` and those on hold; without effect while one sounds. */
     readonly beep: (room: Protocol.LegId, except: MemberId | null) => Effect.Effect<void>
     /**
-     * Carries out a command of the call, which is this tenant's. What a room plays is heard by all members who are not on
-     * hold; with `to`, by those alone, also on hold.
+     * Carries out a command of the call, which belongs to this tenant. All members of a room that are not on hold hear
+     * its playbacks; with `to`, only the members in it do, also on hold.
      */
     readonly command: (
       leg: Protocol.LegId,
@@ -138,8 +147,8 @@ export class MediaPlane extends Context.Service<
       to?: ReadonlyArray<MemberId>
     ) => Effect.Effect<void>
     /**
-     * Hands what is said and heard on a leg out of the media thread, chunk by chunk, until it is stopped, its leg is
-     * closed, or its receiver is too slow. Whoever asks chooses the id, which nobody has used on this leg.
+     * Captures the sound of a leg, both ways, and hands it out of the media thread chunk by chunk, until it is stopped,
+     * its leg is closed, or its receiver is too slow. The caller chooses the id, which must be new on this leg.
      */
     readonly capture: (
       leg: Protocol.LegId,
@@ -148,19 +157,18 @@ export class MediaPlane extends Context.Service<
       receiver: Captures.Receiver
     ) => Effect.Effect<Captures.Captured>
     /**
-     * From now on, until the scope closes, `attendant` carries out the commands of these types. Without one they end as
-     * `failed`, `unsupported`.
+     * Lets `attendant` carry out the commands of these types until the scope closes. Without one they end as `failed`,
+     * `unsupported`.
      */
     readonly attend: (
       types: ReadonlyArray<Attended["type"]>,
       attendant: Attendant
     ) => Effect.Effect<void, never, Scope.Scope>
-    /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
+    /** Ends the leg and frees its ports. Waiting work on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
-     * Everything that is told of a leg, in order, until it is closed or its opening is refused; one listener a leg, a
-     * second replaces the first.
-     * May be called before the leg is opened.
+     * Subscribes to every event of a leg, in order, until it is closed or its opening is refused. A leg has one
+     * listener, and a second one replaces the first. May be called before the leg is opened.
      */
     readonly subscribe: (leg: Protocol.LegId, listener: Listener) => Effect.Effect<void>
   }

@@ -13,13 +13,13 @@ import * as Switch from "./Switch.ts"
 
 interface Options {
   readonly ports: PacketPort
-  /** Uniform unsigned 32 bits. */
+  /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
-  /** The addresses that peers are told. */
+  /** The addresses that are announced to peers. */
   readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
-  /** Legs over RTP at once; default: as many as legs. */
+  /** The most legs over RTP at once; default: as many as legs. */
   readonly maxPorts?: number
   /** Makes the phones of legs, as in `Switch.Options`. */
   readonly phoneOf?: Exclude<Switch.Options["phoneOf"], undefined>
@@ -41,7 +41,7 @@ const noSockets: Open = (_pinned, _options, { onClose }) => {
   }
 }
 
-/** The media plane in this thread, on the clock of its fibers. A test moves that clock as fast as it likes. */
+/** The media plane in this thread, on the clock of its fibers, which a test can advance at any speed. */
 export const layer = (options: Options) =>
   Layer.effect(
     MediaPlane,
@@ -71,7 +71,7 @@ export const layer = (options: Options) =>
           yield* busy.close
           return yield* busy.await
         }
-        // What a command wants may be due earlier.
+        // A command may cause work that is due earlier.
         yield* Effect.sleep(Math.min(Frame.frameMs, Math.max(1, due - clock())))
         plane.tick(clock())
       })

@@ -10,38 +10,40 @@ import type { StreamAnswer, StreamAsk } from "../stream/dialect/StreamMessage.ts
 import type { PhoneScript } from "../SimulatedPhone.ts"
 
 /**
- * The messages between the face of the media plane and its switch, which may live in another thread: plain data that
- * structured cloning copies, but for samples, which both sides share.
+ * The messages between the interface of the media plane and its switch, which may run in another thread: plain data
+ * that structured cloning copies, except for samples, which both sides share.
  */
 export type { LegId } from "../../domain/Id.ts"
 
 /**
- * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that
- * we receive (RFC 3264 section 5.1).
+ * The number of a payload format in each direction, 0 to 127: the peer assigned the one that we send, we assigned the
+ * one that we receive (RFC 3264 section 5.1).
  */
 interface PayloadTypes {
   readonly send: number
   readonly receive: number
 }
 
-/** How a leg reaches its RTP peer, from the session descriptions. Address literals are written as sockets tell them. */
+/**
+ * How a leg reaches its RTP peer, from the session descriptions. Address literals are written as sockets report them.
+ */
 export interface RtpRemote {
   /** An IP address literal. */
   readonly address: string
   readonly port: number
   readonly rtcpPort: number
-  /** IP address literal where the peer's signalling comes from, and so perhaps its RTP; `null`: not known. */
+  /** The IP literal that the peer's signalling comes from, and so perhaps its RTP; `null`: not known. */
   readonly signallingAddress: string | null
   readonly codec: CodecName
   /** The peer's parameters of the codec (`a=fmtp`); null: it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
   /**
-   * The numbers of `telephone-event`, and the rate at which its durations count; null: digits are sent as tones, and none
-   * can be received.
+   * The payload types of `telephone-event`, and its clock rate; null: digits are sent as tones, and none can be
+   * received.
    */
   readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
-  /** As we see it: `sendonly` sends and does not listen. */
+  /** The direction from our side: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
 }
 
@@ -50,29 +52,29 @@ type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stoppe
 /** Why two legs cannot be bridged, or a leg cannot enter a room. */
 export type BridgeRefusal = "unknown_leg" | "same_leg" | "already_joined"
 
-/** Why a playback failed. `http_404` and its like tell the status of the server. */
+/** Why a playback failed. `http_404` and the like give the status of the server. */
 export type PlaybackFailure =
   | "fetch_failed"
   | `http_${number}`
   | "too_large"
   | "unsupported_format"
   | "empty"
-  /** Decoding it takes more CPU time than its sound is worth. */
+  /** Decoding it takes more CPU time than its length allows. */
   | "decode_limit"
-  /** Too much is fetched, decoded or kept just now, for this tenant or for all. */
+  /** Too much is being fetched, decoded or kept, for this tenant or for all. */
   | "overloaded"
-  /** No engine speaks, or not with this voice (any more). */
+  /** No speech engine is configured, or it does not have this voice (any more). */
   | "voice_unavailable"
-  /** The engine failed, or gave no sound. */
+  /** The engine failed, or returned no sound. */
   | "speech_failed"
-  /** The engine did not begin, or go on, in time. */
+  /** The engine did not begin, or continue, in time. */
   | "speech_timeout"
   | "too_many_playbacks"
   | "unknown_leg"
-  /** For the other leg of a bridge, which there is not. */
+  /** The target was the other leg of a bridge, and there is no bridge. */
   | "not_bridged"
 
-/** What the switch itself carries out. */
+/** The commands that the switch itself carries out. */
 export type PlaneCommand = Exclude<MediaCommand, Attended>
 
 export type Command =
@@ -80,7 +82,7 @@ export type Command =
   | { readonly type: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
   | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
-  /** A room: it has no far end. What is said of a leg below goes for it, as far as a leg without one can do it. */
+  /** A room, which has no far end. The commands for legs below apply to it, except those that need a far end. */
   | { readonly type: "open_room"; readonly leg: LegId }
   | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
   | { readonly type: "media"; readonly leg: LegId; readonly media: PlaneCommand }
@@ -101,7 +103,7 @@ export type Command =
   | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Seat }
   /** Ends the membership of a leg, if it is in a room. */
   | { readonly type: "leave_room"; readonly leg: LegId }
-  /** The next three are for the room `leg`. A member who is not there is passed over. */
+  /** This and the next two are for the room `leg`. A member that is absent is ignored. */
   | {
       readonly type: "set_seat"
       readonly leg: LegId
@@ -109,7 +111,7 @@ export type Command =
       readonly change: SeatChange
     }
   | { readonly type: "room_beep"; readonly leg: LegId; readonly except: MemberId | null }
-  /** `media` for these members alone. */
+  /** Carries out `media` for these members only. */
   | {
       readonly type: "room_media"
       readonly leg: LegId
@@ -130,8 +132,8 @@ export const isOpening = (command: Command): command is Opening =>
   command.type === "open_room"
 
 /**
- * How a leg sounds to us: with every RTCP report, and once more before the leg is gone. Totals since the leg was
- * connected.
+ * The measured quality of a leg, with every RTCP report and once more before the leg is gone. Totals are since the leg
+ * was connected.
  */
 export interface Quality {
   /** The codec that was agreed last. */
@@ -141,17 +143,17 @@ export interface Quality {
   readonly packetsLost: number
   /** Packets that came too late, or too many at once, to be heard. */
   readonly packetsLate: number
-  /** Frames of 20 ms of which at least a part was made up. */
+  /** Frames of 20 ms that were concealed at least in part. */
   readonly framesConcealed: number
   /** Interarrival jitter, RFC 3550 section 6.4.1. */
   readonly jitterMs: number
-  /** `null` until the peer reported on what we send. */
+  /** `null` until the peer has reported on the stream that we send. */
   readonly roundTripMs: number | null
-  /** What the peer last reported of the stream that we send; null: nothing. */
+  /** The peer's last report on the stream that we send; null: none. */
   readonly reported: {
     readonly packetsLost: number
     readonly jitterMs: number
-    /** Of the stream that we send; null: nothing was sent. */
+    /** The score of the stream that we send; null: nothing was sent. */
     readonly mos: number | null
   } | null
   /** Mean opinion score by the E-model, 1 to 4.5; null: no packet came. */
@@ -159,12 +161,12 @@ export interface Quality {
 }
 
 /**
- * No RTP or RTCP for the configured time (once for every silence, and not while the peer holds), or the plane itself
- * died and the leg with it.
+ * No RTP or RTCP came for the configured time (reported once for every silence, and not while the peer holds), or the
+ * plane itself died with the leg.
  */
 export type Loss = "no_packets" | "plane_stopped"
 
-/** What happens on a leg between its opening and its end. */
+/** An event of a leg between its opening and its end. */
 export type LegEvent =
   /** An event for the call. */
   | { readonly type: "media"; readonly event: MediaEvent }
@@ -172,15 +174,15 @@ export type LegEvent =
   | { readonly type: "quality"; readonly quality: Quality }
   | CaptureEvent
   | StreamAsk
-  /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
+  /** A playback needs the next piece of its sound, at this rate. It requests one at a time, until it has ended. */
   | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
-  /** A playback that another leg was asked for has ended here: that leg tells it. */
+  /** A playback of another leg's command has ended here; that leg reports its end. */
   | { readonly type: "unwanted"; readonly id: WorkId }
-  /** Of a room: a member begins to speak, or is silent again. */
+  /** A member of the room begins to speak, or is silent again. */
   | { readonly type: "spoke"; readonly memberId: MemberId; readonly isSpeaking: boolean }
 
 export type Event =
-  /** `port` is 0 but for a leg over RTP. */
+  /** `port` is 0 except for a leg over RTP. */
   | { readonly type: "opened"; readonly leg: LegId; readonly port: number }
   | { readonly type: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
   | ({ readonly leg: LegId } & LegEvent)

@@ -1,26 +1,26 @@
 import type { Slots, Ticked } from "./Slots.ts"
 
-/** How often it is looked who has to be attended to: what reports and time-outs may be late by. */
+/** How often the pairs are checked, and so how late reports and timeouts may be. */
 const attendMs = 200
 
 interface Member {
   readonly turn: Ticked
-  /** In place of turns: when it has to be called again, at the latest; null: turns are needed. Never throws. */
+  /** Replaces turns. Returns when it has to be called again at the latest; null: turns are needed. Never throws. */
   readonly attend: (now: number) => number | null
 }
 
 /** Two bridged legs. */
 export interface Pair {
   readonly members: readonly [Member, Member]
-  /** Whether their turns change nothing. What makes it false is told by `rouse`; it is asked now and then all the same. */
+  /** Whether their turns change nothing. `rouse` is called when that ends; it is also checked now and then. */
   readonly isAtRest: () => boolean
-  /** While they rest: when they have to be attended to. */
+  /** When a resting pair has to be attended to. */
   attendAt: number
 }
 
 export type RestingPairs = ReturnType<typeof make>
 
-/** Bridged legs whose packets pass by themselves: they have no turns, and are attended to all together. */
+/** Bridged legs whose packets are forwarded without turns. They are attended to all together. */
 export const make = (slots: Slots) => {
   const pairs = new Set<Pair>()
   let attendedAt = 0
@@ -32,8 +32,8 @@ export const make = (slots: Slots) => {
   }
 
   /**
-   * Allocates nothing, as little as a turn does: no iterator, neither of the set nor of the members. A pair for which
-   * nothing is due costs no look at its legs, whose state would have to be fetched from memory.
+   * Attends to a pair without allocating, like a turn: no iterator of the set or of the members. If nothing is due, the
+   * legs are not touched, because their state would have to be fetched from memory.
    */
   const attendTo = (pair: Pair): void => {
     if (attendedAt < pair.attendAt) return
@@ -59,7 +59,7 @@ export const make = (slots: Slots) => {
       attendedAt = now
       pairs.forEach(attendTo)
     },
-    /** Null when none rests. */
+    /** Null when no pair rests. */
     nextDue: (): number | null => (pairs.size === 0 ? null : attendedAt + attendMs)
   }
 }

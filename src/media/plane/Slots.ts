@@ -3,28 +3,28 @@ import * as Frame from "../Frame.ts"
 /** A leg or a room: it has a turn every 20 ms. Neither call may throw. */
 export interface Ticked {
   readonly tick: (now: number) => void
-  /** The clock stood still for so many frames, which will not be made up for. */
+  /** Skips this many frames, because the clock stood still; they are not made up for. */
   readonly skip: (frames: number) => void
 }
 
-/** Behind by more than this, frames are skipped instead of being sent in a burst. */
+/** Frames that are later than this are skipped instead of being sent in a burst. */
 const catchUpMs = 100
 
 interface Slot {
-  /** Those that are ticked in it, and the millisecond from which on. */
+  /** The members with turns in this slot, and the millisecond from which on each has them. */
   readonly awake: Map<Ticked, number>
-  /** All that it was given to, also while they rest. */
+  /** The number of its members, resting ones included. */
   members: number
 }
 
 export type Slots = ReturnType<typeof make>
 
 /**
- * Twenty slots of a millisecond each. Whatever is ticked has its turn in one of them, once every 20 ms. It is given the
- * slot that is emptiest when it comes, so that the work is spread over the 20 ms.
+ * Twenty slots of a millisecond each. Every member has its turn in one of them, once every 20 ms. It gets the slot with
+ * the fewest members when it is added, so that the work is spread over the 20 ms.
  *
  * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. Turns that are up to 100 ms late are
- * made up for; those that are later are skipped. Who rests keeps its slot and has no turns.
+ * made up for; later ones are skipped. A resting member keeps its slot and has no turns.
  */
 export const make = () => {
   const slots = Array.from({ length: Frame.frameMs }, (): Slot => ({ awake: new Map(), members: 0 }))
@@ -49,7 +49,7 @@ export const make = () => {
     if (slotOf.get(ticked)?.awake.delete(ticked) === true) awake--
   }
 
-  /** What is late is not made up for by who came meanwhile. */
+  /** A member that was added meanwhile does not make up for earlier turns. */
   const turn = (since: number, ticked: Ticked): void => {
     if (cursor > since) ticked.tick(cursor)
   }
@@ -76,7 +76,7 @@ export const make = () => {
     },
     rest,
     wake,
-    /** Runs what is due at `now`. */
+    /** Runs the slots that are due at `now`. */
     tick: (now: number): void => {
       if (awake === 0) return
       if (now - cursor > catchUpMs) skip(now)
@@ -85,7 +85,7 @@ export const make = () => {
         at(cursor).forEach(turn)
       }
     },
-    /** When `tick` has something to do again; `null` when nothing has turns. */
+    /** Returns when the next turn is; `null` when no member has turns. */
     nextDue: (): number | null => {
       if (awake === 0) return null
       for (let ms = cursor + 1; ms <= cursor + Frame.frameMs; ms++) if (at(ms).size > 0) return ms

@@ -25,27 +25,29 @@ import type { Common } from "../stream/dialect/Common.ts"
 export interface Options {
   readonly ports: PacketPort
   readonly emit: (event: Event) => void
-  /** Uniform unsigned 32 bits. */
+  /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
-  /** The monotonic clock, which is that of `tick` and `handle` too. Milliseconds. */
+  /** The monotonic clock in milliseconds, which `tick` and `handle` use too. */
   readonly clock: () => number
-  /** Milliseconds that a processor has worked for this thread; absent: as `clock`. */
+  /** The CPU time of this thread in milliseconds; absent: as `clock`. */
   readonly cpuClock?: () => number
   /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
-  /** Silence of a peer after which the leg is told `lost`; 0: never. */
+  /** How long a peer may be silent until its leg is reported as `lost`; 0: for ever. */
   readonly mediaTimeoutMs: number
-  /** Legs at once; the next is refused. */
+  /** The most legs at once; further ones are refused. */
   readonly maxLegs: number
-  /** Makes the phone at the far end of a leg; absent, or null for this leg: it follows its script. */
+  /**
+   * Makes the phone at the far end of a leg. If it is absent, or returns null for a leg, the phone follows its script.
+   */
   readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: OnDigit) => FarEnd | null
-  /** Whose ring-back tone is heard; default that of the United States. */
+  /** The country of the ring-back tone; default: the United States. */
   readonly ringback?: Country
-  /** What the streams of all legs share. */
+  /** The state that the streams of all legs share. */
   readonly streams: Common
-  /** Is told of each fault of ours. It ended one leg at most. */
+  /** Takes every internal error. It ended one leg at most. */
   readonly onDefect: (error: unknown) => void
-  /** `nextDue` has come nearer, because of a packet. */
+  /** Called when a packet has made `nextDue` earlier. */
   readonly onDue?: () => void
 }
 
@@ -58,17 +60,20 @@ interface Leg {
   readonly local: LocalLeg.LocalLeg
   readonly rtp: RtpLeg.RtpLeg | null
   readonly turn: Slots.Ticked
-  /** Its bridge with another leg, also when that has ended. */
+  /** Its bridge with another leg, also after that has ended. */
   pair: Pair | null
   closed: boolean
 }
 
-/** The rate of joined legs, which have no codec: as wide as that of phones and of most codecs. */
+/** The rate of joined legs, which have no codec. Phones and most codecs are no wider. */
 const joinedRate: SampleRate = 16_000
 
 export type Switch = ReturnType<typeof make>
 
-/** All legs of one thread, and what connects them: opened, told and closed by commands, driven by its owner's clock. */
+/**
+ * All legs of one thread and their connections. Commands open, control and close them, and the owner's clock drives
+ * them.
+ */
 export const make = (options: Options) => {
   const { clock, cpuClock = clock, emit, onDefect, ports } = options
   const legs = new Map<LegId, Leg>()
@@ -79,18 +84,18 @@ export const make = (options: Options) => {
     for (const leg of legs.values()) if (leg.local === local) return fault(leg, error)
   }
   const rooms = Rooms.make({ slots, emit, clock, cpuClock, onDefect, onFault: faultOf })
-  /** Gaps in the playbacks of legs that are gone. */
+  /** The gaps in the playbacks of closed legs. */
   let pastGaps = 0
 
   const refuse = (leg: LegId, reason: "no_ports" | "too_many_legs" | "leg_exists") =>
     emit({ type: "refused", leg, reason })
 
-  /** Something is asked of a leg: it has turns again, and so has the one that it is bridged with. */
+  /** Gives a leg its turns again because of a command, and the leg that it is bridged with too. */
   const rouse = ({ pair }: Leg): void => {
     if (pair !== null) resting.rouse(pair, clock())
   }
 
-  /** The same because of a packet, which comes between two turns. */
+  /** Gives a leg its turns again because of a packet, which comes between two turns. */
   const needTurns = (leg: Leg): void => {
     if (leg.pair === null || !resting.has(leg.pair)) return
     rouse(leg)
@@ -108,7 +113,7 @@ export const make = (options: Options) => {
     leg.local.close(now)
   }
 
-  /** A fault of ours ends the leg it happened on and touches no other. */
+  /** An internal error ends the leg it happened on and touches no other. */
   const fault = (leg: Leg, error: unknown): void => {
     onDefect(error)
     if (leg.closed) return
@@ -151,7 +156,7 @@ export const make = (options: Options) => {
     return leg
   }
 
-  /** Hands digits to the leg of a far end; the far end is made before its leg. */
+  /** Passes digits to the leg of a far end, which is made before its leg. */
   const digitsOf =
     (id: LegId): OnDigit =>
     (digit, isPassedOn) => {
@@ -173,7 +178,7 @@ export const make = (options: Options) => {
           const now = clock()
           if (channel === "rtp" && rtp.passesOn(bytes, from, now)) return
           rtp.receive(channel, bytes, from, now)
-          // A peer that changed over to another format is heard in frames.
+          // A peer that changed to another format is heard in frames.
           if (rtp.far.packetFormat() === null) needTurns(leg)
         } catch (error) {
           fault(leg, error)
@@ -242,7 +247,7 @@ export const make = (options: Options) => {
     emit({ type: "bridged", leg: leg.id })
   }
 
-  /** Answers a command for a leg that is not here. */
+  /** Answers a command for an unknown leg. */
   const answerUnknown = (command: Command) => {
     const failure =
       command.type === "media" || command.type === "room_media" ? failureOf(command.media, "unknown_leg") : null
@@ -293,7 +298,7 @@ export const make = (options: Options) => {
         return enter(leg, command, now)
       case "leave_room":
         return rooms.leave(local, now)
-      // For rooms.
+      // These are for rooms.
       case "set_seat":
       case "room_beep":
         return
@@ -328,17 +333,16 @@ export const make = (options: Options) => {
         fault(leg, error)
       }
     },
-    /** Runs what is due at `now`; the owner calls it again at `nextDue`. */
+    /** Runs the turns that are due at `now`; the owner calls it again at `nextDue`. */
     tick: (now: number): void => {
       resting.tick(now)
       slots.tick(now)
     },
-    /** `null` when nothing will be. */
+    /** `null` when nothing will be due. */
     nextDue: (): number | null => {
       const [turns, rest] = [slots.nextDue(), resting.nextDue()]
       return turns === null || rest === null ? (turns ?? rest) : Math.min(turns, rest)
     },
-    /** Ends every leg. */
     close: (now: number): void => {
       rooms.close()
       for (const leg of legs.values()) {
@@ -353,7 +357,7 @@ export const make = (options: Options) => {
       [...legs.values()].reduce((sum, { local }) => sum + local.player.gaps(), pastGaps + rooms.playbackGaps()),
     /** Whether the leg is bridged so that packets could pass without being decoded. */
     couldForward: (leg: LegId): boolean => legs.get(leg)?.pair?.bridge.couldForward() ?? false,
-    /** What was dropped on a leg, by reason; `null` for one that is not here or no RTP leg. */
+    /** The dropped packets of a leg, by reason; `null` if the leg is unknown or not over RTP. */
     countersOf: (leg: LegId) => legs.get(leg)?.rtp?.counters() ?? null
   }
 }

@@ -23,13 +23,13 @@ export interface SwitchLink {
 interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
-  /** What waits for the answers of the switch, which come in order. */
+  /** The callers that wait for the answers of the switch, which come in order. */
   readonly bridging: Array<Deferred.Deferred<void, BridgeRefused>>
   /** The tenant of its call; null until the leg is being opened. */
   tenant: TenantId | null
-  /** What it takes of the share of that tenant. */
+  /** The places that it takes of that tenant's share. */
   held: LegPlaces.Held | null
-  /** What was measured last. */
+  /** The last measurement. */
   quality: Protocol.Quality | null
   /** Null until the leg is being opened. */
   placement: Placement.Placement | null
@@ -37,8 +37,8 @@ interface Leg {
 }
 
 /**
- * The media plane over its switches, one for each thread. `addresses` are those that peers are told. A leg beyond
- * `capacity` is refused, and so is one of a tenant that has its share of it.
+ * The media plane over its switches, one for each thread. `addresses` are those that are announced to peers. A leg
+ * beyond `capacity` is refused, and so is one of a tenant that has used its share.
  */
 export const make = Effect.fnUntraced(function* (
   links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (
   const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
 
   /**
-   * Hands a command to the switch that has the leg. The first one answers for legs that have no place: they are
+   * Posts a command to the switch that has the leg. For a leg without a place the first switch answers that it is
    * unknown.
    */
   const post = (command: Protocol.Command): void => {
@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (
     link.post(command)
   }
 
-  /** The place of the first leg in `near` that has one, else the thread with the fewest legs. */
+  /** Chooses the place of the first leg in `near` that has one, or the thread with the fewest legs. */
   const place = (near: ReadonlyArray<Protocol.LegId | undefined>): Placement.Placement => {
     for (const id of near) {
       const beside = id === undefined ? undefined : legs.get(id)?.placement
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* (
         leg.open = true
         return settle(leg, Effect.succeed(event.port))
       case "refused":
-        // Nobody will close a leg that was not opened.
+        // A leg that was not opened is never closed.
         forget(event.leg, leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
@@ -208,7 +208,7 @@ export const make = Effect.fnUntraced(function* (
     return { port, placement }
   })
 
-  /** Posts a command that connects a leg with another one or with a room, where their places allow it. */
+  /** Posts a command that connects a leg with another one or with a room, if their places allow it. */
   const connect = Effect.fnUntraced(function* (id: Protocol.LegId, peer: Protocol.LegId, command: Protocol.Command) {
     const [leg, other] = [legs.get(id), legs.get(peer)]
     if (leg?.open !== true || other?.open !== true || leg.placement === null || other.placement === null)
@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function* (
             for (const type of types) if (attendants.get(type) === attendant) attendants.delete(type)
           })
       ),
-    // A leg that is opened from now on comes behind this one.
+    // The place is given back at once, because a leg that is opened from now on is queued after this close.
     close: (leg) =>
       Effect.sync(() => {
         giveBack(legs.get(leg))

@@ -3,28 +3,28 @@ import * as RtpPacket from "../../protocol/rtp/RtpPacket.ts"
 import type { Address } from "./PacketPort.ts"
 import type { PacketSink } from "./PacketSink.ts"
 
-/** As many packets are passed on before what follows from them is worked out. */
+/** The most packets that are forwarded before they are booked. */
 const most = RecentPackets.most
-/** So much more sound may come than time passes, in as many packets. */
+/** How much more sound than the time that passes may come in one batch of packets. */
 const mostAheadMs = 100
-/** A longer packet is no speech, where packets differ in length. */
+/** A longer packet is not speech. The limit applies to codecs with packets of different lengths. */
 const longest = 1500
 
-/** The packet that a run begins behind. */
+/** The packet after which a run begins. */
 export interface Begin {
   readonly packet: RtpPacket.RtpPacket
-  /** Of its sound, in clock units. */
+  /** The duration of its sound, in clock units. */
   readonly duration: number
   readonly clockRate: number
-  /** Of the sound in these octets; null: payloads of one length last equally long. */
+  /** Measures the sound in these octets; null: payloads of one length have the same duration. */
   readonly durationOf: ((bytes: Uint8Array, start: number, end: number) => number) | null
-  /** Where packets of the peer come from. */
+  /** The address that the peer sends from. */
   readonly from: Address
 }
 
 /**
- * Works out what follows from a packet that was passed on; only its header is there, and lent. False: it counts for
- * nothing, and those behind it have to be looked at.
+ * Updates the state for a packet that was forwarded. Only its header is available, and lent. False: the packet does not
+ * count, and the packets after it have to be examined.
  */
 export type Book = (packet: RtpPacket.RtpPacket, duration: number, at: number) => boolean
 
@@ -33,19 +33,19 @@ export type FastPath = ReturnType<typeof make>
 const nowhere = (): void => undefined
 
 /**
- * The fast path of packets that are passed on and that nobody else hears: a run of packets, each of which is exactly what
- * follows the one before. A datagram is copied into `recent`, gets its new header and goes out. What else follows from it
- * (statistics, the place in the jitter buffer, the numbers of the stream that it went out in) is worked out for 32 at
- * once, or before anybody asks for any of it: `settle`.
+ * The fast path of packets that are forwarded while nothing else listens to them: a run, in which each packet exactly
+ * follows the one before. A datagram is copied into `recent`, gets its new header and goes out. All other updates
+ * (statistics, the place in the jitter buffer, the numbers of the stream that it went out in) are made for 32 packets
+ * at once, or before any of that state is read: `settle`.
  *
- * Packets come one by one to a thread that slept. What they touch has to be fetched from memory each time, which costs
- * more than all that is done with it. So whatever a packet needs stands in the variables of this function, which lie side
- * by side and hold small whole numbers (for others V8 makes a box elsewhere): words of 32 bits are signed, and times that
- * need no more are whole milliseconds.
+ * Packets come one by one to a thread that slept. The state they touch has to be fetched from memory each time, which
+ * costs more than the work itself. So all state of a packet is in the variables of this function, which lie side by
+ * side and hold small whole numbers (V8 boxes others elsewhere): words of 32 bits are signed, and times that need no
+ * more precision are whole milliseconds.
  */
 export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
   let give: (bytes: Uint8Array) => void = nowhere
-  /** What the next packet has to be; octets of 0: nothing is passed on. */
+  /** The expected fields of the next packet; octets of 0: no run, nothing is forwarded. */
   let octets = 0
   let head = 0
   let number = 0
@@ -54,18 +54,18 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
   let port = 0
   let address = ""
   let durationOf: Begin["durationOf"] = null
-  /** The sound of each. */
+  /** The duration of each packet's sound. */
   let duration = 0
-  /** Sound that came since `beganAt`, and how much may come in a millisecond. */
+  /** The sound that came since `beganAt`, and the clock units of a millisecond. */
   let came = 0
   let beganAt = 0
   let unitsPerMs = 8
-  /** How it goes out. */
+  /** The header fields of the outgoing packet. */
   let headSent = 0
   let numberOffset = 0
   let timestampOffset = 0
   let ssrcSent = 0
-  /** Packets that were not booked, and the octets of their payloads. */
+  /** The packets that are not booked yet, and the octets of their payloads. */
   let count = 0
   let payloadOctets = 0
   let heardAt = Number.NEGATIVE_INFINITY
@@ -112,7 +112,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
     if (!areCounted) end()
   }
 
-  /** Ends the run, and works out what follows from its packets. */
+  /** Ends the run, and books its packets. */
   const settle = (): void => {
     end()
     bookAll()
@@ -120,7 +120,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
   }
 
   return {
-    /** A run may begin behind this packet, which was passed on to `to` and whose bytes may be gone. */
+    /** Begins a run after this packet if possible. It was forwarded to `to`, and its bytes may be gone. */
     begin: (to: PacketSink, of: Begin, now: number): void => {
       const { from, packet: first } = of
       if (first.payloadStart !== RtpPacket.headerLength || first.payloadEnd !== first.bytes.length) return
@@ -147,7 +147,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
       RtpPacket.take(first, packet)
       packet.marker = false
     },
-    /** Passes a datagram on, if it is the next of the run. False: it is not, and is as it was. `from` is lent. */
+    /** Forwards a datagram if it is the next of the run. False: it is not, and is unchanged. `from` is lent. */
     take: (datagram: Uint8Array, from: Address, now: number): boolean => {
       if (
         octets === 0 ||
@@ -177,7 +177,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
       beganAt = heardAt
       return true
     },
-    /** When the last packet came that was passed on here, in whole milliseconds; -∞: there was none. */
+    /** When the last packet came that was forwarded here, in whole milliseconds; -∞: there was none. */
     heardAt: (): number => heardAt,
     settle
   }

@@ -5,9 +5,9 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Splice from "../../protocol/audio/Splice.ts"
 import type { PayloadDecoder } from "../../protocol/rtp/playout/PayloadDecoder.ts"
 
-/** A codec's decoder at the rate of the leg that hears it. */
+/** The decoder of a codec, at the rate of the leg that hears it. */
 export interface LegDecoder extends PayloadDecoder {
-  /** Whether its sound is neither behind that of the peer nor made with what came before. */
+  /** Whether its sound has no delay against the peer's, and does not depend on earlier packets. */
   readonly isExact: () => boolean
   readonly join: (before: Int16Array, sound: Int16Array, other: PayloadDecoder) => void
   readonly free: () => void
@@ -16,17 +16,18 @@ export interface LegDecoder extends PayloadDecoder {
 const isLegDecoder = (decoder: PayloadDecoder): decoder is LegDecoder => "isExact" in decoder
 
 /**
- * Over so long the sound of a codec fades in over that of another. A filter or a codec that begins needs up to 5 ms until
- * its sound is whole, in which little of it is to be heard.
+ * How long the sound of one codec fades in over that of another. A filter or a codec that begins needs up to 5 ms until
+ * its sound is complete, and is barely audible meanwhile.
  */
 export const joinMs = 20
 
-/** Longest sound in one packet. */
+/** The longest sound in one packet. */
 const longestMs = 200
 
 /**
- * A peer may change over to a codec of another rate than the one that was agreed, whose samples are then converted as
- * they are decoded. `rate` is the rate of the leg, which may change; what is decoded after that has the new one.
+ * Decodes a codec for a leg. A peer may change to a codec of another rate than the agreed one, whose samples are then
+ * converted as they are decoded. `rate` is the rate of the leg; when it changes, the next packet is decoded at the new
+ * one.
  */
 export const make = (codec: Codec, rate: () => SampleRate): LegDecoder => {
   const inner = codec.decoder()

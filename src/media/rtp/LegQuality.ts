@@ -2,23 +2,23 @@ import * as Codecs from "../../protocol/audio/codec/Codecs.ts"
 import * as EModel from "../../protocol/rtp/EModel.ts"
 import type { Quality } from "../plane/Protocol.ts"
 
-/** What a leg knows of the stream that it receives, and of the path. */
+/** The measurements of a leg, of the stream that it receives and of the path. */
 export type Measured = Omit<Quality, "mos" | "reported"> & {
   readonly reported: Omit<NonNullable<Quality["reported"]>, "mos"> | null
-  /** Sound that waits to be played. */
+  /** The sound in the jitter buffer. */
   readonly bufferMs: number
 }
 
-/** Sound that a packet holds, which is complete when the packet leaves. */
+/** The sound in a packet, which has to be complete before the packet leaves. */
 const packetMs = 20
 
-/** The share of the packets that were not heard. */
+/** The share of packets that were not heard. */
 const share = (unheard: number, packets: number): number => Math.min(1, unheard / packets)
 
 /**
- * How the streams sound: the received one by what the network lost and what came too late, the sent one by what the peer
- * reports, both by the codec that was agreed. The delay is half the round trip where the peer's reports tell it, and
- * ours in any case: of a peer's buffer nothing is known.
+ * Rates both streams: the received one by the packets that were lost or late, the sent one by the peer's reports, both
+ * by the agreed codec. The delay is half the round trip, if the peer's reports give it, plus our own delay; the peer's
+ * buffer is unknown.
  */
 export const of = ({ bufferMs, reported, ...measured }: Measured): Quality => {
   const { codec, packetsLate, packetsLost, packetsReceived, packetsSent, roundTripMs } = measured

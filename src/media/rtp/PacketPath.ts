@@ -6,57 +6,57 @@ import type { Destination } from "./PacketPort.ts"
 import type { PacketSink } from "./PacketSink.ts"
 import type { Encoding, RtpSender } from "./RtpSender.ts"
 
-/** A number that jumps by more is that of another timeline. */
+/** A sequence number that jumps by more belongs to another timeline. */
 const longestStep = 1000
-/** An event whose last packet is older than that has ended, whatever it said. */
+/** An event whose last packet is older than this has ended, even without an end bit. */
 const eventGapMs = 100
 const frameMs = 20
 
 export interface Options {
   readonly sender: RtpSender
-  /** How the peer wants its packets; null: it can be sent nothing now. */
+  /** The codec and payload types of the peer; null: it cannot be sent to now. */
   readonly encoding: () => Encoding | null
-  /** Where the peer is; null: it can be sent nothing now. */
+  /** The address of the peer; null: it cannot be sent to now. */
   readonly destination: () => Destination | null
 }
 
-/** A way into the stream of a peer. */
+/** A path for packets of another leg into the stream to a peer. */
 export interface PacketPath extends PacketSink {
   readonly isOpen: () => boolean
-  /** The peer moved, wants its packets in another way, or somebody asks for the state of the stream. */
+  /** Called before the peer moves, its encoding changes, or the state of the stream is read. */
   readonly settle: () => void
 }
 
 /**
- * The packets of another source in our stream: they have our SSRC, and go on in our numbers and timestamps.
+ * The packets of another source in our stream: they get our SSRC, and continue our numbers and timestamps.
  *
- * Numbers and timestamps are moved by the same amount for all packets of a source, so that the peer sees what the
- * network did: what was lost is missing, what was reordered comes out of order, with time to mend it. When the source
- * changes, or jumps, the stream goes on with the next number, as much later as time has passed, and is marked. Packets
- * from before `begin` are not sent on: their numbers are taken.
+ * Numbers and timestamps are shifted by the same amount for all packets of a source, so that the peer sees the effects
+ * of the network: lost packets are missing, reordered ones come out of order, and it has time to repair that. When the
+ * source changes, or jumps, the stream continues with the next number, with a timestamp that is later by the time that
+ * has passed, and with the marker. Packets from before `begin` are not forwarded, because their numbers are taken.
  */
 export const make = ({ destination, encoding, sender }: Options): PacketPath => {
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: sender.ssrc }
   /** The SSRC of the source; -1: none yet. */
   let source = -1
   let isOpen = false
-  /** That of the source, as it was agreed with the peer too. */
+  /** The codec of the source, which is the one agreed with the peer. */
   let codec: Codecs.CodecName = "PCMU"
   let clockRate = 0
   let beginsAt = 0
   let timestampOffset = 0
   let numberOffset = 0
-  /** Extended numbers of the source: the first that was sent on, and the highest. */
+  /** Extended numbers of the source: the first that was forwarded, and the highest. */
   let first = 0
   let highest = 0
   let lastTimestamp = 0
   let passedAt = 0
-  /** The event that goes out: its timestamp in our stream, and the last of its packets. */
+  /** The event that is being forwarded: its timestamp in our stream, and its last packet. */
   let eventAt = 0
   let eventCode = -1
   let eventDuration = 0
   let eventHeardAt = Number.NEGATIVE_INFINITY
-  /** Of the source whose packets go out without passing here. */
+  /** Settles the source whose packets go out on the fast path, without `pass`. */
   let settleSource = (): void => undefined
 
   const anchor = (packet: RtpPacket.RtpPacket): void => {
@@ -107,7 +107,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
     },
     pass: (packet, duration, now) => {
       const to = encoding()
-      // Another codec was agreed with the peer, and frames come with the next turn.
+      // Another codec was agreed with the peer, and frames are sent from the next turn on.
       if (to === null || to.codec !== codec) return
       const isEvent = duration === 0
       const payloadType = isEvent ? to.telephoneEvent?.send : to.audio.send
@@ -117,7 +117,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
         if (timestampDistance(beginsAt, packet.timestamp) < 0) return
         anchor(packet)
       } else if (isElsewhere(packet)) {
-        // An event alone shows no new timeline: it may have begun long ago.
+        // An event alone does not prove a new timeline: it may have begun long ago.
         if (isEvent) return
         const passedUnits = Math.round((Math.max(0, now - passedAt - frameMs) * clockRate) / 1000)
         timestampOffset = sender.nextTimestamp() + passedUnits - packet.timestamp

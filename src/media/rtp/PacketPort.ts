@@ -6,15 +6,15 @@ export interface Address {
 
 export type Channel = "rtp" | "rtcp"
 
-/** An address that was made ready to be sent to, so that nothing is looked up or checked again for each packet. */
+/** An address that was prepared for sending, so that no packet needs a lookup or a check. */
 export interface Destination {
   readonly address: Address
   /**
-   * Sends the first `length` octets of `bytes`, all without it, and forgets them. They are lent for the call: the
-   * sender may write the next packet over them at once. What cannot be sent is counted by the port, never thrown.
+   * Sends the first `length` octets of `bytes`, or all by default. They are lent for the call: the caller may write the
+   * next packet over them at once. The port counts datagrams that cannot be sent, and never throws.
    */
   readonly send: (bytes: Uint8Array, length?: number) => void
-  /** Sends all of `bytes`, which nobody uses any more; dropped and counted when too many wait. */
+  /** Sends all of `bytes`, which the caller gives away; dropped and counted when too many wait. */
   readonly give: (bytes: Uint8Array) => void
 }
 
@@ -22,14 +22,15 @@ export interface Destination {
 export interface PacketSocket {
   /** The RTP port. */
   readonly port: number
-  /** Once for each address. An address that makes no sense has a destination that counts and sends nothing. */
+  /** Prepares an address, once for each. An invalid address gets a destination that counts and sends nothing. */
   readonly prepare: (channel: Channel, to: Address) => Destination
   /** Frees the pair; nothing is received afterwards. */
   readonly close: () => void
 }
 
 /**
- * Hears every datagram. `bytes` are the receiver's, to write into and to `give` away; `from` is lent for the call.
+ * Receives every datagram. `bytes` belong to the receiver, which may write into them and `give` them away; `from` is
+ * lent for the call.
  */
 export type OnPacket = (channel: Channel, bytes: Uint8Array, from: Address) => void
 

@@ -8,15 +8,15 @@ import * as RtcpWriter from "../../protocol/rtp/rtcp/RtcpWriter.ts"
 const intervalMs = 5000
 const longestRoundTripMs = 10_000
 /**
- * What reaches us in one piece. A longer datagram of many small parts takes 5 ms to read, in which no leg of the thread
- * is sent to.
+ * The most octets that reach us in one piece. A longer datagram of many small parts takes 5 ms to read, in which no leg
+ * of the thread is sent to.
  */
 const longestOctets = 1500
 
 export interface Options {
   readonly ssrc: number
   readonly cname: string
-  /** Uniform unsigned 32 bits. */
+  /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
   /** Epoch milliseconds. */
   readonly wallClock: () => number
@@ -31,14 +31,14 @@ export interface Said {
 
 export type RtcpSession = ReturnType<typeof make>
 
-/** The RTCP of a leg: when to report, the reports, and what the peer's reports say. */
+/** The RTCP of a leg: when to report, its own reports, and the contents of the peer's. */
 export const make = ({ cname, random, ssrc, wallClock }: Options) => {
   let dueAt = Number.POSITIVE_INFINITY
   let lastSenderReport: { readonly ssrc: number; readonly compact: number; readonly receivedAt: number } | null = null
   let roundTripMs: number | null = null
   let reported: Rtcp.ReportBlock | null = null
 
-  /** Between half and one and a half of the interval, so that reports of many legs do not meet, section 6.3.1. */
+  /** Returns half to one and a half of the interval, so that reports of many legs do not coincide, section 6.3.1. */
   const spread = (interval: number) => interval * (0.5 + random() / 0x1_0000_0000)
 
   const reportBlocks = (received: Said["received"], now: number): ReadonlyArray<Rtcp.ReportBlock> => {
@@ -117,7 +117,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       return true
     },
     roundTripMs: (): number | null => roundTripMs,
-    /** What the peer last said of the stream that we send. */
+    /** The peer's last report block on the stream that we send. */
     reported: (): Rtcp.ReportBlock | null => reported
   }
 }

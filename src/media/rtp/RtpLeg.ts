@@ -13,7 +13,7 @@ import * as RtpSender from "./RtpSender.ts"
 import * as SourceLatch from "./SourceLatch.ts"
 
 export interface Options {
-  /** Uniform unsigned 32 bits. */
+  /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
   /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
@@ -24,7 +24,7 @@ export interface Options {
 }
 
 interface Counters {
-  /** Datagrams that were no RTP or RTCP. */
+  /** Datagrams that were neither RTP nor RTCP. */
   malformed: number
   /** Datagrams before `connect`, or while we do not listen. */
   unwanted: number
@@ -37,13 +37,16 @@ interface Session {
   readonly latch: SourceLatch.SourceLatch
   /** The source of the RTCP of a peer behind address translation. */
   control: Address | null
-  /** Where our RTP goes; `null` until something is sent there. */
+  /** The destination of our RTP; `null` until something is sent there. */
   destination: Destination | null
 }
 
-/** When no packet came for so long, the other side is sent silence instead. A silence of Opus has one every 400 ms. */
+/**
+ * After this long without a packet, the other side is sent silence instead. Opus sends a packet every 400 ms in
+ * silence.
+ */
 const patienceMs = 500
-/** What was heard longer ago has faded out at the peer. */
+/** Sound that was forwarded longer ago has faded out at the peer. */
 const staleMs = 60
 
 const formatOf = ({ codec, telephoneEvent }: RtpRemote): PacketFormat => ({
@@ -64,7 +67,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let socket: PacketSocket | null = null
   let session: Session | null = null
   let overheard: Arrived | null = null
-  /** Where packets go on as they come; null: nowhere. */
+  /** The sink that packets are forwarded to as they come; null: none. */
   let sink: PacketSink | null = null
   let passedAt = 0
   let heardAt = 0
@@ -84,7 +87,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     timedOut = false
   }
 
-  /** Before anything else is done with what came: what follows from the packets of the fast path. */
+  /** Books the packets of the fast path, before anything else is done with received packets. */
   const settle = (): void => {
     fast.settle()
     const at = fast.heardAt()
@@ -118,7 +121,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     if (sink !== null) passOn(sink, session, packet, codec, now)
   }
 
-  /** Last of all, because it writes over the header. */
+  /** Forwards a packet; it is the last step, because it overwrites the header. */
   const passOn = (
     to: PacketSink,
     { latch, remote }: Session,
@@ -191,7 +194,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       sendControl(session, rtcp.report(said(), now))
       quality(session)
     }
-    // A peer that holds may send nothing, RFC 3264 section 8.4; it is waited for again when it goes on.
+    // A peer that holds may send nothing, RFC 3264 section 8.4. The timeout applies again when it resumes.
     const isHeld = session.remote.direction !== "sendrecv"
     if (mediaTimeoutMs === 0 || timedOut || isHeld || now - Math.max(heardAt, fast.heardAt()) < mediaTimeoutMs) return
     timedOut = true
@@ -241,7 +244,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     packetFormat: () => {
       if (session?.remote.direction !== "sendrecv") return null
-      // The peer may have changed over without notice.
+      // The peer may have changed its codec without notice.
       return (receiver.heardIn() ?? session.remote.codec) === session.remote.codec ? session.format : null
     },
     sink: incoming,
@@ -322,9 +325,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       session.remote = remote
       session.format = formatOf(remote)
     },
-    /** Passes a datagram of RTP on at once where it is one that follows in a run; false: it is for `receive`. */
+    /** Forwards an RTP datagram at once if it is the next of a run; false: it has to go to `receive`. */
     passesOn: fast.take,
-    /** A datagram from anyone, which is ours; `from` is lent for the call. */
+    /** Takes a datagram from any source. Its bytes are given away to the leg; `from` is lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
       settle()
       if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {

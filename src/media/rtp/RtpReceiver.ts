@@ -12,15 +12,16 @@ import * as Frame from "../Frame.ts"
 import * as LegDecoder from "./LegDecoder.ts"
 import type { Encoding } from "./RtpSender.ts"
 
-/** So much of the sound that came last tells how it goes on. */
+/** How much of the newest sound is needed to continue it. */
 const newestMs = 60
 
 export type RtpReceiver = ReturnType<typeof make>
 
 /**
- * One incoming stream: sound through the jitter buffer, digits to `onDigit` at their first packet, statistics for reports.
+ * One incoming stream: sound goes through the jitter buffer, a digit to `onDigit` at its first packet, and statistics
+ * into reports.
  *
- * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, since peers change over
+ * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, because peers change codecs
  * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new
  * timeline.
  */
@@ -35,20 +36,20 @@ export const make = (
   let stats = ReceptionStats.make(clockRate)
   /** The rate of the leg's frames. */
   let rate: SampleRate = 8000
-  /** What was pulled last. */
+  /** The frame that was pulled last. */
   let last = Frame.make(rate)
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
   const recent = RecentPackets.make()
   let isMuted = false
-  /** Of the last packet: how long its sound lasts, in clock units; 0: it is none that a peer could use. */
+  /** The duration of the last packet's sound in clock units; 0: it has none that a peer could use. */
   let usable = 0
   /** Whether the last packet was an event. */
   let isEvent = false
-  /** The codec of the last packet of sound, whatever became of it. */
+  /** The codec of the last packet of sound, also if that was dropped. */
   let present: { readonly format: Codecs.CodecName; readonly decoder: LegDecoder.LegDecoder } | null = null
-  /** The codec of the last sound. */
+  /** The codec of the last sound that was queued. */
   let heardIn: Codecs.CodecName | null = null
 
   const totals = (): ReceptionStats.Totals => {
@@ -60,7 +61,10 @@ export const make = (
     }
   }
 
-  /** The numbers that we gave come first, then static ones, then those of the peer: some peers use theirs both ways. */
+  /**
+   * Maps a payload type. The numbers that we assigned come first, then static ones, then those of the peer, because
+   * some peers use theirs both ways.
+   */
   const formatOf = (
     payloadType: number,
     { audio, codec, telephoneEvent }: Encoding
@@ -81,7 +85,7 @@ export const make = (
     return decoder
   }
 
-  /** Another codec than that of the packet before. */
+  /** Changes to another codec than that of the packet before. */
   const changeTo = (format: Codecs.CodecName): LegDecoder.LegDecoder => {
     if (codecs[format].clockRate !== clockRate) {
       clockRate = codecs[format].clockRate
@@ -95,7 +99,9 @@ export const make = (
   }
 
   return {
-    /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
+    /**
+     * Takes a packet, lent for the call. Returns the codec of its sound; `null`: it has none, or the codec is unknown.
+     */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
       const format = formatOf(packet.payloadType, encoding)
       usable = 0
@@ -114,7 +120,7 @@ export const make = (
       const decoder = format === present?.format ? present.decoder : changeTo(format)
       const duration = decoder.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
       const pushed = buffer.push(packet, decoder, now, duration)
-      // What is too late for us may be in time for a peer whose buffer is deeper.
+      // A packet that is too late here may be in time for a peer with a deeper buffer.
       usable = pushed === "queued" || (pushed === "late" && packet.ssrc === ssrc) ? duration : 0
       if (pushed === "queued") {
         if (packet.ssrc !== ssrc || format !== heardIn) recent.clear()
@@ -122,7 +128,7 @@ export const make = (
         heardIn = format
       }
       if (packet.ssrc !== ssrc) {
-        // Another source is reported on once its sound is queued.
+        // Reports are about another source only once its sound is queued.
         if (pushed !== "queued") return format
         before = totals()
         stats = ReceptionStats.make(clockRate)
@@ -131,11 +137,11 @@ export const make = (
       stats.receive(packet, now)
       return format
     },
-    /** The packets of sound that came last; who adds to them has to tell of it by `followed`. */
+    /** The newest packets of sound. Code that adds to them has to call `followed` for each. */
     recent,
     /**
-     * What follows from a packet of the same stream and codec as the one before, which lies in `recent`. False: it counts
-     * for nothing, and may not be passed on.
+     * Updates the state for a packet in `recent`, of the same stream and codec as the one before. False: it does not
+     * count, and may not be forwarded.
      */
     followed: (packet: RtpPacket.RtpPacket, duration: number, now: number): boolean => {
       if (present === null) return false
@@ -143,7 +149,7 @@ export const make = (
       stats.receive(packet, now)
       return pushed === "queued"
     },
-    /** The next 20 ms, at the rate of `out`. Behind a change of that rate they are joined to what was pulled before. */
+    /** Writes the next 20 ms, at the rate of `out`. After a change of that rate they are joined to the frame before. */
     pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {
       const before = out.rate === rate || isMuted ? null : Splice.extendAt(last, out.rate, LegDecoder.joinMs)
       rate = out.rate
@@ -153,20 +159,20 @@ export const make = (
       if (!isMuted) last.samples.set(out.samples)
       return pulled
     },
-    /** How long the sound of the last packet lasts, in clock units; 0: it may not be passed on, or is none. */
+    /** The duration of the last packet's sound in clock units; 0: it has none, or may not be forwarded. */
     usable: (): number => usable,
     isEvent: (): boolean => isEvent,
-    /** Whether anybody hears what is pulled. */
+    /** Whether anything listens to the pulled sound. */
     isHeard: (): boolean => !isMuted,
-    /** How long the sound of a payload in the codec of the last packet lasts, in clock units. */
+    /** Measures the sound of a payload in the codec of the last packet, in clock units. */
     durationOf: (): LegDecoder.LegDecoder["duration"] | null => present?.decoder.duration ?? null,
     /** The codec of the last sound; null: there was none. */
     heardIn: (): Codecs.CodecName | null => heardIn,
-    /** The timestamp of what is played next, when that is the beginning of a packet; null: it is not, or nothing is. */
+    /** The timestamp of the sound that is played next, if a packet begins there; null otherwise. */
     boundary: (): number | null => buffer.boundary(),
-    /** The packets that came and whose sound begins at this timestamp or later, in their order. */
+    /** Returns the received packets whose sound begins at this timestamp or later, in their order. */
     since: recent.since,
-    /** The sound that came last, up to the newest packet: 60 ms of it or less, without a gap; null: there is none. */
+    /** Returns the newest sound up to the last packet: up to 60 ms, without a gap; null: there is none. */
     newest: (): Frame.Sound | null => {
       const name = heardIn
       const run = recent.run((clockRate * newestMs) / 1000)
@@ -177,18 +183,18 @@ export const make = (
       decoder.free()
       return { rate, samples: Resample.concat(parts) }
     },
-    /** Whether anybody hears what is pulled. */
+    /** Sets whether anything listens to the pulled sound. */
     listen: (isHeard: boolean, now: number): void => {
       if (isHeard !== isMuted) return
       isMuted = !isHeard
       if (isMuted) buffer.mute(now)
       else buffer.unmute(recent, heardIn === null ? null : decoderOf(heardIn), now)
     },
-    /** The block of a report on this stream; `null` before any packet. */
+    /** The report block on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
       ssrc === -1 ? null : { ssrc, ...stats.report() },
     totals,
-    /** Sound that waits to be played. */
+    /** The sound in the jitter buffer. */
     bufferMs: (): number => buffer.depthMs(),
     counters: () => ({ ...buffer.counters, unknownPayloads }),
     close: (): void => {

@@ -7,7 +7,7 @@ import * as TelephoneEvent from "../../protocol/rtp/TelephoneEvent.ts"
 import * as Frame from "../Frame.ts"
 import type { RtpRemote } from "../plane/Protocol.ts"
 
-/** First values of the counters, random as RFC 3550 section 5.1 asks. */
+/** The first values of the counters, random as RFC 3550 section 5.1 requires. */
 interface Origin {
   readonly ssrc: number
   readonly sequenceNumber: number
@@ -38,7 +38,7 @@ export const make = (origin: Origin) => {
   let fmtp: string | null = null
   let encoder: Encoder | null = null
 
-  /** How the sound of somebody else's packets would go on: the next frame is joined to it. */
+  /** The continuation of the forwarded sound of another source, to which the next frame is joined. */
   let before: Frame.Sound | null = null
   let joined = Frame.make(8000)
 
@@ -58,7 +58,7 @@ export const make = (origin: Origin) => {
     return RtpPacket.headerLength + payloadLength
   }
 
-  /** A codec of another clock rate counts on from the same timestamp, RFC 7160 section 4.1. */
+  /** A codec of another clock rate continues from the same timestamp, RFC 7160 section 4.1. */
   const advance = (frames: number) => {
     timestamp = (timestamp + (frames * Codecs.table[codec].clockRate) / framesPerSecond) >>> 0
   }
@@ -85,7 +85,7 @@ export const make = (origin: Origin) => {
     return encoder
   }
 
-  /** Writes the payload of a frame, which is joined to `sound`; returns its length. */
+  /** Writes the payload of a frame, joined to `sound` if there is any; returns its length. */
   const encoded = (by: Encoder, sound: Frame.Sound | null, frame: Frame.Frame): number => {
     if (sound !== null) return by.encode(joinedTo(sound, frame), bytes, RtpPacket.headerLength)
     if (frame.payloads === undefined || !Codecs.table[codec].isStateless)
@@ -98,8 +98,8 @@ export const make = (origin: Origin) => {
     /** Holds the packet that `next` wrote last. */
     bytes,
     /**
-     * Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length; 0: none is due, because
-     * the peer wants none of silence.
+     * Writes the packet for the next 20 ms into `bytes`, over the last one. Returns its length; 0: none is due, because
+     * the peer wants no packets of silence.
      */
     next: (frame: Frame.Frame, encoding: Encoding): number => {
       const present = encoderOf(encoding)
@@ -110,7 +110,7 @@ export const make = (origin: Origin) => {
       const event = train[sentOfTrain]
       if (event !== undefined && encoding.telephoneEvent !== null) {
         sentOfTrain++
-        // Sound begins anew behind the event.
+        // Sound begins anew after the event.
         marker = true
         const eventAt = (trainStart + event.timestampOffset) >>> 0
         bytes.set(event.payload, RtpPacket.headerLength)
@@ -118,35 +118,36 @@ export const make = (origin: Origin) => {
       }
       const octets = encoded(present, sound, frame)
       const isMarked = marker
-      // What comes behind silence that was not sent is marked.
+      // Sound after unsent silence is marked.
       marker = octets === 0
       return octets === 0 ? 0 : packet(encoding.audio.send, at, isMarked, octets)
     },
-    /** The clock stood still: time has passed without a packet. */
+    /** Lets time pass without a packet, because the clock stood still. */
     skip,
     /**
-     * Passes a frame that is not sent because the leg is held. A digit that was being sent ends: nobody wants it later.
+     * Passes a frame that is not sent because the leg is held. A digit that was being sent ends, because it would be
+     * useless later.
      */
     hold: (): void => {
       skip(1)
       train = []
       before = null
     },
-    /** Begins a digit with the next packet, in place of one that is still being sent. */
+    /** Begins a digit with the next packet, and drops one that is still being sent. */
     press: (digit: string, durationMs: number, { codec, telephoneEvent }: Encoding): void => {
       const { clockRate } = Codecs.table[codec]
       train = TelephoneEvent.train(digit, durationMs, clockRate, telephoneEvent?.clockRate)
       sentOfTrain = 0
       trainStart = timestamp
     },
-    /** The peer reports that it lost this share of what was sent, 0 to 1. */
+    /** Takes the share of packets that the peer reports as lost, 0 to 1. */
     reported: (loss: number): void => encoder?.reported(loss),
-    /** Of the next packet. */
+    /** The number and the timestamp of the next packet. */
     nextSequenceNumber: (): number => sequenceNumber,
     nextTimestamp: (): number => timestamp,
     /**
-     * Packets of somebody else went out in this stream: up to this number, sound up to this timestamp, so many octets in so
-     * many packets.
+     * Accounts for forwarded packets in this stream: `number` is the last one's, `end` the timestamp at the end of
+     * their sound.
      */
     passed: (number: number, end: number, payloadOctets: number, count: number): void => {
       if (distance(sequenceNumber, next(number)) > 0) sequenceNumber = next(number)
@@ -156,15 +157,15 @@ export const make = (origin: Origin) => {
       packets = (packets + count) >>> 0
       octets = (octets + payloadOctets) >>> 0
     },
-    /** Somebody else's event goes out no further: its end is sent, three times, in the next packets. */
+    /** Ends a forwarded event that is no longer forwarded: its end is sent three times, in the next packets. */
     finish: (payload: Uint8Array, at: number): void => {
       train = [0, 20, 40].map((offsetMs) => ({ offsetMs, marker: false, timestampOffset: 0, payload }))
       sentOfTrain = 0
       trainStart = at
     },
     /**
-     * The encoder takes up what the peer has heard from somebody else, so that it goes on from there, and the next frame is
-     * joined to it.
+     * Feeds the encoder with the forwarded sound that the peer has heard, so that its state continues from there, and
+     * joins the next frame to it.
      */
     prime: (heard: Frame.Sound, encoding: Encoding): void => {
       const { encode } = encoderOf(encoding)
@@ -175,7 +176,7 @@ export const make = (origin: Origin) => {
       for (let at = sound.length % length; at < sound.length; at += length)
         encode(sound.subarray(at, at + length), bytes, RtpPacket.headerLength)
     },
-    /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
+    /** The figures for sender reports: the timestamp of this moment and the totals sent, RFC 3550 section 6.4.1. */
     sent: () => ({ timestamp, packets, octets }),
     close: (): void => {
       encoder?.free()

@@ -1,9 +1,9 @@
 import { next } from "../../protocol/rtp/SequenceNumber.ts"
 import type { Address } from "./PacketPort.ts"
 
-/** Packets in a row that an unannounced source must send before it is believed. */
+/** How many packets in a row an unannounced source must send before it is accepted. */
 const confirmations = 3
-/** Silence of the known source after which another may be learned. */
+/** How long the known source must be silent before another may be learned. */
 export const relearnAfterMs = 2000
 
 const same = (a: Address, b: Address) => a.port === b.port && a.address === b.address
@@ -13,24 +13,24 @@ export type SourceLatch = ReturnType<typeof make>
 
 /** The address of a peer in its session description, and that of its signalling. */
 interface Announced extends Address {
-  /** IP literal where its signalling comes from; `null`: not known. */
+  /** The IP literal that its signalling comes from; `null`: not known. */
   readonly signallingAddress: string | null
 }
 
 /**
- * Where the RTP of a peer comes from and ours goes to: symmetric RTP (RFC 4961) for peers behind address translation,
- * closed to strangers.
+ * The source of a peer's RTP, and so the destination of ours: symmetric RTP (RFC 4961) for peers behind a NAT, closed
+ * to strangers.
  *
  * The rule:
- * 1. Packets from the announced address and port are believed at any time.
- * 2. The announced host and the host of the signalling are believable with any port. A peer behind address translation
- *    announces an address that only its own network knows; its packets come from where its signalling comes from. Until
- *    a source is known, a believable one is learned after three packets in a row of one SSRC.
- * 3. A known source stays, until it was silent for 2 s; then another believable one is learned as in 2. Its host is
- *    believable, too.
- * 4. All other packets are of strangers: dropped and counted, however long the peer is silent. The same goes for RTCP,
- *    which a believable host may send from any port.
- * 5. Another announced address begins at 1.
+ * 1. Packets from the announced address and port are accepted at any time.
+ * 2. The announced host and the host of the signalling are credible with any port. A peer behind a NAT announces an
+ *    address that only its own network knows; its packets come from the host of its signalling. Until a source is
+ *    known, a credible one is learned after three packets in a row of one SSRC.
+ * 3. A known source is kept until it was silent for 2 s; then another credible one is learned as in 2. Its host is
+ *    credible, too.
+ * 4. All other packets are from strangers: they are dropped and counted, however long the peer is silent. The same
+ *    applies to RTCP, which a credible host may send from any port.
+ * 5. A new announced address restarts the rule at 1.
  *
  * Packets that only help to learn a source are not played.
  */
@@ -81,13 +81,13 @@ export const make = (announced: Announced) => {
       candidate = { from: kept(from), ssrc: packet.ssrc, expected: next(packet.sequenceNumber), count }
       return false
     },
-    /** Whether RTCP may come from there. */
+    /** Whether RTCP is accepted from this address. */
     acceptsControl: (from: Address): boolean => {
       if (isBelievable(from)) return true
       strangers++
       return false
     },
-    /** A new session description; the same address changes nothing. */
+    /** Takes a new session description; the same address changes nothing. */
     announce: (next: Announced): void => {
       const moved = !same(next, said)
       said = next
@@ -96,11 +96,11 @@ export const make = (announced: Announced) => {
       known = false
       candidate = null
     },
-    /** Where our RTP goes; the same object as long as it is the same address. */
+    /** The destination of our RTP; the same object as long as the address is the same. */
     remote: (): Address => current,
-    /** Whether the peer sends from elsewhere than it announced. */
+    /** Whether the peer sends from another address than it announced. */
     isTranslated: (): boolean => !same(current, said),
-    /** Packets dropped because they came from elsewhere. */
+    /** Packets that were dropped because of their source. */
     strangers: (): number => strangers
   }
 }
