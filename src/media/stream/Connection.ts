@@ -3,37 +3,40 @@ import type { Closed, Link, Open } from "../../ports/egress/WebSocketClient.ts"
 import type * as Message from "../../ports/media/Stream.ts"
 import * as Attempts from "./Attempts.ts"
 
-/** A longer message of the server breaks the stream. */
+/** A longer message of the server ends the stream. */
 const maxMessageBytes = 1024 * 1024
-/** What may wait for the network. */
+/** The most octets that may wait for the network. */
 export const mostBuffered = 4 * 1024 * 1024
 const pingMs = 20_000
-/** Found with the ping behind the second that was not answered. */
+/** The silence is detected at the ping after the second one that was not answered. */
 const silenceMs = 2 * pingMs + pingMs / 4
 
 export interface Options {
   readonly open: Open
   readonly token: string | null
   readonly clock: () => number
-  /** Asks where the server is; answered by `reached` or `unreachable`. */
+  /** Requests the server's address; answered by `reached` or `unreachable`. */
   readonly reach: (timeoutMs: number) => void
-  /** Runs what the network causes. */
+  /** Runs a callback of the network. */
   readonly guarded: (act: () => void) => void
   readonly opened: () => void
   readonly said: (message: string | Uint8Array) => void
-  /** The end of what was open: null, by a close frame. */
+  /** The open connection has ended; null: by a close frame. */
   readonly closed: (failure: Message.Failure | null, detail: string) => void
-  /** The last try failed. */
+  /** The last attempt failed. */
   readonly failed: (failure: Message.Failure, detail: string) => void
 }
 
-/** The one connection of a stream to its server, tried some times until it is open (`Attempts`), guide/streams.md#connecting. */
+/**
+ * The one connection of a stream to its server, attempted up to three times until it is open (`Attempts`),
+ * guide/streams.md#connecting.
+ */
 export interface Connection {
-  /** The first try. */
+  /** Begins the first attempt. */
   readonly begin: () => void
   readonly reached: (pinned: Pinned) => void
   readonly unreachable: (detail: string, isFinal: boolean) => void
-  /** Once a round, until it is open: tries again, or gives up. */
+  /** Called once a round until it is open: begins the next attempt, or gives up. */
   readonly tick: (now: number) => void
   readonly isOpen: () => boolean
   /** False: it could not be sent. */
@@ -41,11 +44,11 @@ export interface Connection {
   readonly bufferedBytes: () => number
   readonly pause: () => void
   readonly resume: () => void
-  /** Nothing is told afterwards but through `guarded`. */
+  /** Closes the connection; later callbacks come only through `guarded`. */
   readonly close: (code: number) => void
 }
 
-/** Protocol errors of ours in what the server must do; all else is the connection's. */
+/** Errors in the server's use of the protocol are its own; all others belong to the connection. */
 const failureOf = ({ reason }: Closed): Message.Failure =>
   reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
 

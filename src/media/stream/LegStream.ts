@@ -9,7 +9,7 @@ import type { StreamAnswer, StreamAsk } from "./dialect/StreamMessage.ts"
 
 export type LegStream = ReturnType<typeof make>
 
-/** The stream of one leg: there is one at most. */
+/** The stream of one leg, which has at most one. */
 export const make = (
   leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
   common: Common,
@@ -23,7 +23,7 @@ export const make = (
   let stream: Stream.Stream | null = null
 
   return {
-    /** One that runs already, under this id, goes on. */
+    /** Starts a stream; one that runs already under this id continues. */
     start: (message: StartStream): void => {
       if (stream?.id === message.id) return
       if (stream !== null)
@@ -42,7 +42,7 @@ export const make = (
       stream = made
     },
     stop: (): void => stream?.stop(),
-    /** One for a stream that has ended is dropped. */
+    /** Passes an answer to its stream; dropped when that has ended. */
     answer: (answer: StreamAnswer): void => {
       if (stream?.id === answer.id) stream.answer(answer)
     },

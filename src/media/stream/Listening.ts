@@ -13,14 +13,14 @@ const wanted: Readonly<Record<Stream.Track, ReadonlyArray<Track>>> = {
 
 export interface Listening {
   readonly tap: Taps.Tap
-  /** Once a round. */
+  /** Called once a round. */
   readonly tick: (now: number) => void
   readonly free: () => void
 }
 
 /**
- * What a stream hears of its leg: a tap, and a track for each side that it wants. What the far end says is taken from its
- * packets as they arrive, where it has packets.
+ * The sound of a leg for its stream: a tap, and a track for each side that the stream wants. If the far end has
+ * packets, its sound is taken from them as they arrive.
  */
 export const make = (options: {
   readonly tracks: Stream.Track
@@ -29,7 +29,7 @@ export const make = (options: {
   readonly now: number
   /** `payload` is base64. */
   readonly tell: (track: Track, positionMs: number, payload: string) => void
-  /** Something that came with a packet was told. */
+  /** Called after a packet led to messages. */
   readonly told: () => void
   readonly ended: (reason: Taps.TapEnd) => void
 }): Listening => {

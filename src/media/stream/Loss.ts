@@ -1,6 +1,6 @@
 /**
- * Whether a mark has to tell that sound before it was dropped: something was since the mark before it. Marks at one place
- * tell the same. Mutable.
+ * Decides whether a mark reports that sound before it was dropped: some was since the mark before it. Marks at one
+ * place report the same. Mutable.
  */
 export const make = () => {
   let isLossy = false
@@ -13,7 +13,7 @@ export const make = () => {
     kept: (): void => {
       if (isMarked) isLossy = false
     },
-    /** A mark stands here. */
+    /** Sets a mark here; returns whether it reports a loss. */
     marked: (): boolean => {
       isMarked = true
       return isLossy

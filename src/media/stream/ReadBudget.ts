@@ -8,20 +8,19 @@ interface Allowance {
 }
 
 /**
- * How much a stream's server may send, at once and each second: what it sends beyond that is read later, so that a flood
- * of it takes no more of the thread than its share. Ordinary speech is far below, and a minute of it at once is read at
- * once.
+ * How much a stream's server may send, at once and each second. Anything beyond is read later, so that a flood takes no
+ * more of the thread than its share. Ordinary speech is far below the limit, and a minute of it is read at once.
  */
 export const limits = {
   octets: 8 * 1024 * 1024,
   octetsPerSecond: 1024 * 1024,
   messages: 5000,
   messagesPerSecond: 1000,
-  /** Messages in a row that are none: the server speaks something else. */
+  /** The most malformed messages in a row: a server that sends more speaks another protocol. */
   faults: 100
 }
 
-/** So much is read of each stream whatever others send, a little more than speech as fast as it is spoken. */
+/** This much is read of each stream, whatever others send: a little more than speech in real time. */
 export const ordinary: Allowance = {
   octets: 256 * 1024,
   octetsPerSecond: 96 * 1024,
@@ -29,7 +28,7 @@ export const ordinary: Allowance = {
   messagesPerSecond: 60
 }
 
-/** What is read beyond that, of all streams of a tenant in a thread together. */
+/** This much is read beyond that, of all streams of a tenant in a thread together. */
 export const ofTenant: Allowance = {
   octets: 16 * 1024 * 1024,
   octetsPerSecond: 2 * 1024 * 1024,
@@ -56,7 +55,7 @@ const allowance = (of: Allowance, startedAt: number) => {
   }
 }
 
-/** What the tenants of a thread have left. Mutable. */
+/** The remaining allowances of the tenants of a thread. Mutable. */
 export interface Tenants {
   readonly enter: (tenant: TenantId, now: number) => ReturnType<typeof allowance>
   readonly leave: (tenant: TenantId) => void
@@ -80,21 +79,21 @@ export const tenants = (): Tenants => {
 
 export type ReadBudget = ReturnType<typeof make>
 
-/** Until `leave`. */
+/** The budget of one stream, until `leave`. */
 export const make = (shared: Tenants, tenant: TenantId, startedAt: number) => {
   const most = allowance(limits, startedAt)
   const own = allowance(ordinary, startedAt)
   const common = shared.enter(tenant, startedAt)
   const isLeft = (): boolean => most.isLeft() && (own.isLeft() || common.isLeft())
   return {
-    /** A message was read; false: read no more for now. */
+    /** Counts a message that was read; false: read no more for now. */
     take: (size: number): boolean => {
       most.take(size)
       if (own.isLeft()) own.take(size)
       else common.take(size)
       return isLeft()
     },
-    /** Whether there is enough again to go on. */
+    /** Whether enough is left again to resume reading. */
     mayRead: (now: number): boolean => {
       for (const each of [most, own, common]) each.fill(now)
       return isLeft()

@@ -1,11 +1,11 @@
 import * as FairShare from "../../domain/fair/FairShare.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
-/** What one tenant's streams hold. */
+/** The octets that one tenant's streams hold. */
 export interface Share {
-  /** Whether so many octets more may wait. */
+  /** Whether this many more octets may wait. */
   readonly allows: (octets: number) => boolean
-  /** So many more wait, or fewer. */
+  /** Counts more waiting octets, or fewer. */
   readonly add: (octets: number) => void
 }
 
@@ -14,7 +14,10 @@ export interface Room {
   readonly of: (tenant: TenantId) => Share
 }
 
-/** Octets of the servers' sound that may wait to be heard, of all streams of a thread: `most`, fairly. Mutable. */
+/**
+ * Bounds the octets of the servers' sound that wait to be played, of all streams of a thread: `most`, shared fairly.
+ * Mutable.
+ */
 export const make = (most: number): Room => {
   const share = FairShare.make()
   let held = 0

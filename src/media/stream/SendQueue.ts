@@ -3,30 +3,30 @@ import * as Frame from "../Frame.ts"
 import type { Media } from "./dialect/Dialect.ts"
 
 /**
- * What waits for a stream's server to take it, in order, guide/streams.md#a-slow-server.
+ * The messages to a stream's server, in order, until the network takes them, guide/streams.md#a-slow-server.
  *
- * Of sound no more than two seconds wait: one more drops the oldest, and its time is missing in the timestamps. All else
- * is kept. A server is too slow when something has waited for ten seconds without a break, or more than sound waits
- * than may.
+ * At most two seconds of sound wait: more drops the oldest, and the timestamps show the gap. All other messages are
+ * kept. A server is too slow when the queue was not empty for ten seconds, or when more than `others` of the other
+ * messages wait.
  *
- * `handOver` gives what the network takes now. Before the stream begins it is not called, so what came first is kept up
- * to the same bound, and the timestamps begin with the first that is told.
+ * `handOver` sends what the network takes now. It is not called before the stream begins, so the first sound is kept up
+ * to the same bound, and the timestamps begin with the first sound that is sent.
  */
 export const limits = { soundMs: 2000, others: 2000, behindMs: 10_000 }
 
-/** Sound of a track, as it was told: its place in the track and its payload in base64. */
+/** Sound of a track in 20 ms: its place in the track and its payload in base64. */
 interface Sound {
   readonly track: Track
   readonly positionMs: number
   readonly payload: string
 }
 
-/** Spells a message; `sequence` is its number. */
+/** Writes a message; `sequence` is its number. */
 type Spell = (sequence: number) => string
 type Entry = Sound | Spell
 
 interface Sink {
-  /** False: it takes nothing now. */
+  /** False: the network takes nothing now. */
   readonly takes: () => boolean
   /** False: it could not be sent. */
   readonly send: (text: string) => boolean
@@ -42,7 +42,7 @@ export const make = () => {
   let others = 0
   let sequence = 0
   let droppedMs = 0
-  /** Where the first sound that is told begins; null: none was. */
+  /** Where the first sent sound begins; null: none was sent. */
   let beginsAtMs: number | null = null
   let behindSince: number | null = null
 
@@ -74,9 +74,9 @@ export const make = () => {
       entries.push({ track, positionMs, payload })
       waiting[track]++
     },
-    /** The number of a message that does not wait. */
+    /** Returns the number for a message that does not wait. */
     number: (): number => ++sequence,
-    /** What is no sound. */
+    /** Queues a message that is not sound. */
     say: (spell: Spell): void => {
       entries.push(spell)
       others++
@@ -92,7 +92,7 @@ export const make = () => {
     },
     isTooSlow: (now: number): boolean =>
       others > limits.others || (behindSince !== null && now - behindSince >= limits.behindMs),
-    /** Sound that was dropped, of all tracks. */
+    /** The dropped sound of all tracks. */
     droppedMs: (): number => droppedMs,
     isEmpty: (): boolean => entries.length === 0
   }

@@ -15,26 +15,26 @@ import * as StreamFormat from "./dialect/StreamFormat.ts"
 import type { StreamAnswer, StreamAsk } from "./dialect/StreamMessage.ts"
 import * as Talking from "./playout/Talking.ts"
 
-/** What the network has not taken yet. */
+/** The most octets that are handed over before the network takes them. */
 const mostBuffered = 8 * 1024
-/** Of one kind. */
+/** The shortest time between two complaints of one kind. */
 const complainEveryMs = 1000
 
 export interface Stream {
   readonly id: Message.StartStream["id"]
   readonly answer: (answer: StreamAnswer) => void
   readonly digit: (digit: string, at: number) => void
-  /** Once a round, behind the frames. */
+  /** Called once a round, after the frames. */
   readonly tick: (now: number) => void
-  /** Every mark comes back, then the server is told, and the socket closes. Tells its end, once. */
+  /** Returns every mark, then notifies the server, and closes the socket. Reports its end, once. */
   readonly stop: () => void
 }
 
 /**
- * A media stream: what goes out by its connection and what comes in, guide/streams.md.
+ * A media stream: its connection, and the messages both ways, guide/streams.md.
  *
- * It is one stream for one connection. The socket's end is its end, and never the leg's. Whatever the server does costs
- * this stream only: what it sends is bounded (`ReadBudget`, `Playout`), and so is what waits for it (`SendQueue`).
+ * A stream has one connection. The end of the socket ends the stream, and never the leg. The server can affect only
+ * this stream: both its input is bounded (`ReadBudget`, `Playout`), and the messages that wait for it (`SendQueue`).
  */
 export const make = (
   start: Message.StartStream,
@@ -55,13 +55,13 @@ export const make = (
   const dialect = dialects[protocol]
   const queue = SendQueue.make()
   const budget = ReadBudget.make(reading, start.of.tenantId, clock())
-  /** Whether the server was told of the stream; it is one of the open ones. */
+  /** Whether the start was sent to the server, so that the stream counts as open. */
   let isTold = false
   let isPaused = false
   let isOver = false
   let faults = 0
   let complainedAt: Partial<Record<Complaint, number>> = {}
-  /** From when the leg can be heard, or the socket is open. */
+  /** Set when the leg can be heard, or the socket is open. */
   let begun: {
     readonly about: About
     readonly listening: Listening.Listening
@@ -110,7 +110,7 @@ export const make = (
     counted = { droppedMs, underruns: said.underruns }
   }
 
-  /** Hands over what the network takes. */
+  /** Sends what the network takes. */
   const flush = (most = mostBuffered): void => {
     const present = begun
     if (!connection.isOpen() || present === null) return
@@ -163,7 +163,7 @@ export const make = (
     queue.say((sequence) => error(about, complaint, sequence))
   }
 
-  /** Nothing that the server does may reach the thread. */
+  /** Runs a callback so that no error caused by the server reaches the thread. */
   const guarded = (act: () => void): void => {
     if (isOver) return
     try {
@@ -178,7 +178,7 @@ export const make = (
     isTold = true
     figures.open++
     const { about } = begin(clock())
-    // What was heard before waits behind these.
+    // Earlier sound is queued, and follows these messages.
     connection.send(dialect.connected())
     connection.send(dialect.start(about, queue.number()))
     emit({ type: "stream_started", id })

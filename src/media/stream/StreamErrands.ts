@@ -4,17 +4,17 @@ import { Egress } from "../../ports/egress/Egress.ts"
 import { AudioDecoder } from "../sound/AudioDecoder.ts"
 import { fileRate, type StreamAnswer, type StreamAsk } from "./dialect/StreamMessage.ts"
 
-/** A failure that another try would meet again. */
+/** The failures that another attempt would meet again. */
 const final: ReadonlySet<string> = new Set(["invalid_url", "blocked"])
 
 /**
- * What streams need of this thread: the addresses of their servers, resolved and checked, and the sound of MP3 files. A
- * stream asks for one thing at a time, so there is one fiber for each at most.
+ * The services of this thread for streams: resolving and checking the addresses of their servers, and decoding MP3
+ * files. A stream makes one request of each at a time, so there is at most one fiber for each.
  */
 export const make = Effect.fnUntraced(function* (post: (leg: LegId, answer: StreamAnswer) => void): Effect.fn.Return<
   {
     readonly asked: (tenant: TenantId, leg: LegId, ask: StreamAsk) => void
-    /** Work has ended on the leg; false: it was no stream. */
+    /** An action has ended on the leg; false: it was not a stream. */
     readonly ended: (leg: LegId, id: WorkId) => boolean
     readonly closed: (leg: LegId) => void
   },

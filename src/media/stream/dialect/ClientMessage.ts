@@ -1,21 +1,21 @@
 /**
- * What a stream's server sends, guide/streams.md#what-the-server-sends. Both dialects spell it alike.
+ * The messages of a stream's server, guide/streams.md#what-the-server-sends. Both dialects write them alike.
  *
- * Ids in it are not looked at: a stream has a connection of its own, and servers leave them out or get them wrong.
+ * Their ids are ignored: a stream has a connection of its own, and servers omit them or get them wrong.
  */
 export type ClientMessage =
   /** `payload` is base64. */
   | { readonly type: "media"; readonly payload: string }
   | { readonly type: "mark"; readonly name: string }
   | { readonly type: "clear" }
-  /** Of no meaning here. */
+  /** A message without a meaning here. */
   | { readonly type: "other" }
-  /** No JSON object with an event. */
+  /** Not a JSON object with an event. */
   | { readonly type: "malformed" }
   /** A media message without sound. */
   | { readonly type: "invalid_media" }
 
-/** Of the name of a mark: as many as may wait are kept. */
+/** The longest name of a mark, because the names of all waiting marks are kept. */
 const longestName = 1000
 
 const malformed: ClientMessage = { type: "malformed" }
@@ -53,10 +53,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The bytes of a payload; null: it is no base64. */
+/** Decodes a payload; null: it is not base64. */
 export const bytesOf = (payload: string): Uint8Array | null => {
   const bytes = Buffer.from(payload, "base64")
   const padding = payload.endsWith("==") ? 2 : payload.endsWith("=") ? 1 : 0
-  // What is no base64 was left out.
+  // Characters that are not base64 were skipped by the decoder.
   return bytes.length === Math.floor(((payload.length - padding) * 3) / 4) ? bytes : null
 }

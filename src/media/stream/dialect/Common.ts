@@ -3,7 +3,7 @@ import type * as Message from "../../../ports/media/Stream.ts"
 import * as ReadBudget from "../ReadBudget.ts"
 import * as Room from "../Room.ts"
 
-/** What the streams of a thread share. */
+/** The state that the streams of a thread share. */
 export interface Common {
   readonly open: Open
   /** Epoch milliseconds. */
@@ -13,19 +13,19 @@ export interface Common {
   readonly figures: Figures
 }
 
-/** Since the thread began. */
+/** Counts since the thread began. */
 export interface Figures {
   open: number
   failed: Record<Message.Failure, number>
-  /** Sound that a slow server never got, and sound of servers that found no room. */
+  /** Sound that a slow server never got, and sound of servers for which there was no room. */
   droppedMs: number
   underruns: number
 }
 
-/** Octets of the servers' sound that may wait in a thread. */
+/** The most octets of the servers' sound that may wait in a thread. */
 const mostRoom = 256 * 1024 * 1024
 
-/** For a thread that begins. */
+/** Makes the state for a new thread. */
 export const make = (reaches: Pick<Common, "open" | "wallClock">): Common => ({
   ...reaches,
   room: Room.make(mostRoom),

@@ -1,19 +1,19 @@
 import type * as Stream from "../../../ports/media/Stream.ts"
 import type { Track } from "../../mix/Tap.ts"
 
-/** What the first message says of the stream. */
+/** The contents of the first message about the stream. */
 export interface About {
   readonly stream: Stream.StartStream
   readonly format: MediaFormat
 }
 
-/** As it is told: the name of the codec, and its clock in Hz. */
+/** The format as it is sent: the name of the codec, and its clock in Hz. */
 export interface MediaFormat {
   readonly encoding: Stream.Codec
   readonly sampleRate: number
 }
 
-/** What is wrong with a message of the server. */
+/** The fault of a message of the server. */
 export type Complaint = "malformed_frame" | "invalid_media" | "rate_limit_reached"
 
 /** A message of a track: 20 ms of it. */
@@ -28,15 +28,15 @@ export interface Media {
 }
 
 /**
- * How the messages of a stream are spelled, guide/streams.md#messages. Each is one text frame of JSON; `sequence` counts
- * all of a stream but the first, from 1. Null: the dialect has no such message.
+ * How the messages of a stream are written, guide/streams.md#messages. Each is one text frame of JSON; `sequence`
+ * counts all messages of a stream except the first, from 1. Null: the dialect has no such message.
  */
 export interface Dialect {
   readonly connected: () => string
   readonly start: (about: About, sequence: number) => string
   readonly media: (about: About, media: Media, sequence: number) => string
   readonly dtmf: ((about: About, digit: string, occurredAt: string, sequence: number) => string) | null
-  /** `isCleared`: what stood before it was not heard. */
+  /** `isCleared`: sound before it was not heard. */
   readonly mark: (about: About, name: string, isCleared: boolean, sequence: number) => string
   readonly stop: (about: About, sequence: number) => string
   readonly error: ((about: About, complaint: Complaint, sequence: number) => string) | null

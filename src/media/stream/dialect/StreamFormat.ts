@@ -8,18 +8,18 @@ import type { SoundDecoder } from "../playout/SoundQueue.ts"
 
 /** The codec of a stream, in both directions. */
 export interface StreamFormat {
-  /** As its server is told. */
+  /** The format as it is sent to the server. */
   readonly told: MediaFormat
-  /** Of its samples. */
+  /** The rate of its samples. */
   readonly rate: SampleRate
   readonly frameOctets: number
   readonly encoder: () => Encoder
   readonly decoder: () => SoundDecoder
-  /** Whether payloads of a leg with this codec can be told as they are. */
+  /** Whether payloads of a leg with this codec can be sent unchanged. */
   readonly passes: (codec: Codecs.CodecName) => boolean
 }
 
-/** Payloads of these may be cut anywhere between units. */
+/** Payloads of these codecs may be cut between any two units. */
 const units: Readonly<Record<Stream.Codec, SoundDecoder["unit"]>> = {
   PCMU: { octets: 1, samples: 1 },
   PCMA: { octets: 1, samples: 1 },
@@ -35,7 +35,7 @@ const of = (name: Stream.Codec, rate: number): StreamFormat | null => {
   const { sampleRate } = codec
   const isSameOnLegs = name === "OPUS" || Codecs.table[name].sampleRate === sampleRate
   return {
-    // The clock of G.722 in RTP is 8 kHz, and so it is named, RFC 3551 section 4.5.2.
+    // G.722 is named with 8 kHz, its clock rate in RTP, RFC 3551 section 4.5.2.
     told: { encoding: name, sampleRate: name === "G722" ? codec.clockRate : sampleRate },
     rate: sampleRate,
     frameOctets: codec.frameOctets,
@@ -55,7 +55,7 @@ const of = (name: Stream.Codec, rate: number): StreamFormat | null => {
 
 const narrow = of("PCMU", 8000)
 
-/** The format that was asked for; else that of the leg, or one as wide as the leg where it has no codec. */
+/** Chooses the requested format; the default is that of the leg, or one as wide as the leg if it has no codec. */
 export const choose = ({ codec, rate }: Pick<Stream.Options, "codec" | "rate">, far: FarEnd): StreamFormat => {
   const name = codec ?? far.packetFormat()?.codec ?? (far.rate() < 16_000 ? "PCMU" : "L16")
   const format = of(name, rate ?? Codecs.table[name].sampleRate) ?? narrow
@@ -63,7 +63,7 @@ export const choose = ({ codec, rate }: Pick<Stream.Options, "codec" | "rate">, 
   return format
 }
 
-/** Samples as they are, in octets of this machine's order: sound that was decoded elsewhere. */
+/** A decoder for plain samples in the byte order of this machine: sound that was decoded elsewhere. */
 export const samples = (): SoundDecoder => ({
   unit: { octets: 2, samples: 1 },
   samplesIn: () => 0,

@@ -1,21 +1,21 @@
 import type { WorkId } from "../../../domain/Id.ts"
 import type { Pinned } from "../../../ports/egress/Pinned.ts"
 
-/** Between the streams of the media thread and who does for them what is not done there (`StreamErrands.ts`). */
+/** The messages between the streams of the media thread and `StreamErrands.ts`, which works for them outside of it. */
 
-/** What a stream asks for. */
+/** A request of a stream. */
 export type StreamAsk =
-  /** The addresses of its server, checked; answered by `stream_reached` or `stream_unreachable`. */
+  /** Requests the checked addresses of its server; answered by `stream_reached` or `stream_unreachable`. */
   | { readonly type: "stream_reach"; readonly id: WorkId; readonly url: string; readonly timeoutMs: number }
   /**
-   * The sound of an MP3 file at 16 kHz; answered by `stream_sound` until the last, or `stream_sound_failed`. It asks for
-   * one file at a time; `file` counts them.
+   * Requests the sound of an MP3 file at 16 kHz; answered by `stream_sound` until the last piece, or by
+   * `stream_sound_failed`. A stream requests one file at a time; `file` counts them.
    */
   | { readonly type: "stream_decode"; readonly id: WorkId; readonly file: number; readonly bytes: Uint8Array }
 
 export type StreamAnswer =
   | { readonly type: "stream_reached"; readonly id: WorkId; readonly pinned: Pinned }
-  /** `isFinal`: asking again does not help. */
+  /** `isFinal`: another attempt does not help. */
   | { readonly type: "stream_unreachable"; readonly id: WorkId; readonly detail: string; readonly isFinal: boolean }
   /** Samples may be backed by shared memory, and are only read. */
   | {

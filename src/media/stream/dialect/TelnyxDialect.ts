@@ -30,7 +30,7 @@ export const dialect: Dialect = {
         media_format: { encoding: format.encoding, sample_rate: format.sampleRate, channels: 1 }
       }
     }),
-  // By hand: it is said 50 times a second, and none of its parts has to be escaped.
+  // Written by hand, because it is sent 50 times a second, and none of its parts needs escaping.
   media: ({ stream }, { chunk, payload, timestampMs, track }, sequence) =>
     `{"event":"media","sequence_number":"${sequence}","stream_id":"${stream.streamId}","media":{"track":"${track}","chunk":"${chunk}","timestamp":"${timestampMs}","payload":"${payload}"}}`,
   dtmf: ({ stream }, digit, occurredAt, sequence) =>

@@ -23,12 +23,12 @@ export const dialect: Dialect = {
         callSid: of.callId,
         tracks: tracks[options.track],
         customParameters: Object.fromEntries(options.parameters.map(({ name, value }) => [name, value])),
-        // It is PCMU always.
+        // The encoding is always PCMU.
         mediaFormat: { encoding: "audio/x-mulaw", sampleRate: format.sampleRate, channels: 1 }
       },
       streamSid: streamId
     }),
-  // By hand: it is said 50 times a second, and none of its parts has to be escaped.
+  // Written by hand, because it is sent 50 times a second, and none of its parts needs escaping.
   media: ({ stream }, { chunk, payload, timestampMs, track }, sequence) =>
     `{"event":"media","sequenceNumber":"${sequence}","media":{"track":"${track}","chunk":"${chunk}","timestamp":"${timestampMs}","payload":"${payload}"},"streamSid":"${stream.streamId}"}`,
   dtmf: ({ stream }, digit, _, sequence) =>

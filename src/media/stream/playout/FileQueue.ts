@@ -6,26 +6,26 @@ type Entry =
   | { readonly type: "mark"; readonly name: string; readonly isLossy: boolean }
 
 /**
- * MP3 files that a stream's server has sent, and the marks behind them, until they are decoded: one file at a time, in
- * order. As many entries may wait as marks.
+ * MP3 files of a stream's server, and the marks between and after them, until they are decoded: one file at a time, in
+ * order. The limit of marks bounds the entries.
  */
 export const make = (options: {
   readonly decode: (file: number, bytes: Uint8Array) => void
   readonly push: (bytes: Uint8Array, now: number) => void
   /** A file could not be decoded. */
   readonly lost: () => void
-  /** Everything before the mark has been pushed, but for files that found no room (`isLossy`). */
+  /** Everything before the mark has been pushed, except files for which there was no room (`isLossy`). */
   readonly mark: (name: string, isLossy: boolean) => void
   readonly hasRoom: (octets: number) => boolean
 }) => {
   let entries: ReadonlyArray<Entry> = []
   let octets = 0
-  /** The last file that was asked for, and whether it is being decoded. */
+  /** The last file whose decoding was requested, and whether it still runs. */
   let asked = 0
   let isBusy = false
   const loss = Loss.make()
 
-  /** Goes on to the next file. */
+  /** Continues with the next file. */
   const advance = (): void => {
     for (let [entry] = entries; entry !== undefined && !isBusy; [entry] = entries) {
       entries = entries.slice(1)
@@ -52,7 +52,7 @@ export const make = (options: {
       advance()
       return true
     },
-    /** The marks that come back at once: too much waits. */
+    /** Adds a mark; returns the marks that come back at once, because too many entries wait. */
     mark: (name: string): ReadonlyArray<Mark> => {
       const isLossy = loss.marked()
       if (isBusy && entries.length >= limits.marks) return [{ name, isCleared: true }]
@@ -60,7 +60,7 @@ export const make = (options: {
       else options.mark(name, isLossy)
       return []
     },
-    /** The next piece of the file that is being decoded; null: it cannot be. */
+    /** Takes the next piece of the file that is being decoded; null: decoding failed. */
     decoded: (file: number, samples: Int16Array | null, isLast: boolean, now: number): void => {
       if (!isBusy || file !== asked) return
       if (samples !== null) options.push(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), now)
@@ -69,7 +69,7 @@ export const make = (options: {
       isBusy = false
       advance()
     },
-    /** Forgets everything; gives the marks back. */
+    /** Drops all entries; returns the marks. */
     clear: (): ReadonlyArray<Mark> => {
       const gone = entries
       entries = []

@@ -8,13 +8,13 @@ import * as LegDecoder from "../../rtp/LegDecoder.ts"
 import type { StreamFormat } from "../dialect/StreamFormat.ts"
 
 /**
- * One track of a leg as a stream tells it: 20 ms after 20 ms, without holes. Where nothing comes, there is silence.
+ * One track of a leg as a stream sends it: in payloads of 20 ms, without gaps. Missing sound is silence.
  *
  * Sound is either read with the frames of the leg, or taken from packets as they arrive, 40 ms and more before the leg
- * hears it. Packets are told at once: what comes too late to be told in its place is left out, what is missing is silent.
+ * hears it. Packets are sent at once: one that comes too late for its place is dropped, and a missing one is silent.
  *
- * The track never runs behind the clock by more than `behindMs`, nor ahead of it by more than `aheadMs`: then silence is
- * put in, or a packet is left out.
+ * The track is never later than the clock by more than `behindMs`, nor ahead of it by more than `aheadMs`: then silence
+ * is inserted, or a packet is dropped.
  *
  * Shapes: `positionMs` is where in the track a payload begins. Times are milliseconds of the plane's clock.
  */
@@ -25,9 +25,9 @@ export interface Told {
 
 const behindMs = 60
 const aheadMs = 100
-/** A jump of the timestamp by more than this is no loss but a new beginning. */
+/** A jump of the timestamp by more than this is a new beginning, not a loss. */
 const longestGapMs = 500
-/** Longest sound in one packet. */
+/** The longest sound in one packet. */
 const longestPacketMs = 200
 
 export type OutgoingTrack = ReturnType<typeof make>
@@ -46,12 +46,12 @@ export const make = (
   const converted = Frame.make(rate)
   const silence = new Int16Array(frameLength)
   const encoder = format.encoder()
-  /** Samples of the frame that is being filled. */
+  /** How many samples of the present frame are filled. */
   let filled = 0
   let positionMs = 0
   let decoder: { readonly of: CodecName; readonly codec: LegDecoder.LegDecoder } | null = null
   let sound = new Int16Array(0)
-  /** Where the packets go on; null: none has come. */
+  /** The expected next packet; null: none has come. */
   let next: { readonly ssrc: number; readonly codec: CodecName; sequence: number; timestamp: number } | null = null
 
   const toldMs = (): number => positionMs + (filled * 1000) / rate
@@ -88,7 +88,7 @@ export const make = (
     return made
   }
 
-  /** How long before the packet nothing came, which is not told yet; null: the packet is late, or there twice. */
+  /** Returns the gap before the packet in milliseconds; null: the packet is late or a duplicate. */
   const gapBefore = (packet: RtpPacket.RtpPacket, codec: CodecName): number | null => {
     if (next === null || next.ssrc !== packet.ssrc || next.codec !== codec) return 0
     if (SequenceNumber.distance(next.sequence, packet.sequenceNumber) < 0) return null
@@ -98,7 +98,7 @@ export const make = (
   }
 
   return {
-    /** What the leg reads or is given in these 20 ms. */
+    /** Takes the leg's frame of these 20 ms. */
     frame: (heard: Frame.Frame): void => {
       converter.convert(heard, converted)
       add(converted.samples)
@@ -113,14 +113,14 @@ export const make = (
       if (gapMs === null) return
       next = { ssrc, codec, sequence: SequenceNumber.next(sequenceNumber), timestamp: (timestamp + units) >>> 0 }
       const elapsedMs = at - startedAt
-      // Silence that stands there already, because the packet was waited for, is not put in again.
+      // Silence that was inserted while the packet was awaited is not inserted again.
       addSilence(Math.max(0, Math.min(gapMs, elapsedMs - ms - toldMs())))
       if (toldMs() + ms - elapsedMs > aheadMs) return
       if (format.passes(codec) && filled === 0 && ms === Frame.frameMs) return put(RtpPacket.payloadOf(packet))
       const count = decoding.decode(RtpPacket.payloadOf(packet), sound)
       add(sound.subarray(0, count))
     },
-    /** Fills up what nobody told. Once a round. */
+    /** Fills up missing sound. Called once a round. */
     tick: (now: number): void => {
       const lateMs = now - startedAt - toldMs()
       if (lateMs >= behindMs) addSilence(Math.floor((lateMs - behindMs) / Frame.frameMs + 1) * Frame.frameMs)

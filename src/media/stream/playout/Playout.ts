@@ -5,46 +5,46 @@ import * as Loss from "../Loss.ts"
 import type { SoundQueue } from "./SoundQueue.ts"
 
 /**
- * When the sound of a stream's server is heard, guide/streams.md#what-is-heard-when.
+ * When the sound of a stream's server is played, guide/streams.md#what-is-heard-when.
  *
- * It waits until `depth` of it is here, a mark stands behind it, or its first byte has waited for so long; then it is
- * taken frame by frame. When it runs out, what is left is heard, it dies away in 4 ms, and the next begins as the first
- * did. Nothing is repeated, and nothing is put in between. What is cleared fades out as fast; what begins at once behind
- * it is faded in meanwhile. A sender that runs dry in the middle of speech gets more depth, and one whose clock runs fast
- * loses a quiet frame now and then.
+ * Playout begins when `depth` of sound is queued, a mark follows it, or its first byte has waited for that time; then
+ * it is taken frame by frame. When the queue runs out, the rest is played, fades out in 4 ms, and the next sound begins
+ * like the first. Nothing is repeated or inserted. Cleared sound fades out as fast, and sound that begins directly
+ * after it is faded in meanwhile. A sender whose queue runs out in the middle of speech gets more depth, and one whose
+ * clock runs fast loses a quiet frame now and then.
  *
  * Marks are positions in the sound. Each comes back once, in order: with the frame that has the last sample before it,
- * at once where nothing waits, or cleared.
+ * at once if nothing waits, or cleared.
  *
  * Shapes: positions in samples at `rate`, counted from the beginning. Times are milliseconds of any steady clock.
  */
 export interface Mark {
   readonly name: string
-  /** Something of what stood between the mark before and it was not heard. */
+  /** Some of the sound between the mark before and this one was not played. */
   readonly isCleared: boolean
 }
 
 export const limits = {
-  /** Sound that may wait. */
+  /** The most sound that may wait. */
   soundMs: 10 * 60_000,
-  /** Marks that may wait. */
+  /** The most marks that may wait. */
   marks: 1000
 }
 
-/** Depth: at first and after a calm, added for an underrun, and the most. */
+/** The depth: at first and after a calm, its increase for an underrun, and its maximum. */
 const leastDepthMs = 60
 const deeperMs = 40
 const mostDepthMs = 200
-/** Without an underrun for so long the depth is the least again. */
+/** After this long without an underrun the depth is the least again. */
 const calmMs = 30_000
-/** Sound that goes on so soon was interrupted, not ended. */
+/** Sound that resumes within this time was interrupted, not ended. */
 const sameSpeechMs = 300
 const dyingMs = 4
 
-/** A queue that stayed below this for so long belongs to a sender that keeps time. */
+/** A queue that stayed below `pacedBelowMs` for `pacedAfterMs` belongs to a sender that sends in real time. */
 const pacedBelowMs = 400
 const pacedAfterMs = 30_000
-/** Such a sender may be ahead of the depth by so much; beyond, one quiet frame a second is left out. */
+/** How far the queue of such a sender may exceed the depth; beyond that, one quiet frame a second is dropped. */
 const aheadMs = 80
 const trimEveryMs = 1000
 /** -50 dBFS. */
@@ -55,11 +55,11 @@ interface Waiting extends Mark {
 }
 
 export interface Figures {
-  /** Times that sound broke off in the middle of speech. */
+  /** How often sound broke off in the middle of speech. */
   underruns: number
-  /** Samples that found no room. */
+  /** Samples for which there was no room. */
   dropped: number
-  /** Samples that were left out of a sender that runs fast. */
+  /** Samples that were dropped because the sender runs fast. */
   trimmed: number
 }
 
@@ -69,35 +69,35 @@ export const make = (
   queue: SoundQueue,
   rate: SampleRate,
   startedAt: number,
-  /** Whether so many octets more may be kept; asked before they are. */
+  /** Whether this many more octets may be kept; called before they are. */
   hasRoom: (octets: number) => boolean = () => true
 ) => {
   const samplesOf = (ms: number): number => (rate * ms) / 1000
   const frameLength = Frame.lengthAt(rate)
   const figures: Figures = { underruns: 0, dropped: 0, trimmed: 0 }
   let out = Frame.make(rate)
-  /** Of sound that was kept, and of sound that has left the queue. */
+  /** The samples that were ever queued, and those of them that have left the queue. */
   let kept = 0
   let taken = 0
   let marks: ReadonlyArray<Waiting> = []
   const loss = Loss.make()
   let isPlaying = false
-  /** When the first sound that waits for its beginning came; null: none waits. */
+  /** When the first sound that waits for playout came; null: none waits. */
   let firstAt: number | null = null
   let depthMs = leastDepthMs
   let underrunAt = startedAt
-  /** When sound ran out in the middle of something; null: it did not, or ended quietly or at a mark. */
+  /** When the queue ran out in the middle of sound; null: it did not, or the sound ended quietly or at a mark. */
   let brokeOffAt: number | null = null
-  /** The last sample that was heard, as long as nothing came to rest behind it. */
+  /** The last sample that was played; 0 once its fade-out has begun. */
   let last = 0
   /**
-   * What comes to rest behind what was heard: its last sample on and on, or how it would have gone on where a clear cut
-   * it off; how far that has died away, and whether what follows at once is to be joined to it.
+   * The sound that fades out after the last sample: that sample repeated, or the sound that a clear cut off; how much
+   * of it has faded, and whether sound that follows directly is to be joined to it.
    */
   const tail = new Int16Array(samplesOf(dyingMs))
   let died = tail.length
   let isCut = false
-  /** Whether the last frame was no silence; and where the last mark stood that came back. */
+  /** Whether the last frame was not silent, and the position of the last mark that came back. */
   let wasLoud = false
   let markedAt = 0
   let deepAt = startedAt
@@ -109,7 +109,7 @@ export const make = (
     return energy < count * quiet ** 2
   }
 
-  /** Marks whose sound has been heard. */
+  /** Takes out the marks whose sound has been played. */
   const passed = (): ReadonlyArray<Mark> => {
     if (marks[0] === undefined || marks[0].at > taken) return []
     const due = marks.filter(({ at }) => at <= taken)
@@ -125,7 +125,7 @@ export const make = (
 
   const dying = (): number => Math.round((tail[died] ?? 0) * (1 - ++died / tail.length))
 
-  /** What was heard last comes to rest; null: it has. */
+  /** Returns the next part of the fade-out; null: it is complete. */
   const dieAway = (from: number): Frame.Frame | null => {
     isCut = false
     if (died >= tail.length) return null
@@ -133,14 +133,14 @@ export const make = (
     return out
   }
 
-  /** Joins the beginning of `count` samples to what was cut off. */
+  /** Joins the beginning of `count` samples to the sound that was cut off. */
   const join = (count: number): void => {
     isCut = false
     Ramp.fadeIn(out.samples, rate, 0, 0, count)
     for (let i = 0; i < count && died < tail.length; i++) out.samples[i] = (out.samples[i] ?? 0) + dying()
   }
 
-  /** Leaves a quiet frame out when a sender that keeps time is ahead of it. */
+  /** Drops a quiet frame when a sender that sends in real time has run ahead. */
   const trim = (now: number): void => {
     if (now - deepAt < pacedAfterMs || now - trimmedAt < trimEveryMs) return
     if (queue.length() < samplesOf(depthMs + aheadMs) + frameLength || !isQuiet(out.samples, frameLength)) return
@@ -151,10 +151,10 @@ export const make = (
 
   return {
     figures,
-    /** Sound that waits. */
+    /** The sound that waits. */
     waitingMs: (): number => (queue.length() * 1000) / rate,
     depthMs: (): number => depthMs,
-    /** False: it found no room. */
+    /** Queues a payload; false: there is no room. */
     push: (payload: Uint8Array, now: number): boolean => {
       const samples = queue.samplesIn(payload)
       if (queue.length() + samples > samplesOf(limits.soundMs) || !hasRoom(payload.length)) {
@@ -173,9 +173,11 @@ export const make = (
       if (!isPlaying) firstAt ??= now
       return true
     },
-    /** Sound that should stand here cannot be heard. */
+    /** Notes that sound is missing at this position. */
     lost: loss.dropped,
-    /** The marks that come back at once. `isLossy`: something before it was dropped on its way here. */
+    /**
+     * Adds a mark; returns the marks that come back at once. `isLossy`: sound before it was dropped on its way here.
+     */
     mark: (name: string, isLossy = false): ReadonlyArray<Mark> => {
       const isCleared = loss.marked() || isLossy
       if (marks.length >= limits.marks) return [{ name, isCleared: true }]
@@ -183,7 +185,7 @@ export const make = (
       marks = [...marks, { name, isCleared, at: kept }]
       return []
     },
-    /** Forgets all that waits, but for what fades out; its marks come back. */
+    /** Drops all waiting sound except the fade-out; returns its marks. */
     clear: (): ReadonlyArray<Mark> => {
       const gone = marks
       if (isPlaying) {
@@ -202,7 +204,7 @@ export const make = (
       brokeOffAt = null
       return gone.map(({ name }) => ({ name, isCleared: true }))
     },
-    /** A frame's time passes unheard: nothing is left to come to rest. */
+    /** Lets the time of a frame pass unheard, which ends the fade-out. */
     rest: (): void => {
       isCut = false
       last = 0
@@ -211,8 +213,8 @@ export const make = (
     /** Whether the next frame will have sound. */
     isReady: (now: number): boolean => (isPlaying ? queue.length() > 0 : mayBegin(now) || died < tail.length),
     /**
-     * The next 20 ms, of which `heard` milliseconds will be heard; the rest waits. `frame` is null when nothing sounds, and
-     * lent until the next call. `marks` come back now.
+     * Returns the next 20 ms, of which `heardMs` will be heard; the rest waits. `frame` is null when nothing sounds,
+     * and lent until the next call. `marks` come back now.
      */
     next: (
       now: number,

@@ -1,28 +1,28 @@
 /**
- * What a stream's server has sent and nobody has heard yet, as it came: it is decoded when it is taken, so that a flood
- * costs no more than what is heard of it, and waits in the size of its payloads.
+ * The sound of a stream's server that was not played yet, encoded as it came. It is decoded when it is taken, so that a
+ * flood costs no more than the sound that is heard, and waits in the size of its payloads.
  *
- * Sound is counted in samples at the rate of the decoder. Nothing is rounded between two payloads: what is left of one
- * is heard before the next.
+ * Sound is counted in samples at the rate of the decoder. Nothing is rounded between two payloads: the rest of one is
+ * played before the next.
  */
 export interface SoundDecoder {
-  /** Payloads may be cut between units of so many octets and samples. Null: a payload is one packet, decoded whole. */
+  /** The size of a unit; payloads may be cut between units. Null: a payload is one packet, decoded whole. */
   readonly unit: { readonly octets: number; readonly samples: number } | null
-  /** The samples of a packet; 0: it is not of this codec. */
+  /** Returns the samples in a packet; 0: it is not of this codec. */
   readonly samplesIn: (packet: Uint8Array) => number
   /** Decodes whole units, or a packet, into `out`; returns the samples written. */
   readonly decode: (bytes: Uint8Array, out: Int16Array) => number
-  /** What comes next has nothing to do with what came before. */
+  /** Forgets its state, because the next payload does not continue the last. */
   readonly reset: () => void
 }
 
 interface Segment {
   readonly bytes: Uint8Array
-  /** Octets that were decoded already. */
+  /** The octets that were decoded already. */
   at: number
 }
 
-/** Samples that are decoded at a time, at the most, where payloads may be cut. */
+/** The most samples that are decoded at a time if payloads may be cut. */
 const batch = 960
 /** The longest packet of a codec: 120 ms at 48 kHz. */
 const longestPacket = 5760
@@ -35,7 +35,7 @@ export const make = (decoder: SoundDecoder) => {
   let segments: Array<Segment> = []
   /** The segment that is decoded next; those before it are empty. */
   let first = 0
-  /** A unit that is not whole yet. */
+  /** The beginning of an incomplete unit. */
   let begun: Uint8Array = nothing
   let decoded = new Int16Array(batch)
   let decodedAt = 0
@@ -47,7 +47,7 @@ export const make = (decoder: SoundDecoder) => {
   const samplesOf = (bytes: Uint8Array): number =>
     unit === null ? decoder.samplesIn(bytes) : Math.floor(bytes.length / unit.octets) * unit.samples
 
-  /** The octets of a payload that are whole units, behind what was left before. */
+  /** Returns the whole units of a payload, after the rest of the one before. */
   const wholeUnits = (payload: Uint8Array, unitOctets: number): Uint8Array => {
     if (begun.length === 0 && payload.length % unitOctets === 0) return payload
     const joined = new Uint8Array(begun.length + payload.length)
@@ -68,7 +68,7 @@ export const make = (decoder: SoundDecoder) => {
     const samples = samplesOf(piece)
     decodedAt = 0
     decodedEnd = samples
-    // A packet that is damaged is silent for its time, which is counted already.
+    // A damaged packet is silent for its duration, which is counted already.
     decoded.fill(0, Math.min(samples, decoder.decode(piece, decoded)), samples)
     segment.at = at + piece.length
     octets -= piece.length
@@ -80,12 +80,12 @@ export const make = (decoder: SoundDecoder) => {
   }
 
   return {
-    /** How much sound the payload would add; it is not added. */
+    /** Returns how many samples the payload would add, without adding it. */
     samplesIn: (payload: Uint8Array): number =>
       unit === null
         ? decoder.samplesIn(payload)
         : Math.floor((begun.length + payload.length) / unit.octets) * unit.samples,
-    /** Keeps the payload; it is not written to afterwards. Returns the samples that it adds. */
+    /** Keeps the payload, which must not be changed afterwards. Returns the samples that it adds. */
     push: (payload: Uint8Array): number => {
       const bytes = unit === null ? payload : wholeUnits(payload, unit.octets)
       const samples = samplesOf(bytes)
@@ -95,9 +95,9 @@ export const make = (decoder: SoundDecoder) => {
       length += samples
       return samples
     },
-    /** Samples that wait. */
+    /** The samples that wait. */
     length: (): number => length,
-    /** Octets that wait. */
+    /** The octets that wait. */
     octets: (): number => octets,
     /** Moves up to `count` samples into `out` from `at` on; returns how many. */
     take: (out: Int16Array, at: number, count: number): number => {
@@ -113,7 +113,7 @@ export const make = (decoder: SoundDecoder) => {
       length -= wanted
       return wanted
     },
-    /** Forgets everything, what is decoded and what is begun too. */
+    /** Drops everything, decoded samples and an incomplete unit too. */
     clear: (): void => {
       segments = []
       first = 0

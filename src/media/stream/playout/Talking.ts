@@ -12,19 +12,19 @@ import { fileRate } from "../dialect/StreamMessage.ts"
 
 export interface Talking {
   readonly source: Source
-  /** The payload of a media message. */
+  /** Takes the payload of a media message. */
   readonly media: (bytes: Uint8Array, now: number) => void
   readonly mark: (name: string) => void
-  /** From the next frame on nothing that waits is heard, but for 4 ms that fade out. */
+  /** Drops all waiting sound from the next frame on, except for 4 ms that fade out. */
   readonly clear: () => void
-  /** The sound of a file that was asked for; null: it has none. */
+  /** Takes the sound of a file whose decoding was requested; null: it has none. */
   readonly sound: (file: number, samples: Int16Array | null, isLast: boolean, now: number) => void
   readonly figures: () => Playout.Figures & { readonly rate: number }
-  /** All marks come back. The source is closed by the mix. */
+  /** Returns all marks. The mix closes the source. */
   readonly end: () => void
 }
 
-/** What the server of a stream says to the leg: a source in its mix, and the marks in it. */
+/** The sound of a stream's server for the leg: a source in its mix, and the marks in it. */
 export const make = (options: {
   readonly hears: "rtp" | "mp3"
   readonly format: StreamFormat.StreamFormat
@@ -41,12 +41,12 @@ export const make = (options: {
   const converter = RateConverter.make()
   let converted = Frame.make(rate)
   const silence = Frame.make(rate)
-  /** The filter holds the last milliseconds of what was converted. */
+  /** Whether the filter holds the last milliseconds of converted sound. */
   let isFiltered = false
   let held = 0
   let lastAt = now
 
-  /** Keeps the account of the room. */
+  /** Updates the octets that are charged to the room. */
   const account = (): void => {
     const octets = queue.octets() + files.octets()
     room.add(octets - held)
