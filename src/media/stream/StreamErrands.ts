@@ -14,7 +14,7 @@ const final: ReadonlySet<string> = new Set(["invalid_url", "blocked"])
 export const make = Effect.fnUntraced(function* (post: (leg: LegId, answer: StreamAnswer) => void): Effect.fn.Return<
   {
     readonly asked: (tenant: TenantId, leg: LegId, ask: StreamAsk) => void
-    /** An action has ended on the leg; false: it was not a stream. */
+    /** Work with this id has ended on the leg; false: it was not a stream. */
     readonly ended: (leg: LegId, id: WorkId) => boolean
     readonly closed: (leg: LegId) => void
   },

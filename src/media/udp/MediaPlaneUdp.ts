@@ -18,22 +18,22 @@ import * as UdpPorts from "./packet/UdpPorts.ts"
 export interface Config {
   /** IP address literal to bind. */
   readonly bindAddress: string
-  /** The addresses that peers are told, one of each family that the sockets reach. */
+  /** The addresses that are announced to peers, one of each family that the sockets reach. */
   readonly publicAddresses: IpAddress.Addresses
   /** UDP ports for RTP and RTCP, both ends included: two for each leg. */
   readonly portMin: number
   readonly portMax: number
-  /** Silence of a peer after which its leg is told as lost; 0: never. */
+  /** How long a peer may be silent until its leg is reported as lost; 0: for ever. */
   readonly mediaTimeoutMs: number
-  /** Whose ring-back tone is heard; default that of the United States. */
+  /** The country of the ring-back tone; default: the United States. */
   readonly ringback?: RingbackTone.Country
-  /** Legs at once in the thread; about 300 fit a core. */
+  /** The most legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
-  /** How packets come and go; default `PacketIo.preferred`. */
+  /** How packets are sent and received; default `PacketIo.preferred`. */
   readonly packetIo?: PacketIo.PacketIo
 }
 
-/** The thread of the media plane did not come up. */
+/** The thread of the media plane did not start. */
 export class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("MediaPlaneFailed", {
   detail: Schema.String
 }) {
@@ -44,22 +44,22 @@ export class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("Me
 
 const startTimeout = Duration.seconds(15)
 const stopTimeout = Duration.seconds(2)
-/** When the thread dies more often than this within a minute, the process stops: no call could be had. */
+/** When the thread dies more often than this within a minute, the process stops, because no call would be possible. */
 const maxRestarts = 5
 const restartWindowMs = 60_000
 const pingMs = 1_000
-/** A thread that answers nothing for so long hangs: no leg of it has had a packet for as long. */
+/** A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. */
 const hungMs = 5_000
 
 /**
- * The media plane over UDP, in a worker thread of its own.
+ * The media plane over UDP, in a separate worker thread.
  *
- * When the thread dies or hangs, every leg is told to be lost, so that its peer gets a BYE and its call an end, and a new
- * thread takes the next calls.
+ * When the thread dies or hangs, every leg is reported as lost, so that its peer gets a BYE and its call an end, and a
+ * new thread takes the next calls.
  */
 export const layer = (config: Config) => layerOf(config, new URL("./PlaneWorker.ts", import.meta.url))
 
-/** The same with another program in the thread, which hangs when it has answered nothing for so long. */
+/** The same with another program in the thread, which counts as hung after `patienceMs` without an answer. */
 export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
   Layer.effect(
     MediaPlane,
@@ -84,7 +84,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       let worker: Worker | null = null
       let stopping = false
       let deaths: Array<number> = []
-      /** When the thread last said anything; null while it starts, and has `startTimeout`. */
+      /** The time of the thread's last message; null while it starts, for which `startTimeout` is the limit. */
       let heardAt: number | null = null
       let pingedAt = 0
       let startedAt = 0
@@ -148,7 +148,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         post({ type: "ping" })
       })
 
-      /** Answers a command that somebody waits for while there is no thread. */
+      /** Answers a command for whose answer a caller waits, while there is no thread. */
       const answerDown = (command: Protocol.Command): void => {
         const { leg } = command
         if (Protocol.isOpening(command)) onEvent({ type: "refused", leg, reason: "plane_stopped" })

@@ -54,7 +54,7 @@ const countStreams = (before: StreamFigures, now: StreamFigures, context: Contex
     Metric.withAttributes(streamsFailed, { reason }).updateUnsafe(now.failed[reason] - before.failed[reason], context)
 }
 
-/** Figures of the media thread, from plain callbacks. A new thread counts from zero. */
+/** The figures of the media thread, recorded from plain callbacks. A new thread counts from zero. */
 export const make = (context: Context.Context<never>) => {
   let before = none()
   return {

@@ -26,7 +26,7 @@ const random = (): number => {
   return words[--wordsLeft] ?? 0
 }
 
-// The clock of a thread begins with it; what it tells is read on that of the process.
+// The clock of a thread begins with the thread; times in messages are read on the clock of the process.
 const beganAt = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 const clock = () => beganAt + performance.now()
 const cpuClock = () => {
@@ -35,12 +35,13 @@ const cpuClock = () => {
 }
 const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
 let armedFor = Number.POSITIVE_INFINITY
-/** Timers of Node other than that of the slots (of WebSockets, in seconds) may be late by so much. */
+/** How late timers of Node other than that of the slots may be (those of WebSockets, in seconds). */
 const mostPatienceMs = 10
 const { chosen, sockets } = await PacketIo.choose(config.packetIo, {
   descriptors: config.descriptors,
   patience: () => {
-    // The timer of Node comes up to a millisecond later, for which nothing could be waited.
+    // The slots run here, because Node's timer fires up to a millisecond later, and nothing could be waited for
+    // meanwhile.
     if (clock() >= armedFor) fall()
     return Math.min(mostPatienceMs, Math.max(0, armedFor - clock()))
   }
@@ -76,7 +77,7 @@ const arm = (): void => {
   timer = setTimeout(fall, Math.max(1, due - clock()))
 }
 
-/** Slots are due. */
+/** Runs the due slots. */
 const fall = (): void => {
   if (timer !== null) clearTimeout(timer)
   timer = null

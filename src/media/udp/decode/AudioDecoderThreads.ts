@@ -7,18 +7,18 @@ import { AudioDecoder, AudioUnreadable } from "../../sound/AudioDecoder.ts"
 import * as AudioMetrics from "../../sound/AudioMetrics.ts"
 import * as DecoderThread from "./DecoderThread.ts"
 
-/** One core is left to the media thread and to this one, and more threads would not be of use. */
+/** One core is left to the media thread and to this one, and more than four threads would be of no use. */
 const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 const overloaded = Effect.fail(new AudioUnreadable({ reason: "overloaded" }))
 
 /**
- * Files that are being decoded, each of which takes about half a MiB for as long as it is heard; a further one fails as
- * `overloaded`. One holder has half of what the others leave.
+ * The most files that are decoded at once. Each takes about half a MiB while it is heard; a further one fails as
+ * `overloaded`. One holder has at most half of the places that the others leave.
  */
 const maxFiles = 512
 
-/** The same with so many threads and files, and another program in them. */
+/** The same with `count` threads, another limit of files, and another program in the threads. */
 export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs = 5_000 } = {}) =>
   Layer.effect(
     AudioDecoder,
@@ -95,8 +95,8 @@ export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs 
   )
 
 /**
- * Decodes sound files in threads of their own, behind the media thread in priority: neither a long file nor a codec
- * that hangs on hostile bytes holds up a call. A file stays in the thread that had the fewest when it was opened.
+ * Decodes sound files in separate threads of a lower priority than the media thread: neither a long file nor a codec
+ * that hangs on hostile bytes delays a call. A file stays in the thread that had the fewest when it was opened.
  *
  * The threads are started at once, so that the first file does not wait for them, and do not keep the process alive.
  */

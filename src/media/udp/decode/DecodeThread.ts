@@ -2,7 +2,7 @@ import type { Piece } from "../../../protocol/audio/Pieces.ts"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
 import type { AudioFile, AudioUnreadable } from "../../sound/AudioDecoder.ts"
 
-/** To a decoding thread. It is asked for the next piece of one file at a time. */
+/** A message to a decoding thread. It gets one `next` at a time. */
 export type ToDecoder =
   | { readonly type: "open"; readonly id: number; readonly file: AudioFile; readonly rate: SampleRate }
   | { readonly type: "next"; readonly id: number }
@@ -11,7 +11,7 @@ export type ToDecoder =
 /** `ready` comes first. */
 export type FromDecoder = { readonly type: "ready" } | Turn
 
-/** The answer to `next`, with the CPU time that it took. `more`: the piece is not ready, and the turn is over. */
+/** The answer to `next`, with the CPU time of the turn. `more`: the piece is not ready, and the turn is over. */
 export type Turn = { readonly id: number; readonly cpuMs: number } & (
   | { readonly type: "piece"; readonly piece: Piece }
   | { readonly type: "more" }

@@ -6,12 +6,12 @@ import { type AudioFile, begin, isWithinBudget } from "../../sound/AudioDecoder.
 import type { FromDecoder, ToDecoder } from "./DecodeThread.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 
-/** A thread that decodes sound files, a turn of one at a time; it may be ended in the middle of a turn. */
+/** A thread that decodes sound files, one turn at a time; it may be terminated in the middle of a turn. */
 const port = parentPort
 if (port === null) throw new Error("DecodeWorker is a worker thread")
 const say = (message: FromDecoder) => port.postMessage(message)
 
-/** How long one turn lasts, or as long as one chunk of a file takes. */
+/** How long a turn lasts; one chunk of a file may take longer. */
 const turnMs = 10
 
 interface File {
@@ -24,7 +24,7 @@ interface File {
 }
 const files = new Map<number, File>()
 
-/** Shared, so that the cache and the media thread read the same memory. */
+/** Copies samples into shared memory, so that the cache and the media thread read the same memory. */
 const shared = (samples: Int16Array): Int16Array => {
   const copy = new Int16Array(new SharedArrayBuffer(samples.byteLength))
   copy.set(samples)

@@ -6,7 +6,7 @@ import * as FairQueue from "../../../domain/fair/FairQueue.ts"
 import { type AudioFile, AudioUnreadable, DecoderLost, type Reading } from "../../sound/AudioDecoder.ts"
 import type { FromDecoder, ToDecoder, Turn } from "./DecodeThread.ts"
 
-/** What became of a turn, or of the thread. */
+/** The outcome of a turn, or of the thread. */
 export type Report =
   | { readonly type: "turn"; readonly cpuMs: number }
   | { readonly type: "waited"; readonly ms: number }
@@ -14,27 +14,27 @@ export type Report =
 
 export interface Options {
   readonly program: URL
-  /** Monotonic milliseconds. */
+  /** The monotonic time in milliseconds. */
   readonly now: () => number
   readonly report: (report: Report) => void
-  /** A turn lasts some 10 ms. The thread that is silent for so long hangs in a codec, and is ended. */
+  /** A turn lasts some 10 ms. A thread that is silent for this long hangs in a codec, and is terminated. */
   readonly hangMs: number
 }
 
-/** Pieces that may wait for a thread; the next one fails as `overloaded`. */
+/** The most pieces that may wait for a thread; further ones fail as `overloaded`. */
 const room = 4096
-/** A thread that died before it was ready is started again after this. */
+/** How long to wait before a thread that died before it was ready is started again. */
 const restartMs = 1_000
-/** A codec may not take more memory than this, in MiB, and the thread ends. */
+/** The memory limit of a codec in MiB; the thread ends when it takes more. */
 const memoryMib = 512
 
 interface OpenFile {
   readonly id: number
   readonly file: AudioFile
   readonly rate: SampleRate
-  /** The thread that knows of it; null before its first turn. */
+  /** The thread that has it open; null before its first turn. */
   thread: Worker | null
-  /** Its last piece has gone to nobody. */
+  /** Its last piece was lost, because its reader was interrupted. */
   isBroken: boolean
 }
 
@@ -48,10 +48,10 @@ interface Job {
 export type DecoderThread = ReturnType<typeof make>
 
 /**
- * One decoding thread and the line before it: turns go to the holders by their fair shares, so that a short file
- * overtakes a long one of another.
+ * One decoding thread and its queue. Turns go to the holders by their fair shares, so that a short file overtakes
+ * another holder's long one.
  *
- * A thread that dies or hangs is replaced. The file that it was at fails, and the others are lost with it
+ * A thread that dies or hangs is replaced. The file that it was decoding fails, and the others are lost with it
  * (`DecoderLost`): they can be opened again.
  */
 export const make = ({ hangMs, now, program, report }: Options) => {
@@ -91,7 +91,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
     post({ type: "next", id })
   }
 
-  /** Ends the turn of the job that has one. */
+  /** Ends the turn of the running job, if there is one. */
   const end = (cpuMs: number): Job | null => {
     const job = running
     running = null
@@ -133,7 +133,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   const died = (reason: string): void => {
     report({ type: "died", reason })
     const guilty = end(0)
-    // Those who asked for others hear of it when their turn comes.
+    // The readers of other files get `DecoderLost` when their turn comes.
     guilty?.settle(Effect.fail(new AudioUnreadable({ reason: isHung ? "decode_limit" : "unsupported_format" })))
     isHung = false
     if (isReady) start()
@@ -143,7 +143,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   const start = (): void => {
     restart = null
     isReady = false
-    // The codec writes remarks on a file to stderr, which nobody reads.
+    // The codec writes remarks on a file to stderr, which are discarded.
     const thread = new Worker(program, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: memoryMib } })
     let reason = "it ended"
     worker = thread
@@ -176,7 +176,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
       line(job)
       begin()
       return Effect.sync(() => {
-        // What it has decoded meanwhile would be missing before the next piece.
+        // The sound that was decoded meanwhile would be missing before the next piece.
         of.isBroken = true
         jobs.leave(holder, job)
       })
@@ -195,10 +195,10 @@ export const make = ({ hangMs, now, program, report }: Options) => {
         }
       }
     },
-    /** Files that are open. */
+    /** The number of open files. */
     size: (): number => files.size,
     waiting: (): number => jobs.waiting(),
-    /** How long the piece that is being decoded has been waited for. */
+    /** How long the reader of the piece that is being decoded has waited. */
     ageMs: (): number => (running === null ? 0 : now() - running.since),
     close: async (): Promise<void> => {
       isClosed = true

@@ -4,20 +4,20 @@ import type { Libc } from "./Libc.ts"
 import * as NodeLoop from "./NodeLoop.ts"
 import * as SocketName from "./SocketName.ts"
 
-/** No datagram is longer. */
+/** The longest possible datagram. */
 const longest = 65_536
-/** Longer ones have memory of their own. */
+/** Longer datagrams get memory of their own. */
 const longestShared = 2_048
-/** The token of what Node itself waits for. */
+/** The token of Node's own descriptor. */
 const ofNode = 0
 
 type Heard = (bytes: Uint8Array, from: Address) => void
 
-/** What is received by a socket. */
+/** The receiving side of a socket. */
 export interface Received {
-  /** Once: from now on every datagram is heard. */
+  /** Passes every datagram to `heard` from now on; called once. */
   readonly listen: (heard: Heard) => void
-  /** Nothing is heard any more. Called before its descriptor is closed. */
+  /** Stops receiving. Called before its descriptor is closed. */
   readonly close: () => void
 }
 
@@ -25,16 +25,16 @@ export interface Options {
   readonly libc: Libc
   readonly descriptors: Descriptors.Descriptors
   /**
-   * Called before each wait: takes what is due on this thread, and tells for how many milliseconds nothing is. Timers of
-   * Node wait meanwhile.
+   * Called before each wait: does the work that is due on this thread, and returns how many milliseconds it may wait.
+   * Node's timers are delayed meanwhile.
    */
   readonly patience: () => number
 }
 
 /**
- * Receives from the sockets of a thread by calls of the kernel. While there are any, the thread waits for them and for
- * all that Node waits for at once: each turn is an immediate, which ends when something has come, and Node then takes what
- * is its own without waiting. Each socket is read from once a turn, so one that floods is no burden to the others.
+ * Receives from the sockets of a thread by system calls. While there are any, the thread waits for them and for Node's
+ * own events at once: each turn is an immediate, which ends when something has come, and Node then handles its events
+ * without waiting. Each socket is read once a turn, so one that floods is no burden to the others.
  *
  * Null: there is no way to wait for both.
  */
@@ -49,7 +49,7 @@ export const make = async ({ descriptors, libc, patience }: Options) => {
   const sender = SocketName.room()
   let lastToken = ofNode
   let isTurning = false
-  /** Memory that datagrams are handed out of, one after the other; it goes when the last of them is gone. */
+  /** The memory that datagrams are handed out of, one after the other; it is freed with the last of them. */
   let shared = new Uint8Array(0)
   let used = 0
 
@@ -68,15 +68,15 @@ export const make = async ({ descriptors, libc, patience }: Options) => {
   const turn = (): void => {
     isTurning = sockets.size > 0
     if (!isTurning) return
-    // Before anything is heard: whatever becomes of that, the turns go on.
+    // The next turn is scheduled first, so that turns continue whatever the receivers do.
     setImmediate(turn)
     const count = watch.wait(patience())
-    // One that was closed by what another heard is there no more.
+    // A socket that another socket's receiver has closed is no longer in the map.
     for (let i = 0; i < count; i++) sockets.get(watch.tokenOf(i))?.()
   }
 
   return {
-    /** Null: it cannot be watched. */
+    /** Watches a descriptor; null: that is not possible. */
     add: (descriptor: number): Received | null => {
       const token = ++lastToken
       if (!watch.add(descriptor, token)) return null
@@ -87,7 +87,7 @@ export const make = async ({ descriptors, libc, patience }: Options) => {
           sockets.set(token, () => {
             const length = libc.receive(descriptor, storage, sender)
             if (length < 0) return
-            // Most come from where the last one came from.
+            // Most datagrams come from the same source as the last one.
             if (SocketName.keep(sender, known)) from = SocketName.read(sender, libc.interfaceName)
             heard(handOut(length), from)
           })

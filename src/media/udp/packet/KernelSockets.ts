@@ -4,14 +4,17 @@ import type { Libc } from "./Libc.ts"
 import * as SocketName from "./SocketName.ts"
 import type * as UdpSocket from "./UdpSocket.ts"
 
-/** Of a socket that is closed: the kernel gives its number to the next one that anybody opens. */
+/**
+ * Replaces the descriptor of a closed socket, because the kernel gives its number to the next descriptor that is
+ * opened.
+ */
 const closed = -1
 
 /**
- * Sockets of the kernel, without those of Node, on Linux.
+ * Sockets by system calls, without those of Node, on Linux.
  *
- * A datagram is the kernel's when the call returns, so nothing of it is kept and nothing is left behind to collect. What
- * the kernel has no room for is dropped and counted: a socket holds hundreds of packets of speech, all of which would
+ * The kernel has a datagram when the call returns, so none is kept and no objects are left to collect. A datagram for
+ * which the kernel has no room is dropped and counted: a socket holds hundreds of packets of speech, all of which would
  * come seconds late.
  */
 export const make =

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module"
 import * as SocketName from "./SocketName.ts"
 
-/** The little that is used of koffi, which has binaries for some machines only. */
+/** The part of koffi that is used. It has binaries for some machines only. */
 interface Library {
   func(prototype: string): (...args: ReadonlyArray<unknown>) => unknown
 }
@@ -9,14 +9,14 @@ interface Koffi {
   readonly load: (library: string | null) => Library
 }
 
-/** The machine, and what finds koffi on it. */
+/** The machine, and the loader of koffi on it. */
 export interface Machine {
   readonly platform: string
   readonly arch: string
   readonly koffi: () => Koffi
 }
 
-/** Of Linux, from its generic headers: the same on x64 and arm64. */
+/** Constants of Linux, from its generic headers: the same on x64 and arm64. */
 const SOCK_DGRAM = 2
 const SOCK_NONBLOCK = 0o4000
 const SOCK_CLOEXEC = 0o2000000
@@ -30,15 +30,15 @@ const POLLIN = 1
 const IF_NAMESIZE = 16
 /** `struct epoll_event` is packed on x64 only. */
 const epollEvent = (arch: string) => (arch === "x64" ? { size: 12, tokenAt: 4 } : { size: 16, tokenAt: 8 })
-/** Sockets that one question may name; the others are named by the next. */
+/** The most sockets that one wait may name; the next wait names the others. */
 const mostReady = 256
 
-/** Machines that these constants and the layout of `SocketName` hold for. */
+/** The machines that these constants and the layout of `SocketName` are valid for. */
 const architectures = ["x64", "arm64"]
 
 export type Libc = ReturnType<typeof calls>
 
-/** Not there: why, and whether it should be, since this is a machine that koffi has a binary for. */
+/** Why the calls are not available, and whether that is a fault, because koffi has a binary for this machine. */
 export interface Unavailable {
   readonly type: "unavailable"
   readonly why: string
@@ -54,14 +54,14 @@ const on: Machine = {
 /**
  * Calls of the C library for UDP sockets, through koffi; never throws.
  *
- * This file is all that passes anything to native code. Memory crosses as typed arrays only, which the engine keeps where
- * they are while a call lasts; no pointer is kept on either side, and no length is longer than its array.
+ * Only this file passes memory to native code. Memory crosses as typed arrays only, which the engine does not move
+ * during a call; neither side keeps a pointer, and no length exceeds its array.
  */
 export const load = ({ arch, koffi, platform } = on): Libc | Unavailable => {
   if (platform !== "linux" || !architectures.includes(arch))
     return { type: "unavailable", why: `no kernel calls on ${platform} ${arch}`, isFault: false }
   try {
-    // What Node itself is linked with, be it glibc or musl.
+    // Loads the library that Node itself is linked with, glibc or musl.
     return calls(koffi().load(null), epollEvent(arch))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -83,13 +83,13 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
   const ifIndextoname = library.func("void *if_indextoname(uint32_t, void *)")
   const ifNametoindex = library.func("uint32_t if_nametoindex(const char *)")
 
-  /** On `::` a socket takes IPv4 too. */
+  /** Lets a socket on `::` take IPv4 too. */
   const takesBoth = (descriptor: number): boolean =>
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, new Int32Array([0]), 4) === 0
 
   return {
     type: "loaded" as const,
-    /** A UDP socket that is bound to this name; null: the kernel refuses it. On `::` it takes IPv4 too. */
+    /** Opens a UDP socket that is bound to this name; null: the kernel refuses it. On `::` it takes IPv4 too. */
     open: (name: SocketName.SocketName): number | null => {
       const family = SocketName.family(name)
       const descriptor = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
@@ -101,19 +101,24 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
     },
     /**
      * Sends the first `length` octets; when it returns, the kernel has them or never will. False: they were not sent.
-     * Never waits: what a full buffer of the socket has no room for is not sent.
+     * Never waits: a datagram that does not fit into the socket's buffer is not sent.
      */
     send: (descriptor: number, bytes: Uint8Array, length: number, to: SocketName.SocketName): boolean =>
       descriptor >= 0 &&
       length >>> 0 === length &&
       length <= bytes.length &&
       sendto(descriptor, bytes, length, MSG_DONTWAIT, to, to.length) === length,
-    /** Receives a datagram into `bytes`, and its sender's name; how long it is, or -1: there is none. Never waits. */
+    /**
+     * Receives a datagram into `bytes`, and its sender's name. Returns its length, or -1: there is none. Never waits.
+     */
     receive: (descriptor: number, bytes: Uint8Array, from: SocketName.Room): number => {
       from.length[0] = from.bytes.length
       return Number(recvfrom(descriptor, bytes, bytes.length, MSG_DONTWAIT, from.bytes, from.length))
     },
-    /** Descriptors that are asked about together; null: the kernel has no more of these. One that is closed leaves it. */
+    /**
+     * Makes a set of descriptors to wait for together; null: the kernel has no more of these. A descriptor that is
+     * closed leaves it.
+     */
     watch: () => {
       const set = epollCreate(EPOLL_CLOEXEC)
       if (typeof set !== "number" || set < 0) return null
@@ -131,11 +136,11 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
           added.setUint32(event.tokenAt, token, true)
           return epollCtl(set, EPOLL_CTL_ADD, descriptor, new Uint8Array(added.buffer)) === 0
         },
-        /** How many of them have something to read; waits until one has, for so many milliseconds at most, less than a second. */
+        /** Waits until one of them can be read, for `ms` at most, less than a second. Returns how many can be read. */
         wait: (ms: number): number => {
           const count = ready()
           if (count !== 0 || ms <= 0) return count
-          // To the microsecond: a slot that is a millisecond late is heard as delay.
+          // The time is exact to the microsecond, because a slot that is a millisecond late is audible as delay.
           time[1] = BigInt(Math.min(999_999_999, Math.round(ms * 1e6)))
           ppoll(polled, 1, time, null)
           return ready()
@@ -144,9 +149,9 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
       }
     },
     close: (descriptor: number): void => void close(descriptor),
-    /** The number of a network interface; 0: there is none of this name. */
+    /** The number of a network interface; 0: none has this name. */
     interfaceOf: (name: string): number => Number(ifNametoindex(name)),
-    /** The other way round; null: there is none of this number. */
+    /** The name of a network interface; null: none has this number. */
     interfaceName: (index: number): string | null => {
       const name = new Uint8Array(IF_NAMESIZE)
       if (ifIndextoname(index, name) === null) return null

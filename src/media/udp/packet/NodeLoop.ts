@@ -3,25 +3,25 @@ import { readdirSync, readFileSync } from "node:fs"
 import type { Libc } from "./Libc.ts"
 import * as SocketName from "./SocketName.ts"
 
-/** Rounds of the loop in which it may come to watch what it was given. */
+/** The most rounds of the loop until it watches a new socket. */
 const patience = 10
 
-/** The epoll set of this process that watches a descriptor, as proc_pid_fdinfo(5) tells. */
+/** Returns the epoll set of this process that watches a descriptor, from proc_pid_fdinfo(5). */
 const setThatWatches = (watched: number): number | null => {
   const line = new RegExp(`^tfd:\\s+${watched} `, "m")
   for (const name of readdirSync("/proc/self/fdinfo"))
     try {
       if (line.test(readFileSync(`/proc/self/fdinfo/${name}`, "utf8"))) return Number(name)
     } catch {
-      // Closed meanwhile.
+      // The descriptor was closed meanwhile.
     }
   return null
 }
 
 /**
- * The descriptor by which the loop of this thread waits (libuv's `uv_backend_fd`, which is made for waiting beside it):
- * it can be read from when there is something for Node. Node has no name for it, so a socket of Node is looked for in
- * what the process watches. Null: it was not found.
+ * Returns the descriptor by which the loop of this thread waits (libuv's `uv_backend_fd`, made for embedding): it is
+ * readable when there is an event for Node. Node does not expose it, so the epoll sets of the process are searched for
+ * a socket of Node. Null: it was not found.
  */
 export const descriptor = async (libc: Libc): Promise<number | null> => {
   const name = SocketName.make({ address: "127.0.0.1", port: 0 }, () => 0)

@@ -11,8 +11,8 @@ type Lookup = (
 ) => void
 
 /**
- * Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. Only
- * those of IPv6 have a colon.
+ * Peers are address literals: resolving them for every packet is waste, and waiting for that would reorder the packets.
+ * Only IPv6 literals contain a colon.
  */
 const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, hostname.includes(":") ? 6 : 4)
 
@@ -21,7 +21,7 @@ const mapped = "::ffff:"
 const listen = (socket: Socket, isWide: boolean, heard: (bytes: Uint8Array, from: Address) => void): void => {
   if (!isWide) return void socket.on("message", heard)
   socket.on("message", (bytes, from) => {
-    // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
+    // A socket on `::` writes IPv4 as IPv6. Node hands over the sender's object, so it may be changed.
     if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
     heard(bytes, from)
   })
@@ -39,7 +39,7 @@ export const make: UdpSocket.Sockets = ({ bindAddress, failed }) => {
     socket.once("error", refused)
     socket.bind({ port, address: bindAddress, exclusive: true }, () => {
       socket.off("error", refused)
-      // An ICMP answer or a full buffer is an event of the network, never the end of the process.
+      // An ICMP answer or a full buffer is an event of the network, and must not end the process.
       socket.on("error", failed)
       const outbox = Outbox.make(socket, failed)
       bound({

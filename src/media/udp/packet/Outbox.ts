@@ -1,8 +1,8 @@
 import type { Socket } from "node:dgram"
 
 /**
- * Datagrams of one socket that the kernel has not taken yet; the next is dropped. A leg that catches up sends five at
- * once.
+ * The most datagrams of one socket that may wait for the kernel; further ones are dropped. A leg that catches up sends
+ * five at once.
  */
 export const maxWaiting = 16
 const smallest = 256
@@ -16,16 +16,16 @@ interface Slot {
 }
 
 /**
- * Sends datagrams that nobody uses any more to one address, without a copy. Nothing is told of it, which spares a call back
- * for each; only when too many wait (up to twice as many as else), it is dropped and `failed`. All that it needs stands
- * side by side in the variables of this function.
+ * Sends datagrams that the caller gives away to one address, without a copy. Success is not reported, which saves a
+ * callback for each. A datagram is dropped and `failed` is called only when too many wait (up to twice the usual
+ * limit). All state is side by side in the variables of this function.
  */
 const giverOf = (socket: Socket, port: number, address: string, failed: () => void) => {
-  /** Datagrams that may still be given before the kernel has to be asked how many wait. */
+  /** How many datagrams may be given before Node is asked again how many wait. */
   let mayGive = 0
   return (bytes: Uint8Array): void => {
     try {
-      // Asked again once so many more may wait as may wait at all.
+      // The count is read again after each `maxWaiting` datagrams.
       if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
       if (mayGive === 0) return failed()
       mayGive--
@@ -38,9 +38,9 @@ const giverOf = (socket: Socket, port: number, address: string, failed: () => vo
 }
 
 /**
- * Sends what it is only lent: Node keeps a datagram until the kernel has taken it, which is after `send` has returned
- * when the socket's buffer is full. So each lies in a slot of its own until then; slots are made when they are first
- * needed and used again.
+ * Sends datagrams that are only lent. Node keeps a datagram until the kernel has taken it, which is after `send` has
+ * returned when the socket's buffer is full. So each is copied into a slot until then; slots are made when they are
+ * first needed and reused.
  *
  * `failed` is called for each datagram that was not sent.
  */
@@ -64,7 +64,7 @@ export const make = (socket: Socket, failed: () => void) => {
 
   const fill = (slot: Slot, bytes: Uint8Array, length: number): void => {
     if (slot.storage.length < length) slot.storage = new Uint8Array(length)
-    // Packets of one codec are equally long, so that the view is seldom made anew.
+    // Packets of one codec are equally long, so a new view is seldom needed.
     if (slot.datagram.length !== length || slot.datagram.buffer !== slot.storage.buffer)
       slot.datagram = slot.storage.subarray(0, length)
     slot.datagram.set(bytes.length === length ? bytes : bytes.subarray(0, length))

@@ -5,20 +5,20 @@ import * as Libc from "./Libc.ts"
 import * as NodeSockets from "./NodeSockets.ts"
 import type { Sockets } from "./UdpSocket.ts"
 
-/** How packets come and go: by calls of the kernel, or by sockets of Node. */
+/** How packets are sent and received: by system calls, or by sockets of Node. */
 export type PacketIo = "kernel" | "node"
 
 export const all: ReadonlyArray<PacketIo> = ["kernel", "node"]
 
-/** Faster where it can be had; where not, it is as `node`. */
+/** System calls are faster; where they are not available, sockets of Node are used. */
 export const preferred: PacketIo = "kernel"
 
-/** What is used. */
+/** The kind in use. */
 export interface Chosen {
   readonly io: PacketIo
-  /** Why it is not what was wanted; null: it is. */
+  /** Why it is not the wanted one; null: it is. */
   readonly why: string | null
-  /** Whether what was wanted should work on this machine. */
+  /** Whether the wanted kind should work on this machine. */
   readonly isFault: boolean
 }
 
@@ -26,7 +26,7 @@ export interface Options extends Pick<KernelReceiver.Options, "descriptors" | "p
   readonly load?: typeof Libc.load
 }
 
-/** Sockets of the kind that is wanted, or those of Node. */
+/** Returns sockets of the wanted kind, or those of Node if it is not available. */
 export const choose = async (
   wanted: PacketIo,
   { descriptors, load = Libc.load, patience }: Options
@@ -47,7 +47,7 @@ export const choose = async (
       }
 }
 
-/** Closes what a thread that has ended left open, so that its ports are free. */
+/** Closes the descriptors that an ended thread left open, so that its ports are free. */
 export const closeLeft = (descriptors: Descriptors.Descriptors, load = Libc.load): void => {
   const left = Descriptors.left(descriptors)
   const libc = left.length === 0 ? null : load()

@@ -9,7 +9,7 @@ export const AF_INET6 = 10
 const lengthOfIpv4 = 16
 const lengthOfIpv6 = 28
 
-/** The fields that both begin with, of which the port is in network order, and the address. */
+/** Writes the fields that both structures begin with, the port in network order, and the address. */
 const write = (length: number, family: number, port: number, address: ReadonlyArray<number>, at: number) => {
   const bytes = new Uint8Array(length)
   const view = new DataView(bytes.buffer)
@@ -20,8 +20,8 @@ const write = (length: number, family: number, port: number, address: ReadonlyAr
 }
 
 /**
- * Of an IPv4 or IPv6 literal; null: it is none, or the port is out of range. The zone of a link-local address (RFC 4007
- * section 11) is a number, or the name of an interface whose number is looked up.
+ * Makes the name of an IPv4 or IPv6 literal; null: it is neither, or the port is out of range. The zone of a link-local
+ * address (RFC 4007 section 11) is a number, or the name of an interface whose number is looked up.
  */
 export const make = ({ address, port }: Address, interfaceOf: (name: string) => number): SocketName | null => {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) return null
@@ -34,7 +34,7 @@ export const make = ({ address, port }: Address, interfaceOf: (name: string) => 
   return name
 }
 
-/** Room for the name of a sender, which the kernel writes with its length. */
+/** Memory for the name of a sender, which the kernel writes with its length. */
 export interface Room {
   readonly bytes: Uint8Array
   readonly length: Uint32Array
@@ -53,7 +53,7 @@ export const keep = (name: Room, kept: Room): boolean => {
   return true
 }
 
-/** IPv4 that a socket of both families is sent is named as such. */
+/** Reads a name. IPv4 that came to a socket of both families is written as IPv4. */
 export const read = ({ bytes, length }: Room, interfaceName: (index: number) => string | null): Address => {
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   const port = view.getUint16(2)

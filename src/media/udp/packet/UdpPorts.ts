@@ -4,17 +4,17 @@ import type { Channel, Destination, PacketPort, PacketSocket } from "../../rtp/P
 import type { Sockets, UdpSocket } from "./UdpSocket.ts"
 
 interface Options {
-  /** IP address literal to bind; `0.0.0.0` for all of IPv4, `::` for all of both families. */
+  /** The IP address literal to bind; `0.0.0.0` for all of IPv4, `::` for all of both families. */
   readonly bindAddress: string
-  /** Range of ports, both ends included. RTP takes even ones, RTCP the next. */
+  /** The range of ports, both ends included. RTP takes even ones, RTCP the next. */
   readonly portMin: number
   readonly portMax: number
-  /** Uniform unsigned 32 bits. */
+  /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
   readonly sockets: Sockets
 }
 
-/** Ports that others hold are passed over; past so many the range counts as exhausted. */
+/** Ports in use by others are skipped; after this many attempts the range counts as exhausted. */
 const maxAttempts = 64
 
 const firstOf = (portMin: number): number => portMin + (portMin & 1)
@@ -27,7 +27,7 @@ export const pairsOf = ({ portMax, portMin }: Pick<Options, "portMin" | "portMax
  * Pairs of UDP ports, RFC 3550 section 11, bound one pair a leg.
  *
  * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket never leave
- * it: datagrams that could not be sent are counted, and so is what else a socket tells of.
+ * it: datagrams that could not be sent are counted, and so are other errors.
  */
 export const make = ({ bindAddress, portMax, portMin, random, sockets }: Options) => {
   const first = firstOf(portMin)
@@ -51,7 +51,7 @@ export const make = ({ bindAddress, portMax, portMin, random, sockets }: Options
   const socketOf = (port: number, pair: Readonly<Record<Channel, UdpSocket>>): PacketSocket => ({
     port,
     prepare: (channel, to): Destination => {
-      // A port or an address out of range comes from a session description, not from us.
+      // An invalid port or address comes from a session description, not from our code.
       const isReachable = isIP(to.address) !== 0 && IpAddress.reaches(bindAddress, IpAddress.family(to.address))
       if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed, give: failed }
       const { give, send } = pair[channel].prepare({
