@@ -5,7 +5,7 @@ import * as Resample from "./Resample.ts"
 import type { SampleRate } from "./SampleRate.ts"
 import * as Wav from "./Wav.ts"
 
-/** `too_large`: longer than the limit; `empty`: no bytes or no sound in them. */
+/** `too_large`: longer than the limit; `empty`: no bytes, or no sound in them. */
 export type Fault = "unsupported_format" | "empty" | "too_large"
 
 export interface Limits {
@@ -14,27 +14,27 @@ export interface Limits {
 
 /** A file that is being decoded, a little at a time. */
 export interface Decoding {
-  /** The next samples, perhaps none yet; null: the end. No call after the end, or after a fault. */
+  /** Returns the next samples, perhaps none yet; null: the end. Must not be called after the end or a fault. */
   readonly next: () => Result.Result<Int16Array | null, Fault>
-  /** Gives the memory back; once, and no call after it. */
+  /** Frees the memory; called once, as the last call. */
   readonly free: () => void
 }
 
-/** What a file holds, at its own rate. */
+/** The sound of a file, at its own rate. */
 interface Source {
   readonly next: () => Wav.Sound | null
   readonly free: () => void
 }
 
-/** Samples of a WAVE file that are read at once. */
+/** How many samples of a WAVE file are read at once. */
 const stretchSamples = 4096
 
 /**
- * Begins to decode a WAV or MP3 file to linear samples at `rate`, one channel. What is longer than the limit is refused
- * before anything of it is decoded.
+ * Begins to decode a WAV or MP3 file to linear samples at `rate`, one channel. A file that is longer than the limit is
+ * refused before any of it is decoded.
  *
- * The bytes decide what the file is. `contentType`, which the server says, matters only for `audio/basic`: mu-law of 8 kHz
- * without a header (RFC 2046 section 4.3). The promise never rejects.
+ * The bytes decide the format. `contentType`, from the server, matters only for `audio/basic`: mu-law of 8 kHz without
+ * a header (RFC 2046 section 4.3). The promise never rejects.
  */
 export const open = async (
   bytes: Uint8Array,
@@ -81,7 +81,7 @@ const ofReader = ({ length, read, sampleRate }: Wav.Reader): Source => {
   }
 }
 
-/** Resamples what a source gives, up to the limit. A change of its rate begins a new stream. */
+/** Resamples the sound of a source, up to the limit. A change of its rate begins a new stream. */
 const resampled = (source: Source, rate: SampleRate, { maxSeconds }: Limits): Decoding => {
   let resampler: Resample.Resampler | null = null
   let sourceRate = 0
@@ -114,7 +114,7 @@ const resampled = (source: Source, rate: SampleRate, { maxSeconds }: Limits): De
         if (total > maxSeconds * rate) return Result.fail("too_large")
         return samples === null && total === 0 ? Result.fail("empty") : Result.succeed(samples)
       } catch {
-        // The codecs are foreign code: what they cannot take is not a sound we know.
+        // The codecs are foreign code: a file that they reject with an error is of no known format.
         return Result.fail("unsupported_format")
       }
     },

@@ -4,7 +4,7 @@ import type { SampleRate } from "./SampleRate.ts"
 const ceiling = 29_204
 /** How long the gain takes to fall. */
 const attackMs = 2
-/** Frames for which the gain stays where it fell to. */
+/** How many frames the gain stays after it has fallen. */
 const holdFrames = 10
 /** The factor by which it rises in each frame after that. */
 const rise = 1.01
@@ -12,22 +12,22 @@ const rise = 1.01
 export interface Limiter {
   /** Whether it changes nothing at present. */
   readonly isResting: () => boolean
-  /** Writes `sum`, as far as `out` is long, into `out`. */
+  /** Writes `sum` into `out`, up to the length of `out`. */
   readonly process: (sum: Int32Array, out: Int16Array, rate: SampleRate) => void
-  /** Goes on from where another one is. */
+  /** Takes over the state of another limiter. */
   readonly follow: (other: Limiter) => void
-  /** Its gain, and the frames for which that stays at least: lent. */
+  /** Its gain, and the least number of frames for which it stays; lent. */
   readonly state: Float64Array
-  /** Whether it has the gain of another one. */
+  /** Whether it has the same gain as another limiter. */
   readonly isLike: (other: Limiter) => boolean
 }
 
 /**
- * Brings sums of several sounds back into 16 bits, frame by frame, without the crackle of clipping: where a frame would
- * pass -1 dBFS the gain falls within 2 ms, stays for ten frames, and rises by 1 % a frame.
+ * Reduces sums of several sounds to 16 bits, frame by frame, without the crackle of clipping: if a frame would exceed
+ * -1 dBFS, the gain falls within 2 ms, stays for ten frames, and rises by 1 % a frame.
  */
 export const make = (): Limiter => {
-  // In a typed array, because a changing fraction in a variable is allocated anew at each change.
+  // A typed array, because a changing fraction in a variable is allocated anew at each change.
   const state = Float64Array.of(1, 0)
 
   const peakOf = (sum: Int32Array, length: number): number => {
@@ -36,7 +36,7 @@ export const make = (): Limiter => {
     return peak
   }
 
-  /** The gain at the end of a frame with this peak, and over how many samples it gets there. */
+  /** Returns the gain at the end of a frame with this peak, and sets how many samples the change takes. */
   const step = (from: number, peak: number): number => {
     const allowed = peak > ceiling ? ceiling / peak : 1
     if (allowed < from) {

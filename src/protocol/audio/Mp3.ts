@@ -1,13 +1,13 @@
 import { MPEGDecoder } from "mpg123-decoder"
 
 interface FrameHeader {
-  /** Octets, header included. */
+  /** The length in octets, header included. */
   readonly length: number
   readonly samples: number
   readonly sampleRate: number
 }
 
-/** The frame header at `at`, ISO/IEC 11172-3 section 2.4.2.3; null where there is none that makes sense. */
+/** Reads the frame header at `at`, ISO/IEC 11172-3 section 2.4.2.3; null: there is no valid one. */
 const frameAt = (bytes: Uint8Array, at: number): FrameHeader | null => {
   const [sync, second, third] = [bytes[at], bytes[at + 1], bytes[at + 2]]
   if (sync !== 0xff || second === undefined || third === undefined || (second & 0xe0) !== 0xe0) return null
@@ -15,7 +15,7 @@ const frameAt = (bytes: Uint8Array, at: number): FrameHeader | null => {
   const layer = (second >> 1) & 3
   const bitrate = bitrates[version === 3 ? 0 : 1]?.[third >> 4] ?? 0
   const sampleRate = sampleRates[version]?.[(third >> 2) & 3] ?? 0
-  // Layer III only: nobody sends announcements in the others.
+  // Only layer III is accepted, because announcements do not use the others.
   if (layer !== 1 || bitrate === 0 || sampleRate === 0) return null
   const samples = version === 3 ? 1152 : 576
   return { length: Math.floor((samples * 125 * bitrate) / sampleRate) + ((third >> 1) & 1), samples, sampleRate }
@@ -26,20 +26,20 @@ const bitrates = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 ]
-/** By version bits: 2.5, reserved, 2, 1. */
+/** Sample rates by version bits: 2.5, reserved, 2, 1. */
 const sampleRates = [[11_025, 12_000, 8000], [], [22_050, 24_000, 16_000], [44_100, 48_000, 32_000]]
 
-/** How far behind the tag the first frame is looked for. */
+/** How far after the tag the first frame is searched for. */
 const searchBytes = 4096
 
-/** Length of an ID3v2 tag at the beginning, footer included; 0 without one. */
+/** The length of an ID3v2 tag at the beginning, footer included; 0 without one. */
 const tagLength = (bytes: Uint8Array): number => {
   if (bytes.length < 10 || bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0
   const size = [6, 7, 8, 9].reduce((sum, i) => (sum << 7) | ((bytes[i] ?? 0) & 0x7f), 0)
   return 10 + size + ((bytes[5] ?? 0) & 0x10 ? 10 : 0)
 }
 
-/** Where the first frame begins that is followed by another one or by the end; -1 when there is none. */
+/** Finds the first frame that is followed by another one or by the end; -1: there is none. */
 export const firstFrame = (bytes: Uint8Array): number => {
   const start = tagLength(bytes)
   for (let at = start; at < Math.min(bytes.length, start + searchBytes); at++) {
@@ -51,7 +51,7 @@ export const firstFrame = (bytes: Uint8Array): number => {
   return -1
 }
 
-/** How long the sound is, by the headers of its frames; what stands between frames is passed over. */
+/** The duration of the sound, from the headers of its frames; other bytes between frames are skipped. */
 export const seconds = (bytes: Uint8Array): number => {
   let sum = 0
   for (let at = Math.max(0, firstFrame(bytes)); at < bytes.length;) {
@@ -70,20 +70,20 @@ export interface Stretch {
 
 /** A file that is being decoded. */
 export interface Decoding {
-  /** The sound of the next octets, which may be none; null: the end. Throws what the codec throws. */
+  /** Returns the sound of the next octets, which may be none; null: the end. Throws the errors of the codec. */
   readonly next: () => Stretch | null
-  /** Gives the memory back; once, and no call after it. */
+  /** Frees the memory; called once, as the last call. */
   readonly free: () => void
 }
 
-/** A quarter of a second of 64 kbit/s: little work at once, and no more calls than it needs. */
+/** A quarter of a second of 64 kbit/s: little work at once, and few calls. */
 const chunkBytes = 2048
 const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
 /**
- * Decodes an MP3 chunk by chunk, so that never more than a chunk of it is held. Broken frames are skipped.
+ * Decodes an MP3 chunk by chunk, and holds at most one chunk. Broken frames are skipped.
  *
- * The codec is foreign code fed with foreign bytes: run it where a hang can be ended.
+ * The codec is foreign code that gets foreign bytes: run it where a hang can be terminated.
  */
 export const open = async (bytes: Uint8Array): Promise<Decoding> => {
   const decoder = new MPEGDecoder()

@@ -1,29 +1,32 @@
 import { Result } from "effect"
 
-/** A stretch of linear sound of one channel, as it came. */
+/** A stretch of linear sound of one channel, at its own rate. */
 export interface Stretch {
   readonly rate: number
   readonly samples: Int16Array
 }
 
-/** What a stream is: raw samples, 16 bits little endian, one channel, of this rate; or a WAVE file of such. */
+/**
+ * The format of a stream: raw samples, 16 bits little endian, one channel, of this rate; or a WAVE file of such
+ * samples.
+ */
 export type Shape = { readonly type: "pcm"; readonly rate: number } | { readonly type: "wav" }
 
 export interface PcmStream {
-  /** The samples in the next bytes, perhaps none yet. Failure: this is no WAVE file of 16-bit PCM. */
+  /** Returns the samples in the next bytes, perhaps none yet. Failure: this is not a WAVE file of 16-bit PCM. */
   readonly push: (bytes: Uint8Array) => Result.Result<Stretch, "unsupported_format">
 }
 
-/** A header that is longer than this is none. */
+/** A longer header is not accepted. */
 const mostHeader = 64 * 1024
 const pcm = 1
 const extensible = 0xfffe
 
 /**
- * Reads sound from bytes as they come, cut wherever they are cut: a sample whose second byte is missing waits for it.
+ * Reads sound from bytes as they come, cut at any place: a sample whose second byte is missing waits for it.
  *
- * Of a WAVE file it reads all behind the head of the `data` chunk, whatever length that states: who streams a file does
- * not know it, and writes 0, 0x7ffff000 or 0xffffffff. Channels are averaged.
+ * In a WAVE file, all bytes after the head of the `data` chunk are sound, whatever length it states: a sender that
+ * streams a file does not know the length, and writes 0, 0x7ffff000 or 0xffffffff. Channels are averaged.
  */
 export const make = (shape: Shape): PcmStream => {
   let rest = new Uint8Array(0)
@@ -70,7 +73,7 @@ const joined = (rest: Uint8Array, more: Uint8Array): Uint8Array => {
 
 const fourCc = (bytes: Uint8Array, at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4))
 
-/** What the head of a WAVE file says, and how long it is; null: it is not whole yet. */
+/** Reads the head of a WAVE file and its length; null: it is not complete yet. */
 const headOf = (
   bytes: Uint8Array
 ): { readonly rate: number; readonly channels: number; readonly length: number } | "unsupported_format" | null => {

@@ -10,15 +10,15 @@ export interface Piece {
 
 export interface Pieces {
   /**
-   * Decodes until a piece is there; null: it was told to stop before. The next call goes on from there. No call after
-   * the last piece, or after a fault.
+   * Decodes until a piece is complete; null: it had to stop before, and the next call continues from there. Must not be
+   * called after the last piece or a fault.
    */
   readonly next: (mustStop: () => boolean) => Result.Result<Piece | null, Decode.Fault>
 }
 
 /**
- * Cuts what is decoded into pieces of `length` samples. The last piece has at least `least` samples, unless the whole
- * sound is shorter, so that who plays it knows of the end while there is time to fade it out. So it may be longer by as
+ * Cuts decoded sound into pieces of `length` samples. The last piece has at least `least` samples, unless the whole
+ * sound is shorter, so that a player learns of the end while there is time to fade it out. So it may be longer by as
  * much.
  */
 export const make = (decoding: Decode.Decoding, length: number, least: number): Pieces => {

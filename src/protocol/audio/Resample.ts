@@ -1,40 +1,43 @@
 import load from "@echogarden/speex-resampler-wasm/simd"
 import type { SampleRate } from "./SampleRate.ts"
 
-/** A stream of one channel from one sample rate to another. */
+/** Converts a stream of one channel from one sample rate to another. */
 export interface Resampler {
-  /** The samples that are ready after `samples`; the filter keeps some back. */
+  /** Returns the samples that are ready after `samples`; the filter keeps some back. */
   readonly process: (samples: Int16Array) => Int16Array
-  /** The samples that were kept back, at the end of the stream. */
+  /** Returns the samples that were kept back, at the end of the stream. */
   readonly flush: () => Int16Array
-  /** Gives the memory back; once, and no call after it. */
+  /** Frees the memory; called once, as the last call. */
   readonly free: () => void
 }
 
-/** A stream of one channel in pieces. Each makes as much sound as it is long. */
+/** Converts a stream of one channel in pieces. Each gives as much sound as it is long. */
 export interface StreamResampler {
   /**
-   * Fills `out` with the next piece; returns how many samples that is. What is heard lags by half the filter: 5 ms where
-   * the lower of the two rates is 8 kHz, 2.5 ms where it is 16 kHz.
+   * Fills `out` with the next piece; returns the number of samples. The output lags by half the filter: 5 ms if the
+   * lower of the two rates is 8 kHz, 2.5 ms if it is 16 kHz.
    */
   readonly convert: (samples: Int16Array, out: Int16Array) => number
-  /** Gives the memory back; once, and no call after it. */
+  /** Frees the memory; called once, as the last call. */
   readonly free: () => void
 }
 
 /** Flat to 3.4 kHz and 132 dB down at 4.5 kHz from 48 to 8 kHz. */
 const quality = 5
-/** Samples handed over in one call. */
+/** How many samples are passed in one call. */
 const blockSamples = 4096
 
 const speex = await load()
 
 let held = 0
 
-/** Filters whose memory was not given back yet. */
+/** The number of filters whose memory was not freed yet. */
 export const filtersHeld = (): number => held
 
-/** A filter and its buffers, in the memory of the WebAssembly module. A call may move that memory; the views follow it. */
+/**
+ * Allocates a filter and its buffers in the memory of the WebAssembly module. A call may move that memory; the views
+ * follow it.
+ */
 const allocate = (inRate: number, outRate: number, inCapacity: number, outCapacity: number) => {
   held++
   const lengths = speex._malloc(8)
@@ -53,7 +56,7 @@ const allocate = (inRate: number, outRate: number, inCapacity: number, outCapaci
 
   return {
     state,
-    /** Hands `samples` over and asks for up to `wanted` samples. */
+    /** Passes `samples` to the filter and takes up to `wanted` samples. */
     run: (samples: Int16Array, wanted: number): void => {
       look()
       heap.set(samples, input >> 1)
@@ -74,7 +77,7 @@ const allocate = (inRate: number, outRate: number, inCapacity: number, outCapaci
 }
 
 /**
- * A resampler for sounds of any length, without the delay of its filter: output begins with the first sample of the
+ * A resampler for sounds of any length, without the delay of its filter: the output begins with the first sample of the
  * input.
  *
  * Rates are positive whole numbers of Hz. Equal rates pass samples through.
@@ -92,7 +95,7 @@ export const make = (inRate: number, outRate: number): Resampler => {
       filter.run(samples.subarray(at, at + blockSamples), outCapacity)
       const made = filter.made().slice(0, filter.madeLength())
       parts.push(made)
-      // A filter that takes nothing and makes nothing would keep us here for ever.
+      // A filter that takes nothing and makes nothing would loop for ever.
       if (filter.used() === 0 && made.length === 0) break
       at += filter.used()
     }
@@ -124,7 +127,6 @@ export const stream = (inRate: SampleRate, outRate: SampleRate, longest: number)
   }
 }
 
-/** All parts in one array. */
 export const concat = (parts: ReadonlyArray<Int16Array>): Int16Array => {
   if (parts.length === 1 && parts[0] !== undefined) return parts[0]
   const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))

@@ -3,7 +3,10 @@ import type { Component } from "./Tone.ts"
 /** The tone that a caller hears while the called phone rings. */
 export interface RingbackTone {
   readonly components: ReadonlyArray<Component>
-  /** Sound and silence in turn, in milliseconds; whole frames of 20. Begins with sound, and begins again at its end. */
+  /**
+   * The durations of sound and silence in turn, in milliseconds; whole frames of 20. It begins with sound, and is
+   * repeated.
+   */
   readonly cadenceMs: ReadonlyArray<number>
 }
 
@@ -13,7 +16,7 @@ const tone = (frequencies: ReadonlyArray<number>, ...cadenceMs: ReadonlyArray<nu
   cadenceMs
 })
 
-/** By ISO 3166 code, as operators told ITU-T (supplement 2 to recommendation E.180). */
+/** The tones by ISO 3166 code, as operators reported them to ITU-T (supplement 2 to recommendation E.180). */
 export const table = {
   AT: tone([420], 1000, 5000),
   AU: tone([400, 425], 400, 200, 400, 2000),

@@ -6,19 +6,24 @@ interface Sound {
   readonly samples: Int16Array
 }
 
-/** Joins a sound to one that was heard up to a moment, and goes on from another: without a step, where both are lost. */
+/** Joins a sound to the one before it, or extends a sound: without an audible step after a loss. */
 
-/** What is compared to find the period of a sound, and the periods that are tried: 50 to 400 Hz. */
+/** The stretch that is compared to find the period of a sound, and the range of periods: 50 to 400 Hz. */
 const windowMs = 5
 const shortestMs = 2.5
 const longestMs = 20
-/** Over so long one fades into the other. */
+/** How long one sound fades into the other. */
 const fadeMs = 10
 
-/** A period is looked for at this rate before it is found to a sample; more of it costs ninefold and tells little. */
+/**
+ * A period is first searched for at this rate, then found to the sample. A higher rate costs up to nine times as much
+ * and gains little.
+ */
 const coarseRate = 16_000
 
-/** How like the end of `sound` is to what was `lag` samples before it, -1 to 1, by every `step`th sample. */
+/**
+ * The correlation of the end of `sound` with the stretch `lag` samples before it, -1 to 1, by every `step`th sample.
+ */
 const likeness = (sound: Int16Array, lag: number, window: number, step: number): number => {
   let product = 0
   let power = 0
@@ -32,7 +37,10 @@ const likeness = (sound: Int16Array, lag: number, window: number, step: number):
   return power === 0 || powerBefore === 0 ? 0 : product / Math.sqrt(power * powerBefore)
 }
 
-/** The lag at which the end of a sound is most like itself, among every `step`th from one to the other; 0: none is there. */
+/**
+ * The lag at which the end of a sound is most like itself, among every `step`th from `from` to `to`; 0: the range is
+ * empty.
+ */
 const bestLag = (sound: Int16Array, from: number, to: number, window: number, step: number): number => {
   let [lag, best] = [0, Number.NEGATIVE_INFINITY]
   for (let tried = from; tried <= to; tried += step) {
@@ -43,8 +51,8 @@ const bestLag = (sound: Int16Array, from: number, to: number, window: number, st
 }
 
 /**
- * The period of the end of a sound, in samples: the lag at which it is most like itself. Null: it is too short to tell.
- * A peer decides how often it is looked for, so a high rate costs no more than a middling one.
+ * The period of the end of a sound, in samples: the lag at which it is most like itself. Null: the sound is too short.
+ * A peer decides how often this runs, so a high sample rate costs no more than a medium one.
  */
 export const periodOf = (sound: Int16Array, rate: number): number | null => {
   const window = (rate * windowMs) / 1000
@@ -57,7 +65,7 @@ export const periodOf = (sound: Int16Array, rate: number): number | null => {
   return bestLag(sound, Math.max(shortest, near - step), Math.min(longest, near + step), window, 1)
 }
 
-/** How a sound would go on for `ms`: its last period, again and again. Null: it is too short to tell. */
+/** Extends a sound by `ms`: its last period is repeated. Null: the sound is too short. */
 export const extend = ({ rate, samples: sound }: Sound, ms = fadeMs): Sound | null => {
   const lag = periodOf(sound, rate)
   if (lag === null) return null
@@ -70,7 +78,7 @@ export const extendAt = (sound: Sound, rate: SampleRate, ms: number): Int16Array
   const beyond = extend(sound, ms)
   if (beyond === null) return null
   const resampler = Resample.make(sound.rate, rate)
-  // The filter begins with silence, which must not be heard.
+  // The filter begins with silence, which must not become audible.
   const whole = Resample.concat([
     resampler.process(Resample.concat([sound.samples, beyond.samples])),
     resampler.flush()
@@ -80,7 +88,7 @@ export const extendAt = (sound: Sound, rate: SampleRate, ms: number): Int16Array
   return whole.slice(from, from + (rate * ms) / 1000)
 }
 
-/** Fades the beginning of `frame` in, over `before`, in a raised cosine. */
+/** Fades the beginning of `frame` in over `before`, in a raised cosine. */
 export const join = (before: Int16Array, frame: Int16Array): void => {
   const length = Math.min(before.length, frame.length)
   for (let i = 0; i < length; i++) {

@@ -1,8 +1,8 @@
 /** Tones made of sines, as streams that keep their phase from call to call. */
 export interface Component {
-  /** In Hz, below half the sample rate. */
+  /** The frequency in Hz, below half the sample rate. */
   readonly frequency: number
-  /** Level, 0 for a sine of full scale. */
+  /** The level, 0 for a sine of full scale. */
   readonly dbfs: number
 }
 
@@ -14,7 +14,7 @@ export interface Oscillator {
 const amplitudeOf = (dbfs: number) => 32_768 * 10 ** (dbfs / 20)
 const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
-/** The sum of `components` from phase 0 on; what exceeds full scale is clipped. */
+/** Renders the sum of `components` from phase 0 on, clipped at full scale. */
 export const oscillator = (components: ReadonlyArray<Component>, sampleRate: number): Oscillator => {
   const parts = components.map(({ dbfs, frequency }) => ({
     amplitude: amplitudeOf(dbfs),
@@ -48,8 +48,8 @@ const columns = [1209, 1336, 1477, 1633]
 const keys = "123A456B789C*0#D"
 
 /**
- * The two frequencies of a DTMF digit, ITU-T Q.23, the upper one 2 dB louder as is usual on the line; `null` for what is
- * no digit.
+ * The two frequencies of a DTMF digit, ITU-T Q.23, the upper one 2 dB louder as is usual on the line; `null`: not a
+ * digit.
  */
 export const dtmf = (digit: string, dbfs = -9): ReadonlyArray<Component> | null => {
   const key = digit.length === 1 ? keys.indexOf(digit.toUpperCase()) : -1

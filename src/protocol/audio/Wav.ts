@@ -7,7 +7,7 @@ export interface Sound {
   readonly samples: Int16Array
 }
 
-/** `unsupported_format`: no RIFF WAVE, a coding or a number out of range; `empty`: no sample in it. */
+/** `unsupported_format`: not a RIFF WAVE, or a coding or a number out of range; `empty`: no sample in it. */
 export type Fault = "unsupported_format" | "empty"
 
 const formats = { pcm: 1, aLaw: 6, muLaw: 7, extensible: 0xfffe } as const
@@ -22,7 +22,7 @@ interface Format {
 const fourCc = (view: DataView, at: number) =>
   String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
 
-/** Whether bytes begin as a WAVE file. */
+/** Whether bytes begin like a WAVE file. */
 export const isWav = (bytes: Uint8Array): boolean => {
   if (bytes.length < 12) return false
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -32,7 +32,7 @@ export const isWav = (bytes: Uint8Array): boolean => {
 const readFormat = (view: DataView, at: number, length: number): Format | null => {
   if (length < 16) return null
   const little = view.getUint16(at, true)
-  // The subformat GUID of an extensible header begins with the tag it stands for.
+  // The subformat GUID of an extensible header begins with the format tag.
   const real = little === formats.extensible && length >= 26 ? view.getUint16(at + 24, true) : little
   const format = {
     tag: real,
@@ -45,7 +45,7 @@ const readFormat = (view: DataView, at: number, length: number): Format | null =
 
 type Sample = (view: DataView, at: number) => number
 
-/** Reads one sample at 16 bits of scale, by coding and width. */
+/** Returns a reader of one sample, scaled to 16 bits, by coding and width. */
 const sampleReader = ({ bits, tag }: Format): Sample | null => {
   if (tag === formats.pcm && bits === 8) return (view, at) => (view.getUint8(at) - 128) << 8
   if (tag === formats.pcm && bits === 16) return (view, at) => view.getInt16(at, true)
@@ -61,19 +61,20 @@ const sampleReader = ({ bits, tag }: Format): Sample | null => {
   return null
 }
 
-/** The samples of a file, which are read as they are needed. */
+/** The samples of a file, read on demand. */
 export interface Reader {
   readonly sampleRate: number
-  /** How many samples there are; at least one. */
+  /** The number of samples, at least one. */
   readonly length: number
-  /** Up to `count` samples from `from` on. */
+  /** Returns up to `count` samples from `from` on. */
   readonly read: (from: number, count: number) => Int16Array
 }
 
 /**
  * Opens a WAVE file of PCM (8, 16 or 24 bits), mu-law or A-law as one channel, the mean of all.
  *
- * A data length beyond the end of the file is cut to what is there: streamed files write 0, 0x7ffff000 or 0xffffffff.
+ * A data length beyond the end of the file is cut to the existing bytes: streamed files state 0, 0x7ffff000 or
+ * 0xffffffff.
  */
 export const open = (bytes: Uint8Array): Result.Result<Reader, Fault> => {
   if (!isWav(bytes)) return Result.fail("unsupported_format")
@@ -122,14 +123,14 @@ const openData = (view: DataView, start: number, octets: number, format: Format)
 
 export const headerLength = 44
 
-/** Longest sound that the 32-bit lengths of a WAVE file can tell. */
+/** The longest data that the 32-bit lengths of a WAVE file can state. */
 const maxDataLength = 0xffff_ffff - headerLength
 
 /**
- * The 44 bytes in front of interleaved 16-bit PCM.
+ * The 44 bytes before interleaved 16-bit PCM.
  *
- * A writer that streams puts `header(shape, 0)` first, and at the end overwrites it with the length it then knows; a file
- * that was cut short reads to its end all the same.
+ * A writer that streams puts `header(shape, 0)` first, and at the end overwrites it with the final length; a file that
+ * was cut short can still be read to its end.
  */
 export const header = (
   shape: { readonly sampleRate: number; readonly channels: number },
@@ -162,7 +163,7 @@ export const data = (samples: Int16Array): Uint8Array => {
   return bytes
 }
 
-/** A whole file. */
+/** Writes a whole file. */
 export const write = ({ sampleRate, samples }: Sound): Uint8Array => {
   const bytes = new Uint8Array(headerLength + samples.length * 2)
   bytes.set(header({ sampleRate, channels: 1 }, samples.length * 2))

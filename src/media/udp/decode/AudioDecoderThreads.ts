@@ -18,7 +18,7 @@ const overloaded = Effect.fail(new AudioUnreadable({ reason: "overloaded" }))
  */
 const maxFiles = 512
 
-/** The same with `count` threads, another limit of files, and another program in the threads. */
+/** The same with `count` threads of another program, and other limits. */
 export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs = 5_000 } = {}) =>
   Layer.effect(
     AudioDecoder,

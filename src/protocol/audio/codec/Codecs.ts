@@ -5,7 +5,7 @@ import * as G722 from "./G722.ts"
 import * as L16 from "./L16.ts"
 import * as Opus from "./Opus.ts"
 
-/** The rate of legs in codecs that leave the choice: as wide as G.722, so that both meet without a filter. */
+/** The leg rate for codecs that leave the choice: that of G.722, so that both meet without a filter. */
 const wide: SampleRate = 16_000
 
 /** The codecs that this program speaks in RTP. */
@@ -21,23 +21,23 @@ export type CodecName = keyof typeof table
 
 export const isName = (name: string): name is CodecName => Object.hasOwn(table, name)
 
-/** In the order of the table. */
+/** The names in the order of the table. */
 export const names = Object.keys(table).filter(isName)
 
-/** The rates at which a codec can be had where no session description has to name it: over a WebSocket. */
+/** Further rates of a codec, for use without a session description: over a WebSocket. */
 const others: Readonly<Partial<Record<CodecName, ReadonlyArray<Codec>>>> = {
   OPUS: ([8000, 24_000, 48_000] as const).map(Opus.codec),
   L16: ([8000, 24_000] as const).map(L16.codec)
 }
 
-/** A codec whose samples have this rate; `null`: it has no such rate. */
+/** Returns the codec with samples of this rate; `null`: it has no such rate. */
 export const at = (name: CodecName, rate: number): Codec | null =>
   [table[name], ...(others[name] ?? [])].find(({ sampleRate }) => sampleRate === rate) ?? null
 
 /** The longest payload of a frame, in octets. */
 export const longestFrameOctets = Math.max(...names.map((name) => table[name].frameOctets))
 
-/** What a peer may send without asking: the codecs under their static payload types. */
+/** The codecs with static payload types, which a peer may send without negotiation. */
 const byPayloadType: ReadonlyMap<number, CodecName> = new Map(
   names.flatMap((name) => {
     const { payloadType } = table[name]
@@ -47,12 +47,12 @@ const byPayloadType: ReadonlyMap<number, CodecName> = new Map(
 
 export const ofPayloadType = (payloadType: number): CodecName | null => byPayloadType.get(payloadType) ?? null
 
-/** The name of a codec by what session descriptions call it. */
+/** Finds a codec by its name in session descriptions. */
 export const named = (format: Pick<Codec, "encoding" | "clockRate" | "channels">): CodecName | null =>
   names.find((name) => {
     const { channels, clockRate, encoding } = table[name]
     return encoding === format.encoding && clockRate === format.clockRate && channels === format.channels
   }) ?? null
 
-/** What is offered where the operator says nothing else, most wanted first. */
+/** The codecs that are offered unless the operator configures others, most preferred first. */
 export const defaultOrder: ReadonlyArray<CodecName> = ["G722", "PCMU", "PCMA", "OPUS"]

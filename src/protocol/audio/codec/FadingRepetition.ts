@@ -1,20 +1,20 @@
 import * as Splice from "../Splice.ts"
 import type { Loss } from "./Codec.ts"
 
-/** From full level to silence over so many frames. */
+/** The number of frames from full level to silence. */
 const fadeFrames = 3
 const framesPerSecond = 50
 
 /**
- * Conceals losses for codecs that have no better way: repeats the last period of what was heard, so that it goes on
- * without a step, and fades it out within 60 ms. For one stream; it allocates with the first loss only.
+ * Conceals losses for codecs without a better way: repeats the last period of the sound before the loss, so that it
+ * continues without a step, and fades it out within 60 ms. For one stream; it allocates with the first loss only.
  */
 export const make = (): ((out: Int16Array, loss: Loss) => number) => {
-  /** What was heard before the loss; its last `period` samples are repeated, from `at` on. */
+  /** The sound before the loss; its last `period` samples are repeated, from `at` on. */
   let heard = new Int16Array(0)
   let period = 0
   let at = 0
-  /** Samples that were made up. */
+  /** How many samples were concealed. */
   let made = 0
 
   const begin = (out: Int16Array, from: number, last: Int16Array): void => {

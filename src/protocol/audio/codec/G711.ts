@@ -25,12 +25,12 @@ const linearOf = {
   }
 }
 
-/** Number of the highest bit that is set in a positive number. */
+/** The number of the highest set bit in a positive number. */
 const highestBit = (value: number) => 31 - Math.clz32(value)
 
 const octetOf = {
   PCMU: (sample: number): number => {
-    // Ones' complement keeps the decision values of both signs apart by the same steps.
+    // Ones' complement makes the decision values of both signs symmetric.
     const biased = Math.min(0x1fff, ((sample < 0 ? ~sample : sample) >> 2) + 33)
     const segment = highestBit(biased) - 5
     const bits = (segment << 4) | ((biased >> (segment + 1)) & 0x0f)
@@ -52,28 +52,28 @@ const tablesOf = (law: Law) => ({
 
 const tables = { PCMU: tablesOf("PCMU"), PCMA: tablesOf("PCMA") }
 
-/** Linear samples of `octets`, as many, in `out`. */
+/** Expands `octets` into `out`, a sample each. */
 const expand = (law: Law, octets: Uint8Array, out: Int16Array): number => {
   const table = tables[law].decode
   for (let i = 0; i < octets.length; i++) out[i] = table[octets[i] ?? 0] ?? 0
   return octets.length
 }
 
-/** Octets of `samples`, as many, in `out` from `at` on. */
+/** Compresses `samples` into `out` from `at` on, an octet each. */
 const compress = (law: Law, samples: Int16Array, out: Uint8Array, at: number): number => {
   const table = tables[law].encode
   for (let i = 0; i < samples.length; i++) out[at + i] = table[(samples[i] ?? 0) & 0xffff] ?? 0
   return samples.length
 }
 
-/** A whole sound of one law. */
+/** Decodes a whole sound of one law. */
 export const decode = (law: Law, octets: Uint8Array): Int16Array => {
   const samples = new Int16Array(octets.length)
   expand(law, octets, samples)
   return samples
 }
 
-/** A whole sound in one law. */
+/** Encodes a whole sound in one law. */
 export const encode = (law: Law, samples: Int16Array): Uint8Array => {
   const octets = new Uint8Array(samples.length)
   compress(law, samples, octets, 0)
@@ -82,7 +82,7 @@ export const encode = (law: Law, samples: Int16Array): Uint8Array => {
 
 const ignore = (): void => undefined
 
-/** One law as a codec: no sample depends on another. */
+/** One law as a codec; no sample depends on another. */
 export const codec = (law: Law): Codec => ({
   encoding: law,
   clockRate: 8000,
@@ -93,7 +93,7 @@ export const codec = (law: Law): Codec => ({
   frameOctets: 160,
   isStateless: true,
   isPlain: true,
-  // As without concealment: ours is simpler than that of appendix I of the recommendation.
+  // The value without concealment, because ours is simpler than that of appendix I of the recommendation.
   impairment: { ie: 0, bpl: 4.3 },
   encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), reported: ignore, free: ignore }),
   decoder: () => ({

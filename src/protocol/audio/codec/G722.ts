@@ -4,10 +4,10 @@ import * as FadingRepetition from "./FadingRepetition.ts"
 /**
  * ITU-T G.722 at 64 kbit/s (mode 1): 16 kHz in two bands of 8 kHz, the lower one in 6 bits, the upper one in 2.
  *
- * A filter bank splits the sound; each band is coded as its difference from what a predictor of six zeros and two poles
- * expects, in steps that follow the level. Encoder and decoder adapt predictor and steps by the same codes and stay alike.
- * Fixed point throughout, so that every implementation gives the same bits. The blocks are those of section 6 of the
- * Recommendation, whose names stand in capitals; its tables are here as they stand there.
+ * A filter bank splits the sound; each band is coded as its difference from the prediction of six zeros and two poles,
+ * in steps that follow the level. Encoder and decoder adapt predictor and steps by the same codes and stay alike. All
+ * arithmetic is fixed point, so that every implementation gives the same bits. The blocks are those of section 6 of the
+ * Recommendation, whose names are in capitals; its tables are copied unchanged.
  */
 
 const saturate = (value: number): number => (value > 32_767 ? 32_767 : value < -32_768 ? -32_768 : value)
@@ -17,14 +17,14 @@ const clamp = (value: number, limit: number): number => (value > limit ? limit :
 const limit = (value: number): number => (value > 16_383 ? 16_383 : value < -16_384 ? -16_384 : value)
 const ignore = (): void => undefined
 
-/** Of the filter bank, both ways: every other coefficient; the others are the same backward. */
+/** Every other coefficient of the filter bank, for both directions; the others are the same in reverse order. */
 const filter = Int32Array.of(3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11)
 /** ILB: logarithms of the step become steps. */
 const inverseLog = Int32Array.from([
   2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834, 2896, 2960, 3025,
   3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008
 ])
-/** Q6: where the quantizer of the lower band decides, for one sign. */
+/** Q6: the decision levels of the lower band's quantizer, for one sign. */
 const lowDecisions = Int32Array.from([
   0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650, 714, 786, 858, 940, 1023, 1121, 1219, 1339,
   1458, 1612, 1765, 1980, 2195, 2557, 2919
@@ -39,7 +39,7 @@ const lowCodes = {
     33, 32
   ])
 }
-/** QM6: what a code of the lower band stands for, in steps. */
+/** QM6: the value of a code of the lower band, in steps. */
 const lowValues = Int32Array.from([
   -136, -136, -136, -136, -24808, -21904, -19008, -16704, -14984, -13512, -12280, -11192, -10232, -9360, -8576, -7856,
   -7192, -6576, -6000, -5456, -4944, -4464, -4008, -3576, -3168, -2776, -2400, -2032, -1688, -1360, -1040, -728, 24808,
@@ -58,13 +58,13 @@ const highWeights = Int32Array.of(798, -214, 798, -214)
 
 const at = (table: Int32Array, index: number): number => table[index] ?? 0
 
-/** Both bands have their own of everything here; the limits are those of blocks 3L and 3H. */
+/** The state of a band. The limits are those of blocks 3L and 3H. */
 interface Band {
   readonly maxLogStep: number
   readonly stepShift: number
   logStep: number
   step: number
-  /** What is expected next, and the part of it that the zeros expect. */
+  /** The prediction of the next sample, and the zeros' part of it. */
   predicted: number
   predictedByZeros: number
   readonly zeros: Int32Array
@@ -73,7 +73,7 @@ interface Band {
   pole1: number
   pole2: number
   reconstructed1: number
-  /** The last two sums of the difference and what the zeros expected. */
+  /** The last two sums of the difference and the zeros' prediction. */
   partial1: number
   partial2: number
 }
@@ -93,7 +93,7 @@ const band = (step: number, stepShift: number, maxLogStep: number): Band => ({
   partial1: 0,
   partial2: 0
 })
-/** As before the first sample. */
+/** Resets a band to its state before the first sample. */
 const clear = (band: Band, step: number): void => {
   band.logStep = 0
   band.step = step
@@ -121,7 +121,7 @@ const scale = (band: Band, weight: number): void => {
   band.step = (shift < 0 ? linear << -shift : linear >> shift) << 2
 }
 
-/** Blocks 4L and 4H: the predictor adapts to the quantized difference and expects the next sample. */
+/** Blocks 4L and 4H: the predictor adapts to the quantized difference and predicts the next sample. */
 const predict = (band: Band, difference: number): void => {
   const { differences, partial1, partial2, zeros } = band
   // RECONS, PARREC
@@ -166,7 +166,7 @@ const adaptLow = (low: Band, code: number): void => {
   predict(low, difference)
 }
 
-/** Blocks 2H to 4H; returns the difference that the code stands for. */
+/** Blocks 2H to 4H; returns the difference of the code. */
 const adaptHigh = (high: Band, code: number): number => {
   const difference = (high.step * at(highValues, code)) >> 15
   scale(high, at(highWeights, code))
@@ -189,13 +189,13 @@ const highCode = (difference: number, step: number): number => {
   return difference < 0 ? (isOuter ? 0 : 1) : isOuter ? 2 : 3
 }
 
-/** The last 24 samples of a filter bank, the newest last; kept twice, so that they always lie in one row. */
+/** The last 24 samples of a filter bank, the newest last; kept twice, so that they are always contiguous. */
 const delayLine = () => {
   const samples = new Int32Array(48)
   let start = 0
   return {
     samples,
-    /** Puts two samples behind the others; returns where the row now begins. */
+    /** Appends two samples; returns where the row of 24 now begins. */
     push: (first: number, second: number): number => {
       samples[start] = first
       samples[start + 1] = second
@@ -207,10 +207,10 @@ const delayLine = () => {
   }
 }
 
-/** Clock units in a frame, and as many as may be lost at once before more make no difference. */
+/** The clock units in a frame, which are also the most that a loss skips: more makes no difference. */
 const frameUnits = 160
 const longestSkip = 8 * frameUnits
-/** What is decoded for each lost frame: 2.5 ms without a difference. */
+/** The code that is decoded for each lost frame: 2.5 ms without a difference. */
 const silence = new Uint8Array(20).fill(0xff)
 const unheard = new Int16Array(40)
 
@@ -275,8 +275,9 @@ const decoder = () => {
     duration: (_: Uint8Array, start: number, end: number): number => end - start,
     decode,
     conceal: FadingRepetition.make(),
-    // The encoder went on meanwhile. Steps that are too large would be heard as a burst, so the decoder hears a moment of
-    // silence for each frame: measured on speech, that leaves a tenth of the bursts and costs no similarity.
+    // The encoder's state has advanced meanwhile. Steps that are too large would be heard as a burst, so the decoder
+    // gets a moment of silence for each frame: measured on speech, that leaves a tenth of the bursts and costs no
+    // similarity.
     skip: (units: number): void => {
       for (let lost = Math.min(units, longestSkip); lost > 0; lost -= frameUnits) decode(silence, unheard)
     },
@@ -291,7 +292,7 @@ const decoder = () => {
 
 export const codec: Codec = {
   encoding: "G722",
-  // RFC 3551 section 4.5.2: an error of RFC 1890 that was kept, half the rate of the samples.
+  // RFC 3551 section 4.5.2 keeps an error of RFC 1890: half the rate of the samples.
   clockRate: 8000,
   channels: 1,
   payloadType: 9,
@@ -300,7 +301,7 @@ export const codec: Codec = {
   frameOctets: 160,
   isStateless: false,
   isPlain: true,
-  // On the scale of narrow-band speech it gains nothing by its width.
+  // On the scale of narrow-band speech its width gains nothing.
   impairment: { ie: 0, bpl: 4.3 },
   encoder,
   decoder

@@ -11,14 +11,14 @@ export const codec = (sampleRate: SampleRate): Codec => ({
   encoding: "L16",
   clockRate: sampleRate,
   channels: 1,
-  // The numbers that RFC 3551 assigns are of 44.1 kHz.
+  // The numbers that RFC 3551 assigns are for 44.1 kHz.
   payloadType: null,
   fmtp: null,
   sampleRate,
   frameOctets: sampleRate / 25,
   isStateless: true,
   isPlain: true,
-  // As of G.711: on the scale of narrow-band speech it gains nothing by its width.
+  // The values of G.711: on the scale of narrow-band speech its width gains nothing.
   impairment: { ie: 0, bpl: 4.3 },
   encoder: () => ({
     encode: (samples, out, at) => {

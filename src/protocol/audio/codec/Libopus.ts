@@ -1,11 +1,11 @@
 /**
- * libopus 1.6.1 in WebAssembly, loaded when this module is.
+ * libopus 1.6.1 in WebAssembly, loaded with this module.
  *
- * The package offers no way to make a coder without waiting, and copies each packet into new memory. So we call the C
- * functions of its module ourselves, as it does.
+ * The package cannot make a coder synchronously, and copies each packet into new memory. So this module calls the C
+ * functions of its WebAssembly module directly, as the package does.
  */
 
-/** The part of the C interface that we call; pointers are numbers, heaps move when memory grows. */
+/** The part of the C interface that is used; pointers are numbers, heaps move when memory grows. */
 interface Libopus {
   readonly HEAPU8: Uint8Array
   readonly HEAP16: Int16Array
@@ -31,7 +31,7 @@ const place = new URL("generated/libopus.generated.mjs", import.meta.resolve("li
 const loaded: { readonly default: () => Promise<Libopus> } = await import(place.href)
 const opus = await loaded.default()
 
-/** `opus_defines.h`: what an encoder is asked. */
+/** The requests to an encoder, from `opus_defines.h`. */
 const request = {
   bitrate: 4002,
   complexity: 4010,
@@ -43,7 +43,7 @@ const applicationVoip = 2048
 
 let held = 0
 
-/** Coders whose memory was not given back yet. */
+/** The number of coders whose memory was not freed yet. */
 export const codersHeld = (): number => held
 
 /** Memory for samples and for one packet, seen through views that follow it when it moves. */
@@ -83,13 +83,13 @@ const created = (pointer: number): number => {
   return pointer
 }
 
-/** An encoder of one channel, for frames of so many samples and packets of up to `room` octets. */
+/** An encoder of one channel, for frames of `frameSamples` and packets of up to `room` octets. */
 export const encoder = (rate: number, frameSamples: number, room: number) => {
   const state = created(opus._oc_create_encoder(rate, 1, applicationVoip, 0))
   const memory = buffers(frameSamples, room)
   return {
     set: (what: keyof typeof request, value: number): void => void opus._oc_encoder_ctl(state, request[what], value),
-    /** Returns the octets of the packet, which lie in `octets`. */
+    /** Returns the length of the packet, which is in `octets`. */
     encode: (samples: Int16Array): number => {
       memory.samples().set(samples)
       return opus._oc_encode(state, memory.pcm, frameSamples, memory.packet, room)
@@ -108,20 +108,20 @@ export const decoder = (rate: number, mostSamples: number, room: number) => {
   let state = created(opus._oc_create_decoder(rate, 1, 0))
   const memory = buffers(mostSamples, room)
   return {
-    /** Returns how many samples lie in `samples`, or a negative number for what is no packet. */
+    /** Returns the number of samples, which are in `samples`, or a negative number for an invalid packet. */
     decode: (payload: Uint8Array): number => {
       if (payload.length > room) return -1
       memory.octets().set(payload)
       return opus._oc_decode(state, memory.packet, payload.length, memory.pcm, mostSamples, 0)
     },
-    /** Makes so many samples up, a multiple of 2.5 ms, from what the packet behind them tells of them, if anything. */
+    /** Conceals this many samples, a multiple of 2.5 ms, with the copy in the packet after them if there is one. */
     conceal: (samples: number, following: Uint8Array | null): number => {
       if (following === null || following.length > room) return opus._oc_decode(state, 0, 0, memory.pcm, samples, 0)
       memory.octets().set(following)
       return opus._oc_decode(state, memory.packet, following.length, memory.pcm, samples, 1)
     },
     samples: memory.samples,
-    /** As before the first packet. The package lets no reset through. */
+    /** Returns to the state before the first packet. The package does not expose a reset. */
     reset: (): void => {
       held--
       opus._oc_destroy_decoder(state)

@@ -3,7 +3,7 @@ import type { Codec, Decoder, Encoder, Loss } from "./Codec.ts"
 import * as FadingRepetition from "./FadingRepetition.ts"
 import * as Libopus from "./Libopus.ts"
 
-/** Opus (RFC 6716) of one channel for speech, in RTP as RFC 7587 has it: one frame of 20 ms in a packet. */
+/** Opus (RFC 6716) of one channel for speech, in RTP by RFC 7587: one frame of 20 ms in a packet. */
 
 /** RFC 7587 section 4.1: the RTP clock of any Opus stream. */
 const clockRate = 48_000
@@ -11,18 +11,18 @@ const unitsPerMs = clockRate / 1000
 const frameMs = 20
 /** RFC 6716 section 3.2.5: no packet lasts longer. */
 const longestMs = 120
-/** Longer packets are refused: six frames at the highest rate that RFC 6716 section 2.1.1 knows come to no more. */
+/** Longer packets are refused: six frames at the highest rate of RFC 6716 section 2.1.1 take no more. */
 const mostOctets = 7680
-/** Far above what a frame takes at our rate. */
+/** Far above the size of a frame at our bit rate. */
 const frameOctets = 400
 /** RFC 7587 section 3.1.1: 16 to 20 kbit/s for wide-band speech, and some for the copies. */
 const bitrate = 24_000
 const leastBitrate = 6000
-/** The step of quality that costs half of the highest, and is hardly told from it on speech. */
+/** The complexity that costs half of the highest, and is hardly distinguishable from it on speech. */
 const complexity = 5
-/** libopus 1.6 API: a packet of so few octets need not be sent. */
+/** libopus 1.6 API: a packet of this many octets or fewer need not be sent. */
 const dtxOctets = 2
-/** When this is lost at once, more makes no difference to the decoder. */
+/** A longer loss makes no further difference to the decoder. */
 const longestSkipMs = 60
 
 /** Frame durations by the configuration number of the first octet, RFC 6716 section 3.1. */
@@ -36,7 +36,7 @@ const frameMsOf = (configuration: number): number =>
       ? hybridMs[configuration & 1]
       : celtMs[configuration & 3]) ?? 0
 
-/** How many frames the packet says it has, RFC 6716 section 3.2; 0: it is malformed. */
+/** The number of frames in the packet, RFC 6716 section 3.2; 0: it is malformed. */
 const framesOf = (first: number, second: number | undefined): number =>
   (first & 3) === 0 ? 1 : (first & 3) < 3 ? 2 : (second ?? 0) & 0x3f
 
@@ -48,8 +48,8 @@ const duration = (bytes: Uint8Array, start: number, end: number): number => {
 }
 
 /**
- * Whether a packet of one frame has a copy of the one before it, RFC 6716 section 4.2.4: a bit behind those for voice, of
- * which there is one for each 20 ms. A packet of several frames is taken to have one.
+ * Whether a packet of one frame has a copy of the one before it, RFC 6716 section 4.2.4: a bit after those for voice
+ * activity, of which there is one for each 20 ms. A packet of several frames is assumed to have one.
  */
 const hasCopy = (packet: Uint8Array): boolean => {
   const [first = 0, second = 0] = packet
@@ -59,7 +59,7 @@ const hasCopy = (packet: Uint8Array): boolean => {
   return ((second >> (7 - Math.max(1, frameMsOf(configuration) / frameMs))) & 1) === 1
 }
 
-/** What a frame that libopus made up may lose of the power of what was heard before it: 3 dB. */
+/** The least share of the power before the loss that a frame concealed by libopus must keep: -3 dB. */
 const leastShare = 0.5
 
 const powerOf = (samples: Int16Array, from: number): number => {
@@ -68,7 +68,7 @@ const powerOf = (samples: Int16Array, from: number): number => {
   return sum / (samples.length - from)
 }
 
-/** What a peer asks of those who send to it, RFC 7587 section 6.1. */
+/** The parameters that a peer requires of its senders, RFC 7587 section 6.1. */
 const wishesOf = (fmtp: string | null) => {
   const parameters = new Map(
     (fmtp ?? "").split(";").map((parameter) => {
@@ -100,7 +100,7 @@ const encoder = (sampleRate: SampleRate, fmtp: string | null): Encoder => {
       for (let i = 0; i < length; i++) out[at + i] = octets[i] ?? 0
       return length
     },
-    // Copies of lost frames take their share of the bits, so there are as many as are needed.
+    // Copies of lost frames take a share of the bits, so their number follows the loss.
     reported: (loss) => coder.set("lossPercent", Math.round(100 * Math.min(1, Math.max(0, loss)))),
     free: coder.free
   }
@@ -109,13 +109,16 @@ const encoder = (sampleRate: SampleRate, fmtp: string | null): Encoder => {
 const decoder = (sampleRate: SampleRate): Decoder => {
   const samplesPerMs = sampleRate / 1000
   const frameSamples = frameMs * samplesPerMs
-  /** Sound is made up in multiples of it. */
+  /** Concealed sound is a multiple of this. */
   const stepSamples = 2.5 * samplesPerMs
   const coder = Libopus.decoder(sampleRate, longestMs * samplesPerMs, mostOctets)
-  /** Sound that was made up since the last packet, in clock units. */
+  /** The sound that was concealed since the last packet, in clock units. */
   let madeUp = 0
   const repeat = FadingRepetition.make()
-  /** This loss is filled with what was heard: libopus falls in steady sound by up to 16 dB within its first frame. */
+  /**
+   * Whether this loss repeats the sound before it, because libopus falls by up to 16 dB within its first frame in
+   * steady sound.
+   */
   let repeats = false
 
   const makeUp = (samples: number, following: Uint8Array | null): number => {
@@ -136,14 +139,14 @@ const decoder = (sampleRate: SampleRate): Decoder => {
       const units = duration(payload, 0, payload.length)
       const wanted = (units / unitsPerMs) * samplesPerMs
       const made = units === 0 ? -1 : coder.decode(payload)
-      // What is malformed behind its first octets is as good as lost.
+      // A packet that is malformed after its first octets is treated as lost.
       const count = made >= 0 ? made : makeUp(wanted, null)
       madeUp = 0
       return copy(Math.min(count, out.length), out, 0)
     },
     conceal: (out, loss: Loss) => {
       const { following, framesBefore, from, last } = loss
-      // The state of libopus passes over what it did not make up when the next packet comes.
+      // libopus is not called: its state skips the sound that it did not conceal when the next packet comes.
       if (framesBefore > 0 && repeats) return repeat(out, loss)
       const missing = out.length - from
       const count = Math.min(missing, makeUp(missing, following))
@@ -154,7 +157,7 @@ const decoder = (sampleRate: SampleRate): Decoder => {
         (following === null || !hasCopy(following)) &&
         powerOf(out, from) < leastShare * powerOf(last, 0)
       if (repeats) return repeat(out, loss)
-      // libopus fades from what it made up into what comes.
+      // libopus fades from its concealed sound into the next packet's.
       return 1
     },
     skip: (units) => {
@@ -169,11 +172,11 @@ const decoder = (sampleRate: SampleRate): Decoder => {
   }
 }
 
-/** Opus whose samples have this rate, on our side; the peer need not know. */
+/** Opus with samples of this rate on our side, which the peer need not know. */
 export const codec = (sampleRate: SampleRate): Codec => ({
   encoding: "opus",
   clockRate,
-  // RFC 7587 section 7: always two in a description, whatever is sent.
+  // RFC 7587 section 7: a description always states two.
   channels: 2,
   payloadType: null,
   fmtp: `maxplaybackrate=${sampleRate};sprop-maxcapturerate=${sampleRate};useinbandfec=1`,
@@ -181,7 +184,8 @@ export const codec = (sampleRate: SampleRate): Codec => ({
   frameOctets,
   isStateless: false,
   isPlain: false,
-  // Our estimate: ITU-T G.113 has no figures. Copies and a decoder that goes on bear losses as the best codecs there.
+  // These are our estimate, because ITU-T G.113 has no figures. With copies and a decoder that keeps its state, Opus
+  // bears losses like the best codecs there.
   impairment: { ie: 0, bpl: 20 },
   encoder: (fmtp) => encoder(sampleRate, fmtp),
   decoder: () => decoder(sampleRate)

@@ -6,17 +6,19 @@ const rows = [697, 770, 852, 941]
 const columns = [1209, 1336, 1477, 1633]
 const keys = "123A456B789C*0#D"
 
-/** Samples in a block: 12.75 ms, in which neighbouring frequencies can be told apart. */
+/** The samples in a block: 12.75 ms, enough to distinguish neighbouring frequencies. */
 const blockLength = 102
-/** So much of the energy of a block is in the two tones. */
+/** The least share of a block's energy in the two tones. */
 const share = 0.76
-/** Root mean square of the quietest digit: -58 dBFS. */
+/** The root mean square of the quietest digit: -58 dBFS. */
 const leastRms = 40
-/** The row may be 9 dB louder than the column, and the column 6 dB louder than the row (ITU-T Q.24 asks for 8 and 4). */
+/**
+ * The row may be 9 dB louder than the column, and the column 6 dB louder than the row (ITU-T Q.24 requires 8 and 4).
+ */
 const [rowTwist, columnTwist] = [8, 4]
-/** The other frequencies of a group are 8 dB below. */
+/** The other frequencies of a group have to be 8 dB below. */
 const standsOut = 6.3
-/** A digit begins with two equal blocks of one level, within 3 dB, and is over behind two without it. */
+/** A digit begins with two equal blocks of one level, within 3 dB, and ends after two without it. */
 const accepted = 2
 const released = 2
 const steady = 2
@@ -35,7 +37,7 @@ const energyAt = (block: Float64Array, coefficient: number): number => {
   return (2 / blockLength) * (previous * previous + beforeThat * beforeThat - coefficient * previous * beforeThat)
 }
 
-/** The strongest of four energies; -1: another comes too near. */
+/** Returns the strongest of four energies; -1: another comes too near. */
 const strongest = (energies: Float64Array, from: number): number => {
   let best = from
   for (let i = from + 1; i < from + 4; i++) if ((energies[i] ?? 0) > (energies[best] ?? 0)) best = i
@@ -47,8 +49,8 @@ const strongest = (energies: Float64Array, from: number): number => {
 export type Dtmf = ReturnType<typeof make>
 
 /**
- * Digits that are pressed as tones in the sound, ITU-T Q.23: 40 ms of one is enough, and 25 ms without it between two of
- * the same. Speech is none (ITU-T Q.24). Pure; frames may change their rate.
+ * Detects digits that are pressed as tones in the sound, ITU-T Q.23: 40 ms of one is enough, and 25 ms without it
+ * between two of the same. Speech is not taken for digits (ITU-T Q.24). Pure; frames may change their rate.
  */
 export const make = () => {
   const narrow = Narrow.make()
@@ -57,7 +59,7 @@ export const make = () => {
   let filled = 0
   let heard = ""
   let run = 0
-  /** Energy of the last block. */
+  /** The energy of the last block. */
   let before = 0
   let missing = 0
   let isPressed = false
@@ -79,7 +81,7 @@ export const make = () => {
     return keys[row * 4 + column - 4] ?? ""
   }
 
-  /** The digit that begins with this block; null: none does. */
+  /** Returns the digit that begins with this block; null: none does. */
   const next = (): string | null => {
     const energy = energyOf()
     const digit = digitOf(energy)
@@ -101,7 +103,9 @@ export const make = () => {
   }
 
   return {
-    /** `samples`: 20 ms at `rate`, which are only read. The digit that begins in them; null: none does. */
+    /**
+     * Takes 20 ms of `samples` at `rate`, which are only read. Returns the digit that begins in them; null: none does.
+     */
     hear: (samples: Int16Array, rate: SampleRate): string | null => {
       const frame = narrow.next(samples, rate)
       let began: string | null = null

@@ -2,29 +2,31 @@ import type { SampleRate } from "../SampleRate.ts"
 import * as Narrow from "./Narrow.ts"
 import * as Spectrum from "./Spectrum.ts"
 
-/** What the last 64 ms sound like, as sines: the two strongest peaks and how much of the sound they are. */
+/** The last 64 ms of sound as sines: the two strongest peaks, and their shares of the energy. */
 export interface Peaks {
-  /** Hz, to a fraction of a bin. */
+  /** The frequency in Hz, to a fraction of a bin. */
   readonly first: number
   readonly second: number
-  /** Share of all energy in the lobe of the first, and of the second, 0 to 1. */
+  /** The share of all energy in the lobe of the first peak, and of the second, 0 to 1. */
   readonly firstShare: number
   readonly secondShare: number
-  /** How wide the first is, in bins squared around its middle: a third for a sine, more for two that are near. */
+  /** The width of the first peak, as its variance in bins squared: a third for a sine, more for two that are near. */
   readonly spread: number
-  /** Level of the first, 0 for a sine of full scale. */
+  /** The level of the first peak, 0 for a sine of full scale. */
   readonly dbfs: number
-  /** 0 for sines, about 0.56 for white noise and for brown: geometric by arithmetic mean of the bins. */
+  /**
+   * The geometric mean of the bins over their arithmetic mean: 0 for sines, about 0.56 for white noise and for brown.
+   */
   readonly flatness: number
 }
 
-/** What a frame of 20 ms is like. */
+/** The features of a frame of 20 ms. */
 export interface Features {
-  /** Level above 80 Hz or so, 0 for a square of full scale, -3 for such a sine; -120 for silence. */
+  /** The level above 80 Hz or so, 0 for a square of full scale, -3 for such a sine; -120 for silence. */
   readonly dbfs: number
-  /** The same with its high parts raised, so that low noise (mains, traffic) counts for less. */
+  /** The same with high frequencies raised, so that low noise (mains, traffic) counts for less. */
   readonly whitened: number
-  /** Computed when it is asked for, until the next frame. */
+  /** Computed on demand; valid until the next frame. */
   readonly peaks: () => Peaks
 }
 
@@ -33,9 +35,12 @@ const fullScale = 32_768
 
 const dbOf = (power: number): number => (power <= 1e-12 ? silence : 10 * Math.log10(power))
 
-/** Speech and tones of the network lie between these. */
+/** Speech and tones of the network are between these frequencies. */
 const [lowest, highest] = [150, 3700].map((hz) => Math.round(hz / Spectrum.binHz)) as [number, number]
-/** A sine behind a Hann window: its peak and two bins on each side, and one more for what lies between two bins. */
+/**
+ * The lobe of a sine in a Hann window: its peak and two bins on each side, and one more because a sine may be between
+ * two bins.
+ */
 const lobe = 3
 
 const sumAround = (power: Float64Array, peak: number): number => {
@@ -62,7 +67,7 @@ const peakOf = (power: Float64Array, besides: number): number => {
   return best
 }
 
-/** Where between the bins the peak is: exact for a sine behind a Hann window. */
+/** The frequency of the peak between the bins: exact for a sine in a Hann window. */
 const hzOf = (power: Float64Array, k: number): number => {
   const [left, middle, right] = [power[k - 1], power[k], power[k + 1]].map((each) => Math.sqrt(each ?? 0)) as [
     number,
@@ -74,13 +79,13 @@ const hzOf = (power: Float64Array, k: number): number => {
   return (k + Math.max(-0.5, Math.min(0.5, offset))) * Spectrum.binHz
 }
 
-/** What the first difference of the samples does to each bin. */
+/** The effect of the first difference of the samples on each bin. */
 const tilt = Float64Array.from({ length: Spectrum.bins }, (_, k) => Math.sin((Math.PI * k) / Spectrum.size) ** 2)
 const tiltMean = Math.exp(
   tilt.subarray(lowest, highest + 1).reduce((sum, each) => sum + Math.log(each), 0) / (highest - lowest + 1)
 )
 
-/** So many powers of at least `least` can be multiplied before their product is 0. */
+/** `grouped` powers of at least `least` can be multiplied without an underflow to 0. */
 const [least, grouped] = [1e-15, 16]
 
 const flatnessOf = (power: Float64Array): number => {
@@ -90,7 +95,7 @@ const flatnessOf = (power: Float64Array): number => {
     sum += each
     tilted += each * (tilt[k] ?? 0)
     product *= each
-    // A logarithm costs more than all the rest here.
+    // One logarithm is taken for each group, because it costs more than all other steps here.
     if ((k - lowest) % grouped !== grouped - 1) continue
     logs += Math.log(product)
     product = 1
@@ -119,18 +124,18 @@ const peaksOf = (power: Float64Array): Peaks => {
 
 export type Stream = ReturnType<typeof make>
 
-/** The features of a stream of frames of 20 ms, each of any of our rates. */
+/** Computes the features of a stream of frames of 20 ms, each of any of our rates. */
 export const make = () => {
   const narrow = Narrow.make()
   const spectrum = Spectrum.make()
   /** The last 64 ms, in full scale. */
   const window = new Float64Array(Spectrum.size)
-  /** Of the high pass. */
+  /** The state of the high-pass filter. */
   let [before, kept] = [0, 0]
   let known: Peaks | null = null
 
   return {
-    /** The last 20 ms at 8 kHz as they were heard last, in full scale: lent. */
+    /** The last 20 ms at 8 kHz, in full scale; lent. */
     frame: (): Float64Array => window.subarray(Spectrum.size - Narrow.frameLength),
     next: (samples: Int16Array, rate: SampleRate): Features => {
       const frame = narrow.next(samples, rate)

@@ -1,35 +1,35 @@
 import { limits } from "./Limits.ts"
 
-/** What was said, from the first speech to the last, in milliseconds since the begin. */
+/** The far end's speech, from the first to the last, in milliseconds since the begin. */
 export interface Greeting {
   readonly from: number
   readonly to: number
   /** It has more than one sentence. */
   readonly hasPause: boolean
-  /** When speech began behind its last long pause, as when somebody asks again; null: it has no such pause. */
+  /** When speech began after its last long pause, as when a person asks again; null: it has no such pause. */
   readonly againFrom: number | null
 }
 
-/** What a frame of 20 ms is, as speech. */
+/** The properties of a frame of 20 ms that matter for speech. */
 export interface Frame {
   readonly isSpeech: boolean
-  /** For so long a tone has sounded. */
+  /** How long a tone has sounded. */
   readonly toneMs: number
-  /** Its level as that of noise is measured (`Features.whitened`). */
+  /** Its level, measured like noise (`Features.whitened`). */
   readonly noiseDbfs: number
 }
 
 export interface Talk {
-  /** Null: nobody has spoken. */
+  /** Null: the far end has not spoken. */
   readonly greeting: Greeting | null
-  /** Since the last speech, ring-back, or the begin. */
+  /** The time since the last speech, ring-back, or the begin. */
   readonly silenceMs: number
-  /** The noise before the greeting, and in the pause that goes on; null: nothing of it was heard. */
+  /** The noise before the greeting, and in the present pause; null: it was not measured. */
   readonly noiseBefore: number | null
   readonly noiseNow: number | null
-  /** It speaks as it did when it was answered: that may be over at once. */
+  /** Speech from before the answer has not ended since: it may end at once. */
   readonly isTail: boolean
-  /** When the greeting began that was going on when it was answered; null: none was. */
+  /** When the greeting began that was under way at the answer; null: none was. */
   readonly carriedFrom: number | null
 }
 
@@ -56,25 +56,28 @@ const spoken = (greeting: Greeting | null, atMs: number): Greeting => {
   }
 }
 
-/** A frame before the answer, which ends at `atMs`: a long pause parts what is said. */
+/** Takes a frame before the answer, which ends at `atMs`: a long pause ends the greeting. */
 export const early = (talk: Talk, { isSpeech }: Frame, atMs: number): Talk => {
   const silenceMs = isSpeech ? 0 : talk.silenceMs + frameMs
   const isOver = silenceMs > limits.earlyPause
   return { ...talk, silenceMs, greeting: isSpeech ? spoken(talk.greeting, atMs) : isOver ? null : talk.greeting }
 }
 
-/** It was answered at `atMs`: what was said counts when it goes on. */
+/** Takes the answer at `atMs`: earlier speech counts if it continues. */
 export const answered = ({ greeting, silenceMs }: Talk, atMs: number): Talk => ({
   ...begin,
   isTail: greeting !== null && greeting.to === atMs,
   carriedFrom: greeting !== null && silenceMs <= limits.carriedPause ? greeting.from - atMs : null
 })
 
-/** The mean of about 0.2 s, in which one loud frame counts for little: speech begins some frames before it is told. */
+/**
+ * The mean of about 0.2 s, in which one loud frame counts for little, because speech begins some frames before it is
+ * detected.
+ */
 const follow = (mean: number | null, dbfs: number): number =>
   mean === null ? dbfs : mean + (Math.min(dbfs, mean + 6) - mean) / 10
 
-/** A frame behind the answer, which ends at `atMs`. */
+/** Takes a frame after the answer, which ends at `atMs`. */
 export const hear = (talk: Talk, { isSpeech, noiseDbfs, toneMs }: Frame, atMs: number): Talk => {
   const isTail = talk.isTail && atMs <= limits.tail
   const silenceMs = isSpeech || toneMs >= limits.tone ? 0 : talk.silenceMs + frameMs
@@ -94,6 +97,6 @@ export const hear = (talk: Talk, { isSpeech, noiseDbfs, toneMs }: Frame, atMs: n
     : { ...heard, greeting: { ...greeting, from: carriedFrom }, carriedFrom: null }
 }
 
-/** The pause has a noise that was not there before the greeting: that of a recording, which is not over. */
+/** Whether the pause has a noise that was not there before the greeting: that of a recording, which is not over. */
 export const isRecording = ({ noiseBefore, noiseNow }: Talk): boolean =>
   noiseBefore !== null && noiseNow !== null && noiseNow >= noiseBefore + limits.recordingDb

@@ -1,62 +1,74 @@
-/** The limits that tell a person from a machine. */
+/** The limits that distinguish a person from a machine. */
 export interface Patience {
   readonly machineGreeting: number
   readonly pausedGreeting: number
-  /** By ascending greeting; the last one is longer than any. */
+  /** Sorted by ascending greeting; the last one is longer than any. */
   readonly waits: ReadonlyArray<{ readonly greeting: number; readonly silence: number }>
   readonly askedPause: number
   readonly askedGreeting: number
 }
 
 /**
- * The thresholds of machine detection, in milliseconds unless they name another unit, set by `test/bench/detect/Tune.ts`.
- * A person says a word or two and waits; a machine talks on. A greeting lasts from the first speech to the last, pauses
- * included.
+ * The thresholds of machine detection, in milliseconds unless they name another unit, set by
+ * `test/bench/detect/Tune.ts`. A person says a word or two and waits; a machine keeps talking. A greeting lasts from
+ * the first speech to the last, pauses included.
  */
 export const limits = {
-  /** So long a greeting is a machine's: one that pauses sooner than one in a single breath, as people at work have it. */
+  /**
+   * The length from which on a greeting is a machine's. It is shorter for a greeting with a pause, because people at
+   * work speak long ones in a single breath.
+   */
   machineGreeting: 4000,
   pausedGreeting: 3000,
-  /** So long a pause parts two sentences. */
+  /** A pause of this length separates two sentences. */
   sentencePause: 400,
-  /** Silence behind a greeting is a person's who waits: the longer, the more there was before. */
+  /** The silence after a greeting that marks a waiting person: the longer, the longer the greeting. */
   waits: [
     { greeting: 500, silence: 700 },
     { greeting: 700, silence: 900 },
     { greeting: Number.POSITIVE_INFINITY, silence: 1600 }
   ],
-  /** Behind so long a pause, what is said is a machine's from this length on: people ask again when nobody speaks. */
+  /**
+   * After a pause of `askedPause`, speech has to be this long to be a machine's, because people ask again when they get
+   * no answer.
+   */
   askedPause: 1200,
   askedGreeting: 700,
-  /** A pause that is louder by so many dB than what was before the greeting has the noise of a recording, which goes on. */
+  /**
+   * A pause that is this much louder than the time before the greeting has the noise of a recording, which has not
+   * ended.
+   */
   recordingDb: 6,
   recordingWait: 2500,
-  /** Below it, the greeting is that of a residence. */
+  /** A shorter greeting is that of a residence. */
   residenceGreeting: 1500,
-  /** A tone that sounds for so long is no silence: it is ring-back, or will be a beep. */
+  /** A tone of this length is not silence: it is ring-back, or will be a beep. */
   tone: 100,
-  /** Nobody speaks. */
+  /** The silence without any speech for the verdict `silence`. */
   silence: 5000,
-  /** Behind a ring-back tone: longer than its longest pause. */
+  /** The same after a ring-back tone: longer than its longest pause. */
   ringbackPause: 6500,
-  /** Nothing could be told. */
+  /** The time after which the verdict is `not_sure`. */
   total: 30_000,
-  /** What was being said when it was answered, and is over so soon, was not said by whoever answered. */
+  /** Speech that was under way at the answer and ends within this time was not spoken by the answering party. */
   tail: 300,
-  /** A greeting of before the answer goes on behind it, across such a pause, when it has gone on for so long. */
+  /**
+   * A greeting from before the answer continues after it, across a pause of up to `carriedPause`, once it has lasted
+   * `carriedBy`.
+   */
   carriedPause: 300,
   carriedBy: 1000,
-  /** So long a pause before the answer parts what was said. */
+  /** A pause of this length before the answer ends a greeting. */
   earlyPause: 1500,
-  /** Beeps are waited for so long behind the verdict. */
+  /** How long after the verdict a beep is waited for. */
   beepAfter: 30_000,
   beepShortest: 100,
   beepLongest: 1500,
-  /** Behind a beep no tone sounds for so long. */
+  /** How long no tone sounds after a beep. */
   beepQuiet: 60,
-  /** A melody is over when no tone has sounded for so long. */
+  /** How long no tone sounds until a melody is over. */
   melodyOver: 200,
-  /** The answering tone of a fax machine (ITU-T V.25): 2100 Hz. */
+  /** How long the fax answering tone of 2100 Hz (ITU-T V.25) has to sound. */
   faxAnswer: 1500,
   /** A calling fax machine (ITU-T T.30) beeps at 1100 Hz for 0.5 s, and again after 3 s. */
   faxCallAgain: 4000

@@ -6,19 +6,19 @@ import * as Signals from "./Signals.ts"
 import * as Tones from "./Tones.ts"
 import * as Voice from "./Voice.ts"
 
-/** Who or what answered. `silence`: nobody spoke. `not_sure`: it went on too long to tell. */
+/** The kind of party that answered. `silence`: no speech. `not_sure`: no decision in time. */
 export type Verdict = "human_residence" | "human_business" | "machine" | "fax" | "silence" | "not_sure"
 
-/** What detection tells, in its order. Times in milliseconds since its begin. */
+/** A result of detection, in order. Times are in milliseconds since its begin. */
 export type Finding =
-  /** Once. `hasBeep`: it is known by a beep, which is not told again. */
+  /** Comes once. `hasBeep`: the verdict follows from a beep, which is not reported again. */
   | { readonly type: "verdict"; readonly verdict: Verdict; readonly hasBeep: boolean; readonly atMs: number }
-  /** A beep behind the verdict: once, a machine, whatever the verdict was. */
+  /** A beep after the verdict, which proves a machine whatever the verdict was. Comes once. */
   | { readonly type: "beep"; readonly atMs: number }
-  /** Nothing more is told. */
+  /** The last finding. */
   | { readonly type: "done"; readonly atMs: number }
 
-/** What a frame of 20 ms says to the rules. */
+/** The input of the rules from a frame of 20 ms. */
 export interface Frame {
   readonly isSpeech: boolean
   readonly noiseDbfs: number
@@ -26,9 +26,9 @@ export interface Frame {
 }
 
 export interface Rules {
-  /** Before the answer nothing is told. */
+  /** Nothing is reported before the answer. */
   readonly isAnswered: boolean
-  /** Since the begin, and from the answer on since that. */
+  /** The time since the begin, and from the answer on since the answer. */
   readonly atMs: number
   readonly talk: Greeting.Talk
   readonly signals: Signals.Signals
@@ -46,8 +46,9 @@ export const begin: Rules = {
 }
 
 /**
- * The far end has answered. What came before tells little: ring-back, or a tune in its place, ends with the answer. But a
- * special information tone tells that no person was reached, and a greeting that goes on began when it began.
+ * The far end has answered. Most of the sound before says little: ring-back, or a tune in its place, ends with the
+ * answer. But a special information tone means that no person was reached, and a greeting that continues keeps its
+ * beginning.
  */
 export const answered = ({ atMs, signals, talk }: Rules): Rules => ({
   ...begin,
@@ -57,21 +58,21 @@ export const answered = ({ atMs, signals, talk }: Rules): Rules => ({
 })
 
 const lengthOf = ({ from, to }: Greeting.Greeting): number => to - from
-/** What was said since its last long pause, or all of it. */
+/** The length of the speech since the last long pause, or of the whole greeting. */
 const lastOf = ({ againFrom, from, to }: Greeting.Greeting): number => to - (againFrom ?? from)
 
-/** Silence that a person waits behind a greeting. */
+/** How long a person waits in silence after a greeting. */
 const waitBehind = ({ waits }: Patience, greeting: Greeting.Greeting): number =>
   waits.find((wait) => lastOf(greeting) < wait.greeting)?.silence ?? 0
 
-/** It is so long as no person's is. */
+/** Whether it is longer than a person's. */
 const isMachines = (greeting: Greeting.Greeting, patience: Patience): boolean => {
   const { againFrom, hasPause } = greeting
   if (againFrom !== null && lastOf(greeting) < patience.askedGreeting) return false
   return lengthOf(greeting) >= (hasPause ? patience.pausedGreeting : patience.machineGreeting)
 }
 
-/** What can be said by now; null: nothing yet. */
+/** Returns the verdict so far; null: none yet. */
 const judge = ({ atMs, signals, talk }: Rules, isBeep: boolean, patience: Patience): Verdict | null => {
   const { faxCallAtMs, faxMs, isIntercepted } = signals
   const { greeting, silenceMs } = talk
@@ -88,7 +89,7 @@ const judge = ({ atMs, signals, talk }: Rules, isBeep: boolean, patience: Patien
   return atMs >= limits.total ? "not_sure" : null
 }
 
-/** What is known of one more frame, and whether a beep is certain by it. */
+/** Adds a frame to the state; also returns whether it makes a beep certain. */
 const hear = (rules: Rules, { isSpeech, noiseDbfs, tone }: Frame): readonly [Rules, boolean] => {
   const atMs = rules.atMs + Greeting.frameMs
   const said = (rules.isAnswered ? Greeting.hear : Greeting.early)(
@@ -101,7 +102,7 @@ const hear = (rules: Rules, { isSpeech, noiseDbfs, tone }: Frame): readonly [Rul
   return [{ ...rules, atMs, talk, signals }, certain === "beep"]
 }
 
-/** One frame. */
+/** Takes one frame. */
 export const step = (
   rules: Rules,
   frame: Frame,
@@ -122,7 +123,7 @@ export const step = (
   if (verdict === null) return [heard, []]
   const isFaxCall = heard.signals.faxCallAtMs !== null && heard.talk.greeting === null
   const hasBeep = verdict === "machine" && (isBeep || isFaxCall)
-  // A fax machine does not take messages, and behind a beep there is no other.
+  // A fax machine takes no messages, and there is only one beep.
   const isDone = verdict === "fax" || hasBeep
   return [
     { ...heard, verdict: { verdict, atMs }, isDone },
@@ -131,26 +132,26 @@ export const step = (
 }
 
 /**
- * Speech begins sooner and ends sooner than for others who listen, because pauses are measured here. What is faint begins
- * none: those who answer speak into the telephone.
+ * Speech begins and ends sooner than for other detectors, because pauses are measured here. Faint sound does not begin
+ * speech, because a person who answers speaks into the telephone.
  */
 export const voice: Voice.Options = { onsetMs: 80, hangoverMs: 100, rangeDb: 22, beginDbfs: -42 }
 
 export type Machine = ReturnType<typeof make>
 
-/** The detection of one call, guide/detection.md: hears frames of 20 ms of any of our rates. */
+/** The detection of one call, guide/detection.md: takes frames of 20 ms of any of our rates. */
 export const make = () => {
   const features = Features.make()
   const speech = Voice.judge(voice)
   const tones = Tones.make()
   let rules = begin
   return {
-    /** What it heard so far was early media; nothing was told of it. */
+    /** The sound so far was early media, about which nothing was reported. */
     answered: (): void => {
       rules = answered(rules)
       speech.restart()
     },
-    /** `samples`: 20 ms at `rate`, which are only read. What is known by them. */
+    /** Takes 20 ms of `samples` at `rate`, which are only read. Returns the findings of this frame. */
     hear: (samples: Int16Array, rate: SampleRate): ReadonlyArray<Finding> => {
       const heard = features.next(samples, rate)
       const [next, findings] = step(rules, {

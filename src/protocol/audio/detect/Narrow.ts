@@ -1,11 +1,11 @@
 import type { SampleRate } from "../SampleRate.ts"
 
-/** The rate at which detectors listen: what tells a voice from a tone is below 4 kHz. */
+/** The rate of all detectors: the differences between a voice and a tone are below 4 kHz. */
 export const detectRate = 8000
-/** Samples of 20 ms at that rate. */
+/** The samples of 20 ms at that rate. */
 export const frameLength = 160
 
-/** Taps for each sample that is left out; 40 dB down at 4.6 kHz. */
+/** The taps for each input sample of an output sample; 40 dB down at 4.6 kHz. */
 const tapsEach = 10
 
 /** A windowed sinc (Hamming) with its corner at 3.7 kHz. */
@@ -24,14 +24,14 @@ const filterOf = (factor: number): Float64Array => {
 export type Narrow = ReturnType<typeof make>
 
 /**
- * A stream of frames of 20 ms, each of any of our rates, as frames of 8 kHz. What comes out lags by 0.6 ms; where the
- * rate changes, up to 1.3 ms sound wrong.
+ * Converts a stream of frames of 20 ms, each of any of our rates, to 8 kHz. The output lags by 0.6 ms; at a change of
+ * the rate, up to 1.3 ms are distorted.
  */
 export const make = () => {
   const out = new Float64Array(frameLength)
   let rate: SampleRate = detectRate
   let taps: Float64Array = new Float64Array(0)
-  /** What the filter still needs, then the frame. */
+  /** The earlier samples that the filter needs, then the frame. */
   let buffer = new Float64Array(0)
 
   const begin = (next: SampleRate): void => {
@@ -42,7 +42,9 @@ export const make = () => {
   }
 
   return {
-    /** `samples`: 20 ms at `at`; what is missing is silence. The result is lent until the next call. */
+    /**
+     * Takes 20 ms of `samples` at the rate `at`; missing samples are silence. The result is lent until the next call.
+     */
     next: (samples: Int16Array, at: SampleRate): Float64Array => {
       if (at === detectRate) {
         for (let i = 0; i < frameLength; i++) out[i] = samples[i] ?? 0

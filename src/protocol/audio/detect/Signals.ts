@@ -9,24 +9,24 @@ const isSit = ({ hz, ms }: Tones.Tone, index: number): boolean =>
 
 const isFaxAnswer = ({ hz }: Tones.Tone): boolean => Math.abs(hz - 2100) <= 25
 const isFaxCall = ({ hz, ms }: Tones.Tone): boolean => Math.abs(hz - 1100) <= 40 && ms >= 400 && ms <= 600
-/** Ring-back of one frequency; nobody has spoken yet. */
+/** Ring-back of one frequency, if it comes before any speech. */
 const isRingback = ({ hz, ms }: Tones.Tone): boolean => hz >= 380 && hz <= 490 && ms >= 300
 const isBeep = ({ hz, ms }: Tones.Tone): boolean =>
   hz >= 380 && hz <= 2050 && ms >= limits.beepShortest && ms <= limits.beepLongest
 
-/** What tones have told so far. */
+/** The signals that were found in tones so far. */
 export interface Signals {
-  /** So long the answering tone of a fax machine has sounded. */
+  /** How long the fax answering tone has been heard. */
   readonly faxMs: number
-  /** When a beep was heard that may be the first of a calling fax machine; null: none was. */
+  /** When a beep ended that may be the first of a calling fax machine; null: none did. */
   readonly faxCallAtMs: number | null
-  /** So many tones of a special information tone were heard. */
+  /** How many tones of a special information tone were heard in a row. */
   readonly sits: number
-  /** All of them were. */
+  /** Whether all three were heard. */
   readonly isIntercepted: boolean
-  /** A tone that ended and may have been a beep, if none follows at once; null: none. */
+  /** A tone that ended and may be a beep, if no other follows at once; null: none. */
   readonly candidate: Tones.Tone | null
-  /** One tone has followed another at once: that is music or a signal of the network, and no beep. */
+  /** One tone has followed another at once: that is music or a network signal, and not a beep. */
   readonly isMelody: boolean
 }
 
@@ -39,10 +39,10 @@ export const begin: Signals = {
   isMelody: false
 }
 
-/** It was answered: a special information tone tells that no person was reached, whenever it came. */
+/** The far end has answered: a special information tone means that no person was reached, whenever it came. */
 export const answered = ({ isIntercepted, sits }: Signals): Signals => ({ ...begin, isIntercepted, sits })
 
-/** What is certain by this frame. */
+/** The signal that this frame makes certain. */
 export type Certain = "beep" | "ringback" | null
 
 const sitsOf = (sits: number, { ended, quietMs }: Tones.Heard): number => {
@@ -51,7 +51,7 @@ const sitsOf = (sits: number, { ended, quietMs }: Tones.Heard): number => {
   return isSit(ended, 0) ? 1 : 0
 }
 
-/** The tones of a frame that ends at `atMs`. `hasGreeting`: somebody has spoken. */
+/** Takes the tones of a frame that ends at `atMs`. `hasGreeting`: the far end has spoken. */
 export const hear = (
   signals: Signals,
   tone: Tones.Heard,
@@ -64,7 +64,7 @@ export const hear = (
   const before = ended ?? signals.candidate
   const follows = now !== null && before !== null && before.ms >= limits.beepShortest
   const isMelody = quietMs <= limits.melodyOver && (signals.isMelody || follows)
-  // What sounded when it was answered is no beep of it.
+  // A tone that began before the answer is not a beep of the answering party.
   const beep = ended !== null && ended.ms + endedAgoMs <= atMs ? ended : signals.candidate
   const candidate = now === null && !isMelody ? beep : null
   const heard: Signals = {

@@ -1,32 +1,32 @@
 /**
- * Who speaks in a room, told frame by frame and cheaply, because it is asked of every member all the time. A member
- * speaks when what it says stands out of its own noise, and some of that is voiced: breath, clicks and a noise that
- * swells are loud, but not periodic. (`Voice` is the judge for one leg, at ten times the cost.)
+ * Detects which members of a room speak, frame by frame and cheaply, because every member is examined all the time. A
+ * member speaks when its sound exceeds its own noise, and some of that is voiced: breath, clicks and a noise that
+ * swells are loud, but not periodic. (`Voice` is the detector for one leg, at ten times the cost.)
  */
 
-/** What is louder than the noise by 11 dB opens the gate; it stays open down to 6 dB. */
+/** Sound that is louder than the noise by 11 dB opens the gate; it stays open down to 6 dB. */
 const [opens, keeps] = [3.5, 2]
-/** Nothing quieter opens the gate, or keeps it open: RMS of a frame whose high parts are raised. */
+/** The least level that opens the gate, or keeps it open: RMS of a frame with high frequencies raised. */
 const [leastOpening, leastKeeping] = [40, 24]
-/** The noise is the least of five blocks of 500 ms; it falls at once, and rises by so much a frame. */
+/** The noise is the least of five blocks of 500 ms; it falls at once, and rises by this factor a frame. */
 const [blocks, blockFrames, rise] = [5, 25, 1.05]
 const preEmphasis = 0.9
 
-/** What decides is counted over the last 20 frames. */
+/** Decisions count over the last 20 frames. */
 const seen = (1 << 20) - 1
 const [openToStart, voicedToStart, voicedToGoOn] = [10, 4, 2]
-/** So many frames without a sign of speech are its end. */
+/** How many frames without a sign of speech end it. */
 const framesToEnd = 30
 
-/** A voice repeats itself: after 2.5 to 12.5 ms it is like itself by so much. At 4 kHz. */
+/** A voice is periodic: with a lag of 2.5 to 12.5 ms it correlates with itself at least this much. At 4 kHz. */
 const likeness = 0.6
 const [shortestLag, longestLag] = [10, 50]
 const coarseLength = 80
 const fineLength = 160
 
-/** Cells of the numbers with fractions: in a variable each change of one would be allocated. */
+/** Cells for the numbers with fractions, because each change of one in a variable would be allocated. */
 const [noiseCell, blockCell, beforeCell, firstBlock] = [0, 1, 2, 3]
-/** Until it is known, the noise is low. */
+/** The noise that is assumed at first, which is low. */
 const firstNoise = 12
 
 const bitsIn = (word: number): number => {
@@ -36,17 +36,17 @@ const bitsIn = (word: number): number => {
 }
 
 export interface Speaking {
-  /** The next 20 ms, at any of our rates, which are only read. Whether they are part of speech. */
+  /** Takes the next 20 ms, at any of our rates, which are only read. Returns whether they are part of speech. */
   readonly hear: (samples: Int16Array) => boolean
-  /** As `hear`, of 20 ms in which nothing came: no speech, and nothing to learn of the noise. */
+  /** Takes 20 ms without sound: no speech, and no information about the noise. Returns as `hear`. */
   readonly miss: () => boolean
-  /** RMS of the last frame, its high parts raised. */
+  /** The RMS of the last frame with high frequencies raised. */
   readonly level: () => number
-  /** Whether the last frame stood out of the noise. */
+  /** Whether the last frame exceeded the noise. */
   readonly isOpen: () => boolean
-  /** What sounds now, up to the next frame that does not stand out, is no speech: a digit. */
+  /** Ignores the present sound as a digit, up to the next frame that does not exceed the noise. */
   readonly ignore: () => void
-  /** Nothing was said so far; the noise is the same. */
+  /** Forgets earlier speech; the noise stays the same. */
   readonly restart: () => void
 }
 
@@ -55,7 +55,7 @@ export const make = (): Speaking => {
   const cells = new Float64Array(firstBlock + blocks).fill(Number.POSITIVE_INFINITY)
   cells[noiseCell] = firstNoise
   cells[beforeCell] = 0
-  /** The last frames at 4 kHz: the present one behind as much of the one before as the longest lag asks for. */
+  /** The last frames at 4 kHz: the end of the one before, as long as the longest lag, then the present one. */
   const coarse = new Float32Array(longestLag + coarseLength)
   let framesOfBlock = 0
   let block = 0
@@ -68,7 +68,7 @@ export const make = (): Speaking => {
   let framesWithout = 0
   let isSpeaking = false
 
-  /** The mean of so many samples from `from` on. */
+  /** The mean of `count` samples from `from` on. */
   const meanOf = (samples: Int16Array, from: number, count: number): number => {
     let sum = 0
     for (let i = from; i < from + count; i++) sum += samples[i] ?? 0
@@ -111,7 +111,7 @@ export const make = (): Speaking => {
     let power = 0
     for (let i = 0; i < coarseLength; i++) power += (coarse[longestLag + i] ?? 0) ** 2
     if (power === 0) return false
-    /** Of what lies `lag` before. */
+    /** The power of the stretch `lag` samples before. */
     let lagged = 0
     for (let i = 0; i < coarseLength; i++) lagged += (coarse[longestLag - shortestLag + 1 + i] ?? 0) ** 2
     for (let lag = shortestLag; lag <= longestLag; lag++) {

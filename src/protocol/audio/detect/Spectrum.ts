@@ -16,16 +16,19 @@ const reversed = Uint16Array.from({ length: half }, (_, i) => {
 
 export type Spectrum = ReturnType<typeof make>
 
-/** The power of 512 samples in each bin, behind a Hann window; a sine of amplitude 1 comes to 1 over its main lobe. */
+/**
+ * Computes the power of 512 samples in each bin, with a Hann window; a sine of amplitude 1 sums up to 1 over its main
+ * lobe.
+ */
 export const make = () => {
   const re = new Float64Array(half)
   const im = new Float64Array(half)
   const power = new Float64Array(bins)
-  /** Of the window, and of both halves of the spectrum: a sine has half of its amplitude squared in each. */
+  /** The scale of the window and of both halves of the spectrum: a sine has half of its squared amplitude in each. */
   const scale = 4 / (size * hann.reduce((sum, each) => sum + each * each, 0))
 
   /**
-   * A complex transform of 256 points, in place, over what stands in bit-reversed order. The step of span 1 has no
+   * Runs a complex transform of 256 points, in place, over input in bit-reversed order. The step of span 1 has no
    * factors.
    */
   const transform = (): void => {
@@ -60,9 +63,9 @@ export const make = () => {
   }
 
   return {
-    /** `samples`: 512 of them. The result is lent until the next call. */
+    /** Takes 512 `samples`. The result is lent until the next call. */
     of: (samples: Float64Array): Float64Array => {
-      // Even samples as the real part and odd ones as the imaginary part: half the work for real input.
+      // Even samples are the real part and odd ones the imaginary part, which halves the work for real input.
       for (let i = 0; i < half; i++) {
         const to = reversed[i] ?? 0
         re[to] = (samples[2 * i] ?? 0) * (hann[2 * i] ?? 0)

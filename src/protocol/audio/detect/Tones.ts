@@ -3,38 +3,38 @@ import type { Features, Peaks } from "./Features.ts"
 /** A single tone that sounds or has sounded. */
 export interface Tone {
   readonly hz: number
-  /** How long, to about 20 ms. */
+  /** Its duration, to about 20 ms. */
   readonly ms: number
 }
 
-/** What became of tones in a frame. */
+/** The tones in a frame. */
 export interface Heard {
-  /** It sounds now, for so long already; null: none does. */
+  /** The tone that sounds now, with its duration so far; null: none does. */
   readonly now: Tone | null
-  /** It is over for certain; null: none is. */
+  /** The tone whose end is certain now; null: none. */
   readonly ended: Tone | null
-  /** So long ago that one ended. */
+  /** How long ago that tone ended. */
   readonly endedAgoMs: number
-  /** For so long a tone has sounded, single or double. */
+  /** How long a tone has sounded, single or double. */
   readonly soundMs: number
-  /** For so long none has. */
+  /** How long no tone has sounded. */
   readonly quietMs: number
 }
 
 const frameMs = 20
 
-/** What is quieter is no tone. */
+/** Quieter sound is not taken for a tone. */
 export const leastDbfs = -45
-/** So much of the energy is in one sine, or in one and its octave. */
+/** The least share of the energy in one sine, or in one and its octave. */
 const share = 0.85
 /** A tone keeps its frequency and its level. */
 const steadyHz = 8
 const steadyDb = 6
-/** What a lost packet makes of a tone is it, still, for so many frames. */
+/** For this many frames a tone continues through the distortion of a lost packet. */
 const mostLost = 5
 const [lowest, highest] = [350, 2200]
 
-/** Two sines as near as those of ring-back make a wider peak, in bins squared. */
+/** The widest peak of one sine, in bins squared: two sines as near as those of ring-back are wider. */
 const mostSpread = 1.2
 
 const isSingle = ({ first, firstShare, second, secondShare, spread }: Peaks): boolean =>
@@ -60,9 +60,9 @@ export const make = () => {
   }
 
   return (features: Features): Heard => {
-    // Faint frames need no spectrum: the most of them are silence.
+    // Faint frames need no spectrum: most of them are silence.
     const peaks = features.dbfs < leastDbfs - 6 ? null : features.peaks()
-    // Noise of the street and the mains is below.
+    // Noise of the street and the mains is below `lowest`.
     const isTonal = peaks !== null && peaks.first >= lowest && peaks.firstShare + peaks.secondShare >= share
     soundMs = isTonal ? soundMs + frameMs : 0
     quietMs = isTonal ? 0 : quietMs + frameMs
@@ -79,7 +79,7 @@ export const make = () => {
     frames += 1 + lost
     lost = 0
     dbfs = goesOn ? Math.max(dbfs, peaks.dbfs) : peaks.dbfs
-    // Its first frame is half filled, and tells its frequency less well than the next.
+    // The window is half filled in its first frame, which gives the frequency less exactly than the next.
     hz = goesOn && frames > 2 ? hz + (peaks.first - hz) / frames : peaks.first
     return { now: { hz, ms: frames * frameMs }, ended, endedAgoMs, soundMs, quietMs }
   }

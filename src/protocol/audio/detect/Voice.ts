@@ -1,49 +1,50 @@
 import type { SampleRate } from "../SampleRate.ts"
 import * as Features from "./Features.ts"
 
-/** When somebody speaks, and when no longer. Milliseconds, counted in frames of 20. */
+/** When speech begins and ends. Milliseconds, counted in frames of 20. */
 export interface Options {
-  /** So much sound like a voice begins speech. Below 100 a tone or noise may begin it too. */
+  /** How much sound like a voice begins speech. Below 100 a tone or noise may begin it too. */
   readonly onsetMs?: number
-  /** So long without any, speech is over. */
+  /** How long a time without any ends speech. */
   readonly hangoverMs?: number
   /**
-   * What is so much quieter than the loudest speech so far is not said by the same speaker, but by others around; absent:
-   * all that speak count.
+   * Sound that is quieter than the loudest speech so far by more than this is not from the same speaker, but from
+   * others around; absent: all speech counts.
    */
   readonly rangeDb?: number
-  /** Speech does not begin with what is quieter; it goes on down to `leastDbfs`. */
+  /** The least level that begins speech; it continues down to `leastDbfs`. */
   readonly beginDbfs?: number
 }
 
-/** What suits most: a syllable begins speech, and the pauses between syllables do not end it. */
+/** The usual values: a syllable begins speech, and the pauses between syllables do not end it. */
 export const defaults = { onsetMs: 100, hangoverMs: 200 } as const
 
 const frameMs = 20
 
-/** What is quieter is no speech. */
+/** Quieter sound is not taken for speech. */
 export const leastDbfs = -46
-/** Speech is so much louder than the noise around it. */
+/** How much louder than the surrounding noise speech has to be. */
 export const aboveNoiseDb = 9
 
-/** The noise: what a tenth of the last 1.5 s lies below. */
+/** The noise is the level that a tenth of the last 1.5 s is below. */
 const noiseFrames = 75
 const noiseShare = 0.1
 
 /**
- * Tones: so much of the energy is in one or two sines, and one of them moves by no more from one frame to the next. Two
- * harmonics of a low voice, or the first of a high one, may hold as much; but a voice moves.
+ * A tone has at least this share of the energy in one or two sines, and one of them moves by no more than `steadyHz`
+ * from one frame to the next. Two harmonics of a low voice, or the first of a high one, may hold as much; but a voice
+ * moves.
  */
 const tonalShare = 0.97
 const steadyHz = 2
-/** Noise: no part of the spectrum stands out. A hiss of speech is like that, too, but does not last. */
+/** Noise has no dominant part in its spectrum. A hiss of speech is similar, but does not last. */
 const flatShare = 0.45
-/** The loudest speech is forgotten by so many dB a frame: 3 dB a second. */
+/** How many dB a frame the level of the loudest speech is forgotten: 3 dB a second. */
 const forgotten = 0.06
-/** Speech that has begun may sound like a tone or noise for so long: a held vowel, a hiss. */
+/** For how many frames speech that has begun may sound like a tone or noise: a held vowel, a hiss. */
 const unlikeFrames = 12
 
-/** The level that a share of the last frames lies below, in whole dB. */
+/** Finds the level that a share of the last frames is below, in whole dB. */
 const floor = () => {
   const ring = new Int16Array(noiseFrames)
   const counts = new Uint16Array(-Features.silence + 1)
@@ -64,7 +65,7 @@ const floor = () => {
   }
 }
 
-/** Tells frame by frame whether the last 64 ms are a tone or noise rather than a voice; null: nothing is heard. */
+/** Decides frame by frame whether the last 64 ms are a tone or noise rather than a voice; null: silence. */
 const unlikeness = () => {
   let before: Features.Peaks | null = null
   return (peaks: Features.Peaks | null): boolean => {
@@ -72,7 +73,7 @@ const unlikeness = () => {
     before = peaks
     if (peaks === null) return false
     const { first, firstShare, flatness, second, secondShare } = peaks
-    // Of two sines that are equally strong, now the one and now the other is the first.
+    // Either of two equally strong sines may be the first.
     const isSteady = Math.abs(first - was) <= steadyHz || Math.abs(second - was) <= steadyHz
     return (isSteady && firstShare + secondShare >= tonalShare) || flatness >= flatShare
   }
@@ -81,9 +82,9 @@ const unlikeness = () => {
 export type Judge = ReturnType<typeof judge>
 
 /**
- * Tells from the features of each frame whether somebody speaks. A frame counts when it is above `leastDbfs`, stands
- * out of the noise by `aboveNoiseDb`, and is neither tone nor noise. Speech begins with `onsetMs` of such frames, and is
- * over `hangoverMs` behind the last.
+ * Decides from the features of each frame whether it is speech. A frame counts when it is above `leastDbfs`, exceeds
+ * the noise by `aboveNoiseDb`, and is neither tone nor noise. Speech begins with `onsetMs` of such frames, and ends
+ * `hangoverMs` after the last.
  */
 export const judge = ({
   beginDbfs = leastDbfs,
@@ -126,7 +127,10 @@ export const judge = ({
       if (!isSpeech && quiet >= hangover) run = 0
       return isSpeech
     },
-    /** Somebody else may speak from here on: what was said before is over, and nobody was loud. The noise is the same. */
+    /**
+     * Begins anew, because another speaker may follow: earlier speech is over, and its loudest level is forgotten. The
+     * noise stays the same.
+     */
     restart: (): void => {
       isSpeech = false
       run = 0
@@ -138,15 +142,16 @@ export const judge = ({
 export type Voice = ReturnType<typeof make>
 
 /**
- * Voice activity: tells of each frame of 20 ms whether somebody speaks. Pure; frames may change their rate.
+ * Voice activity detection: decides for each frame of 20 ms whether it is speech. Pure; frames may change their rate.
  *
- * Ring-back, digits, other steady tones and steady noise down from -36 dBFS are no speech. Music and a crowd may be.
+ * Ring-back, digits, other steady tones and steady noise down from -36 dBFS are not taken for speech. Music and a crowd
+ * may be.
  */
 export const make = (options: Options = {}) => {
   const features = Features.make()
   const judged = judge(options)
   return {
-    /** `samples`: 20 ms at `rate`, which are only read. */
+    /** Takes 20 ms of `samples` at `rate`, which are only read. */
     hear: (samples: Int16Array, rate: SampleRate): boolean => judged.isSpeech(features.next(samples, rate))
   }
 }
