@@ -1,19 +1,19 @@
 /**
- * The E-model, ITU-T G.107: what people would say of a conversation over a path of so much loss and delay.
+ * The E-model, ITU-T G.107: how people would rate a conversation over a path with this loss and delay.
  *
- * All else is as the recommendation's table 2 has it by default (loudness, room noise, echo loss), so an undisturbed
- * path has the rating 93.2. The scale is that of narrow-band speech; the advantage factor A is 0.
+ * All other parameters have the defaults of the recommendation's table 2 (loudness, room noise, echo loss), so an
+ * undisturbed path has the rating 93.2. The scale is that of narrow-band speech; the advantage factor A is 0.
  */
 export interface Path {
   /** From mouth to ear, in milliseconds. */
   readonly oneWayDelayMs: number
   /** The share of speech that was lost on the way or came too late, 0 to 1. */
   readonly loss: number
-  /** How losses bunch: 1 where they are independent, above it in bursts. */
+  /** How losses bunch: 1 if they are independent, more in bursts. */
   readonly burstRatio?: number
 }
 
-/** What a codec does to speech, ITU-T G.113 appendix I. */
+/** The effect of a codec on speech, ITU-T G.113 appendix I. */
 export interface Impairment {
   /** The equipment impairment factor without loss. */
   readonly ie: number
@@ -58,7 +58,7 @@ const noise = ((): number => {
 /** Equation 7-2: the basic signal-to-noise ratio. */
 const signal = 15 - 1.5 * (slr + noise)
 
-/** Equations 7-8 to 7-17: what comes with the voice, whatever the delay. */
+/** Equations 7-8 to 7-17: the impairments that come with the voice, whatever the delay. */
 const simultaneous = ((): number => {
   const loud = (olr + 0.2 * (64 + noise - rlr)) / 8
   const tooLoud = 20 * ((1 + loud ** 8) ** (1 / 8) - loud)
@@ -86,7 +86,7 @@ const delayImpairment = (ms: number): number => {
   return ofTalker + ofListener + ofDelay
 }
 
-/** Equation 7-29: what a codec loses with the packets. */
+/** Equation 7-29: the impairment of a codec with this loss. */
 const lossImpairment = ({ bpl, ie }: Impairment, { burstRatio = 1, loss }: Path): number => {
   const percent = 100 * loss
   return ie + (95 - ie) * (percent / (percent / burstRatio + bpl))

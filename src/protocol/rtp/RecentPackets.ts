@@ -1,26 +1,31 @@
 import * as RtpPacket from "./RtpPacket.ts"
 import { timestampDistance } from "./SequenceNumber.ts"
 
-/** A datagram that was copied; its header may be written over, what was read from it stays. */
+/** A datagram that was copied. Its header may be overwritten; the fields that were read from it stay. */
 export interface Recent extends RtpPacket.RtpPacket {
-  /** In clock units. */
+  /** The duration in clock units. */
   readonly duration: number
 }
 
-/** As many as can wait in a jitter buffer, and some that were played: 240 ms in packets of 10 ms, and 80 ms. */
+/** The packets that can wait in a jitter buffer, and some that were played: 240 ms in packets of 10 ms, and 80 ms. */
 export const most = 32
-/** A longer datagram is not kept: the longest frame of a codec, and what may stand in front of it and behind it. */
+/**
+ * A longer datagram is not kept. The limit is the longest frame of a codec, with possible fields before and after it.
+ */
 export const mostOctets = 2304
-/** In front of each: how long its sound lasts, and when it came (microseconds, wraps), 32 bits each; its length, 16 bits. */
+/**
+ * The note before each packet: the duration of its sound, and its time of arrival (microseconds, wraps), 32 bits each;
+ * its length, 16 bits.
+ */
 const noteOctets = 10
-/** Room for a packet of G.711, which begins where the memory of the one before has ended in the processor's lines of 64. */
+/** The room of a packet of G.711, rounded up to the processor's cache lines of 64. */
 const leastRoom = 192
 
 export type RecentPackets = ReturnType<typeof make>
 
 /**
- * The packets of sound of one stream that came last, in one piece of memory that is used again: a packet that comes costs
- * a copy, and is read again only when somebody asks for it.
+ * The newest packets of sound of one stream, in one piece of memory that is reused: a packet that comes costs only a
+ * copy, and is parsed on demand.
  */
 export const make = () => {
   let memory = new Uint8Array(0)
@@ -42,7 +47,7 @@ export const make = () => {
     memory[at + 3] = value
   }
 
-  /** Gives each packet so much room. */
+  /** Gives each packet room for this many octets. */
   const widen = (octets: number): void => {
     const [before, width] = [memory, room]
     room = Math.max(leastRoom, Math.ceil((noteOctets + octets) / 64) * 64)
@@ -50,7 +55,7 @@ export const make = () => {
     if (width > 0) for (let i = 0; i < most; i++) memory.set(before.subarray(i * width, (i + 1) * width), i * room)
   }
 
-  /** So many packets before the last one. */
+  /** The place of the packet `back` before the last one. */
   const placeOf = (back: number): number => ((next - 1 - back + 2 * most) % most) * room
 
   const kept = (back: number): Recent | null => {
@@ -60,14 +65,14 @@ export const make = () => {
     return typeof packet === "string" ? null : { ...packet, duration: word(at) }
   }
 
-  /** In the order of their timestamps. */
+  /** Sorts the packets by their timestamps. */
   const ordered = (): ReadonlyArray<Recent> =>
     Array.from({ length: count }, (_, i) => kept(count - 1 - i))
       .filter((packet) => packet !== null)
       .sort((one, other) => timestampDistance(other.timestamp, one.timestamp))
 
   return {
-    /** Keeps a datagram that holds a packet, and whose sound lasts so many clock units. False: it is too long. */
+    /** Keeps a datagram with one packet, whose sound lasts `duration` clock units. False: it is too long. */
     add: (datagram: Uint8Array, duration: number, now: number): boolean => {
       const { length } = datagram
       if (length > mostOctets) return false
@@ -82,15 +87,18 @@ export const make = () => {
       if (count < most) count++
       return true
     },
-    /** When the one came that stands so many before the last, to the microsecond; `near` is within half an hour of it. */
+    /** When the packet `back` before the last one came, to the microsecond; `near` is within half an hour of it. */
     cameAt: (back: number, near: number): number =>
       near + ((word(placeOf(back) + 4) - (Math.round(near * 1000) >>> 0)) | 0) / 1000,
-    /** All that are kept. */
+    /** All packets that are kept. */
     ordered,
-    /** Those whose sound begins at this timestamp or later. */
+    /** Returns the packets whose sound begins at this timestamp or later. */
     since: (timestamp: number): ReadonlyArray<Recent> =>
       ordered().filter((one) => timestampDistance(timestamp, one.timestamp) >= 0),
-    /** The last ones up to this timestamp, or up to the newest, that follow each other without a gap; `units` long or less. */
+    /**
+     * Returns the last packets that follow each other without a gap, up to the timestamp `until`, or up to the newest,
+     * and about `units` long.
+     */
     run: (units: number, until: number | null = null): ReadonlyArray<Recent> => {
       const row: Array<Recent> = []
       let end: number | null = until
@@ -105,7 +113,7 @@ export const make = () => {
       }
       return row.toReversed()
     },
-    /** Another stream begins. */
+    /** Forgets all packets, because another stream begins. */
     clear: (): void => {
       next = 0
       count = 0

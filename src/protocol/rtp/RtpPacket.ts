@@ -1,19 +1,19 @@
-/** What the header of an RTP data packet says that is not about its layout, RFC 3550 section 5.1. */
+/** The fields in the header of an RTP data packet that are not about its layout, RFC 3550 section 5.1. */
 export interface RtpHeader {
   /** 0 to 127. */
   readonly payloadType: number
   readonly marker: boolean
   /** Wraps at 2^16. */
   readonly sequenceNumber: number
-  /** In media clock units, wraps at 2^32. */
+  /** The timestamp in media clock units, wraps at 2^32. */
   readonly timestamp: number
   /** Unsigned 32 bits. */
   readonly ssrc: number
 }
 
-/** One RTP data packet in the datagram that brought it; the payload lies between the offsets, without padding. */
+/** One RTP data packet in the datagram that brought it; the payload is between the offsets, without padding. */
 export interface RtpPacket extends RtpHeader {
-  /** They are lent: whoever keeps them longer copies them. */
+  /** Lent: code that keeps them longer copies them. */
   readonly bytes: Uint8Array
   readonly payloadStart: number
   readonly payloadEnd: number
@@ -21,7 +21,7 @@ export interface RtpPacket extends RtpHeader {
 
 export type Malformed = "too_short" | "wrong_version" | "bad_extension" | "bad_padding"
 
-/** Length of a header without contributing sources and extension. */
+/** The length of a header without contributing sources and extension. */
 export const headerLength = 12
 
 /**
@@ -48,7 +48,7 @@ const writeUint32 = (bytes: Uint8Array, at: number, value: number): void => {
 
 const none: Uint8Array = new Uint8Array(0)
 
-/** A packet that is written over by the next one. */
+/** A packet object that the next packet overwrites. */
 export type Slot = { -readonly [K in keyof RtpPacket]: RtpPacket[K] }
 
 export const slot = (): Slot => ({
@@ -62,7 +62,7 @@ export const slot = (): Slot => ({
   payloadEnd: 0
 })
 
-/** Takes over all that was read from a packet; its bytes are the same. */
+/** Copies the fields of a packet, which keeps the same bytes. */
 export const take = (packet: RtpPacket, into: Slot): void => {
   into.payloadType = packet.payloadType
   into.marker = packet.marker
@@ -75,8 +75,8 @@ export const take = (packet: RtpPacket, into: Slot): void => {
 }
 
 /**
- * Reads packets from any bytes, one after the other, into one and the same object: what was read is valid until the next
- * call. Nothing is allocated.
+ * Reads packets from any bytes, one after the other, into the same object: its fields are valid until the next call.
+ * Nothing is allocated.
  */
 export const reader = (): ((bytes: Uint8Array) => RtpPacket | Malformed) => {
   const packet = slot()
@@ -93,7 +93,7 @@ export const reader = (): ((bytes: Uint8Array) => RtpPacket | Malformed) => {
     }
     let end = bytes.length
     if ((first & 0x20) !== 0) {
-      // The count includes its own octet, so that 0 is as wrong as one that reaches into the header.
+      // The count includes its own octet, so 0 is as wrong as a count that reaches into the header.
       const padding = octet(bytes, end - 1)
       if (padding === 0 || start + padding > end) return "bad_padding"
       end -= padding
@@ -115,7 +115,7 @@ export const payloadOf = ({ bytes, payloadEnd, payloadStart }: RtpPacket): Uint8
   bytes.subarray(payloadStart, payloadEnd)
 
 /**
- * Gives the packet in `bytes` another header where it lies. Its layout stays: padding, contributing sources, extension.
+ * Overwrites the header of the packet in `bytes`. The layout stays: padding, contributing sources, extension.
  *
  * Fields are cut to their width. `bytes` hold at least `headerLength` octets.
  */
@@ -126,7 +126,7 @@ export const rewrite = (bytes: Uint8Array, header: RtpHeader): void => {
   writeUint32(bytes, 8, header.ssrc)
 }
 
-/** Writes a header into the first `headerLength` octets of `bytes`; all that follows is payload. */
+/** Writes a header into the first `headerLength` octets of `bytes`; all octets after it are payload. */
 export const writeHeader = (bytes: Uint8Array, header: RtpHeader): void => {
   bytes[0] = 0x80
   rewrite(bytes, header)

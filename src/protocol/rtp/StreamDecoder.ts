@@ -3,12 +3,12 @@ import { endOf, type Queued } from "./playout/PayloadQueue.ts"
 import { timestampDistance } from "./SequenceNumber.ts"
 
 /**
- * Decodes the packets of one stream in the order of their playing, each once, and tells their codec what was lost between
- * them. A frame lasts `frameUnits` of the RTP clock; no packet lasts longer than `longestUnits`.
+ * Decodes the packets of one stream in playout order, each once, and notifies their codec of losses between them. A
+ * frame lasts `frameUnits` of the RTP clock; no packet lasts longer than `longestUnits`.
  */
 export const make = (frameUnits: number, longestUnits: number) => {
   let samplesPerUnit = 1
-  /** The sound of the packet that was decoded last, and where it ends on the timeline. */
+  /** The sound of the last decoded packet, and its end on the timeline. */
   let sound = new Int16Array(0)
   let soundLength = 0
   let decoded: Queued | null = null
@@ -16,10 +16,10 @@ export const make = (frameUnits: number, longestUnits: number) => {
   let decoder: PayloadDecoder | null = null
   /** The last frame of real sound, which concealment may repeat. */
   let last = new Int16Array(0)
-  /** Who made up the last concealment, and the level at its end; null: it was silence. */
+  /** The decoder of the last concealment, and the level at its end; null: it was silence. */
   let concealer: PayloadDecoder | null = null
   let level = 0
-  /** How what was made up would go on. */
+  /** The continuation of the concealed sound. */
   let beyond = new Int16Array(0)
   const loss: { -readonly [K in keyof Loss]: Loss[K] } = { from: 0, framesBefore: 0, last, following: null }
 
@@ -40,7 +40,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
   }
 
   return {
-    /** From now on frames have so many samples; what was decoded before is lost. */
+    /** Changes the number of samples in a frame; decoded sound is lost. */
     resize: (samples: number): void => {
       samplesPerUnit = samples / frameUnits
       sound = new Int16Array(Math.ceil(longestUnits * samplesPerUnit))
@@ -60,20 +60,20 @@ export const make = (frameUnits: number, longestUnits: number) => {
       for (let i = 0; i < copied; i++) out[at + i] = sound[start + i] ?? 0
       return copied
     },
-    /** The packet that was decoded last is gone, and its place in the queue may be another's. */
+    /** Forgets the last decoded packet, because it is gone and another may take its place in the queue. */
     forget: (): void => {
       decoded = null
     },
-    /** Another stream begins. */
+    /** Begins another stream. */
     restart: (): void => {
       decoded = null
       decoder = null
     },
-    /** What was heard, a whole frame of real sound. */
+    /** Takes a whole frame of real sound that is played. */
     heard: (frame: Int16Array): void => {
       last.set(frame)
     },
-    /** `before` are the packets in front of the next, without a gap, which were not read: a codec that remembers hears them. */
+    /** Feeds a codec with state the packets `before` the next one, without a gap, which were not read. */
     catchUp: (before: ReadonlyArray<Queued>): void => {
       for (const packet of before) decode(packet)
       level = 1
@@ -84,7 +84,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
       }
       decoded = null
     },
-    /** Fills `out` from `from` on; `following` is the packet right behind what is missing, when it is here. */
+    /** Fills `out` from `from` on; `following` is the packet directly after the missing sound, if it has arrived. */
     conceal: (out: Int16Array, from: number, framesBefore: number, following: Queued | null): void => {
       concealer = decoder
       if (decoder === null) {
@@ -98,11 +98,11 @@ export const make = (frameUnits: number, longestUnits: number) => {
       level = decoder.conceal(out, loss)
     },
     /**
-     * Fades the first half of the frame behind a concealment in, over what was made up as it would go on: where the sound
-     * only came late, it goes on from another place in its period.
+     * Fades the first half of the frame after a concealment in, over the continuation of the concealed sound: if the
+     * sound was only late, it resumes at another place in its period.
      */
     join: (frame: Int16Array, framesBefore: number): void => {
-      // A codec whose concealment ends at full level joins what comes itself.
+      // A codec whose concealment ends at full level joins the next sound itself.
       if (level === 1) return
       loss.from = 0
       loss.framesBefore = framesBefore

@@ -1,23 +1,23 @@
 import type { RtpPacket } from "./RtpPacket.ts"
 import { next, timestampDistance } from "./SequenceNumber.ts"
 
-/** How many packets back we recognize a duplicate; a power of two. */
+/** How many packets back a duplicate is recognized; a power of two. */
 const recentPackets = 128
-/** We follow another source once the present one has been silent for so long. */
+/** How long the present source must be silent before another one replaces it. */
 const sourceSilenceMs = 60
 
-/** `doubtful`: dropped until a second one confirms it. `new`: with it another stream, or another timeline, begins. */
+/** `doubtful`: dropped until a second one confirms it. `new`: it begins another stream, or another timeline. */
 export type Verdict = "present" | "new" | "doubtful" | "duplicate"
 
 /**
- * Which packets belong to the stream that is played: one source, and timestamps within `jump` clock units of the present
- * one. The second of two packets in a row that are elsewhere makes their stream the present one.
+ * Selects the packets of the stream that is played: one source, and timestamps within `jump` clock units of the present
+ * one. Two packets in a row that belong elsewhere make their stream the present one.
  */
 export const make = (jump: number) => {
   let ssrc = -1
   let heardAt = Number.NEGATIVE_INFINITY
   let candidate: Pick<RtpPacket, "ssrc" | "sequenceNumber" | "timestamp"> | null = null
-  /** Sequence numbers seen lately, each in the slot of its low bits: tells a duplicate from a late packet. */
+  /** Sequence numbers seen lately, each in the slot of its low bits, to distinguish a duplicate from a late packet. */
   const seen = new Int32Array(recentPackets).fill(-1)
 
   const isNear = (one: number, other: number): boolean => Math.abs(timestampDistance(one, other)) <= jump
@@ -35,7 +35,7 @@ export const make = (jump: number) => {
   }
 
   return {
-    /** `reference` is a timestamp of the present stream; `null`: after a pause it may go on anywhere. */
+    /** `reference` is a timestamp of the present stream; `null`: after a pause it may resume anywhere. */
     accept: (packet: RtpPacket, reference: number | null, now: number): Verdict => {
       const verdict = streamOf(packet, reference, now)
       const { sequenceNumber, timestamp } = packet

@@ -2,9 +2,10 @@ import { Result } from "effect"
 import { timestampDistance } from "./SequenceNumber.ts"
 
 /**
- * Payload of a named telephone event, RFC 4733 section 2.3.
+ * The payload of a named telephone event, RFC 4733 section 2.3.
  *
- * `duration` in timestamp units since the event (or its present segment) began, at most 65535; `volume` in -dBm0, 0 to 63.
+ * `duration` is in timestamp units since the event (or its present segment) began, at most 65535; `volume` in -dBm0, 0
+ * to 63.
  */
 export interface TelephoneEvent {
   readonly event: number
@@ -16,7 +17,7 @@ export interface TelephoneEvent {
 /** The sixteen DTMF digits in the order of their event codes, section 3.2. */
 const digits = "0123456789*#ABCD"
 
-/** The digit of an event code, or `null` for a tone that is no digit. */
+/** The digit of an event code, or `null` for a tone that is not a digit. */
 const digitOf = (event: number): string | null => digits[event] ?? null
 
 /** The event code of a digit, or `null`; lower-case letters count as upper-case ones. */
@@ -25,7 +26,10 @@ const eventOf = (digit: string): number | null => {
   return event < 0 ? null : event
 }
 
-/** Reads the payload of a packet. Of several events in it, which section 2.5.1.5 forbids for tones, it reads the first. */
+/**
+ * Reads the payload of a packet. If it contains several events, which section 2.5.1.5 forbids for tones, the first is
+ * read.
+ */
 export const parse = (payload: Uint8Array): Result.Result<TelephoneEvent, "too_short"> => {
   const [event, flags, high, low] = payload
   if (event === undefined || flags === undefined || high === undefined || low === undefined)
@@ -39,9 +43,9 @@ export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Ar
   return Uint8Array.of(event & 0xff, (end ? 0x80 : 0) | (volume & 0x3f), cut >> 8, cut & 0xff)
 }
 
-/** For so long after its last packet an event without an end may be continued; see `receiver`. */
+/** How long after its last packet an event without an end may be continued; see `receiver`. */
 const brokenSenderGapMs = 60
-/** A step back by more clock units than this (10 s at 8000 Hz) is a sender that began a new timeline. */
+/** A step back by more clock units than this (10 s at 8000 Hz) means that the sender began a new timeline. */
 const restartUnits = 10 * 8000
 
 /**
@@ -65,7 +69,7 @@ export const receiver = () => {
   }
 
   return {
-    /** The digit that begins with this packet, or `null`. `now` in milliseconds. */
+    /** Returns the digit that begins with this packet, or `null`. `now` is in milliseconds. */
     receive(
       packet: {
         readonly ssrc: number
@@ -83,7 +87,7 @@ export const receiver = () => {
         const step = timestampDistance(timestamp, packet.timestamp)
         if (step < 0 && step > -restartUnits) return null
         if (step === 0) {
-          // Reordered packets must not take back an end that was seen, nor a duration.
+          // Reordered packets must not revoke an end that was seen, nor a duration.
           current = { ...current, end: current.end || event.end, duration: Math.max(current.duration, event.duration) }
           heardAt = now
           return null
@@ -114,11 +118,11 @@ const defaultVolume = 10
 
 /**
  * The packets of one digit in a stream of this clock rate, RFC 4733 section 2.5.1: one every 20 ms with growing
- * duration, the marker on the first, the end three times. An event longer than 65535 units, 8.19 s at 8000 Hz, goes out in
- * segments.
+ * duration, the marker on the first, the end three times. An event longer than 65535 units, 8.19 s at 8000 Hz, is sent
+ * in segments.
  *
- * `durationMs` is rounded up to whole packets. `eventRate` is the rate at which durations count, where the events were
- * described at another one than the stream's. Empty for a code that is no digit.
+ * `durationMs` is rounded up to whole packets. `eventRate` is the clock rate of durations, if the events were described
+ * with another one than the stream's. Empty for a code that is not a digit.
  */
 export const train = (
   digit: string,

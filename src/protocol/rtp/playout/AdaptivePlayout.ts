@@ -7,36 +7,39 @@ import * as Slack from "./Slack.ts"
 import * as StreamDecoder from "../StreamDecoder.ts"
 
 /**
- * Plays what waits of one stream, in frames of 20 ms, and makes up what is missing.
+ * Plays the queued packets of one stream, in frames of 20 ms, and conceals missing ones.
  *
- * The delay adapts by slack, without statistics of the network. When nothing is left to play, the gap is concealed and
- * the playout point stands still: the delay grows by as much as the next packet is late. When more than a frame was left
- * over for a whole window, one frame is taken out, in a quiet moment if there is one. So it follows a sender whose clock
- * runs fast or slow, too.
+ * The delay adapts by slack, without statistics of the network. When the queue is empty, the gap is concealed and the
+ * playout point does not move: the delay grows by as much as the next packet is late. When more than a frame was left
+ * over for a whole window, one frame is removed, in a quiet moment if there is one. So playout also follows a sender
+ * whose clock runs fast or slow.
  */
 export interface Options extends PayloadQueue.Limits {
-  /** Of RTP timestamps. */
+  /** The clock rate of RTP timestamps. */
   readonly clockRate: number
-  /** Delay wanted at the start and after a pause. */
+  /** The delay wanted at the start and after a pause. */
   readonly initialDelayMs: number
   readonly maxDelayMs: number
   readonly maxPacketMs: number
 }
 
-/** What `pull` gave: sound as sent, sound of which some is made up, or silence because there is no stream now. */
+/**
+ * The kind of frame that `pull` gave: sound as sent, sound that is concealed at least in part, or silence because there
+ * is no stream now.
+ */
 export type Pulled = "audio" | "concealed" | "idle"
 
 export interface Counters {
-  /** Frames of which at least a part was made up. */
+  /** Frames that were concealed at least in part. */
   concealed: number
-  /** Frames taken out to lower the delay. */
+  /** Frames that were removed to lower the delay. */
   removed: number
-  /** Times the stream was started, by a first packet, a pause, another source or a jump of the timestamp. */
+  /** How often the stream was started: by a first packet, a pause, another source or a jump of the timestamp. */
   starts: number
 }
 
 const frameMs = 20
-/** The stream counts as paused after so many made-up frames in a row. */
+/** The stream counts as paused after this many concealed frames in a row. */
 const pauseFrames = 10
 
 export const make = (options: Options, counters: Counters) => {
@@ -45,17 +48,23 @@ export const make = (options: Options, counters: Counters) => {
   const payloads = PayloadQueue.make(options)
   const queue = payloads.waiting
   const decoder = StreamDecoder.make(frameUnits, unitsOf(options.maxPacketMs))
-  /** Timestamp of what is to be played next; meaningless while not `playing`. */
+  /** The timestamp that is played next; meaningless while not `playing`. */
   let playout = 0
   let playing = false
   let bufferingSince = 0
-  /** Sound made up while the playout point stood still, in clock units. A gap behind it is shorter by as much. */
+  /**
+   * The sound that was concealed while the playout point did not move, in clock units. The next gap is shorter by as
+   * much.
+   */
   let owed = 0
-  /** A packet came too late although others waited: the delay is too short for how the network reorders. */
+  /**
+   * Whether a packet came too late although others waited, so that the delay is too short for the reordering of the
+   * network.
+   */
   let stretch = false
   let concealedInRow = 0
   const slack = Slack.make(frameUnits)
-  /** Samples in a frame, as many as the last `pull` asked for. */
+  /** The samples in a frame, set by the last `pull`. */
   let frameSamples = 0
 
   const depth = () => {
@@ -87,7 +96,7 @@ export const make = (options: Options, counters: Counters) => {
     return inserted
   }
 
-  /** Makes up `out` from `from` on; `gap` is what is missing up to the oldest packet, in clock units. */
+  /** Conceals `out` from `from` on; `gap` is the missing sound before the oldest packet, in clock units. */
   const conceal = (out: Int16Array, from: number, gap = 0) => {
     const head = queue[0]
     const isLast = gap > 0 && gap <= decoder.unitsIn(frameSamples - from)
@@ -101,7 +110,7 @@ export const make = (options: Options, counters: Counters) => {
     return "concealed"
   }
 
-  /** The oldest packet has been played, or never will be. */
+  /** Removes the oldest packet, which has been played, or never will be. */
   const shift = () => {
     decoder.forget()
     payloads.shift()
@@ -118,7 +127,7 @@ export const make = (options: Options, counters: Counters) => {
     return count
   }
 
-  /** Clock units missing before the next queued packet, without those that were made up already. */
+  /** The clock units missing before the next queued packet, without those that were concealed already. */
   const gapAhead = (): number => {
     const head = queue[0]
     if (head === undefined) return 0
@@ -145,7 +154,7 @@ export const make = (options: Options, counters: Counters) => {
     return true
   }
 
-  /** Whether a whole frame waits at the playout point without a gap in it. */
+  /** Whether a whole frame without a gap waits at the playout point. */
   const hasFrame = (): boolean => {
     let end = playout
     for (const packet of queue) {
@@ -156,7 +165,7 @@ export const make = (options: Options, counters: Counters) => {
     return false
   }
 
-  /** Takes the next frame out, and fades `out` over into it. */
+  /** Removes the next frame, and fades `out` over into it. */
   const removeNext = (out: Int16Array): void => {
     const removed = new Int16Array(frameSamples)
     fill(removed)
@@ -168,7 +177,7 @@ export const make = (options: Options, counters: Counters) => {
     slack.forget()
   }
 
-  /** Takes out what is too much behind the frame `out`, and fades it over into what then follows. */
+  /** Removes excess sound after the frame `out`, and fades `out` over into the sound that then follows. */
   const shorten = (out: Int16Array): void => {
     const left = depth()
     if (left > unitsOf(options.maxDelayMs)) {
@@ -180,14 +189,14 @@ export const make = (options: Options, counters: Counters) => {
     if (hasFrame()) removeNext(out)
   }
 
-  /** Samples in a row from the queue, up to a frame. */
+  /** Copies contiguous samples from the queue, up to a frame. */
   const fill = (out: Int16Array): number => {
     let at = 0
     while (at < frameSamples && queue.length > 0 && gapAhead() === 0) at += take(out, at)
     return at
   }
 
-  /** From now on frames have another length. What is left of the packet that is being played is lost. */
+  /** Changes the length of frames. The rest of the packet that is being played is lost. */
   const resize = (samples: number) => {
     const head = queue[0]
     if (head !== undefined && decoder.isDecoded(head)) shift()
@@ -195,7 +204,7 @@ export const make = (options: Options, counters: Counters) => {
     decoder.resize(samples)
   }
 
-  /** The next 20 ms, into a frame of the length that `resize` was told. */
+  /** Writes the next 20 ms into a frame of the length that `resize` set. */
   const pull = (out: Int16Array, now: number): Pulled => {
     if (!playing && !start(now)) {
       out.fill(0)
@@ -218,7 +227,7 @@ export const make = (options: Options, counters: Counters) => {
     }
     const filled = fill(out)
     if (filled === 0) {
-      // The packet behind the gap is here, so what is missing is lost: the playout point moves on through the gap.
+      // The packet after the gap has arrived, so the missing sound is lost: the playout point moves through the gap.
       const gap = gapAhead()
       playout = (playout + Math.min(frameUnits, gap)) >>> 0
       return concealFrame(out, gap)
@@ -243,7 +252,7 @@ export const make = (options: Options, counters: Counters) => {
     return "audio"
   }
 
-  /** Forgets what waits. */
+  /** Drops all queued packets. */
   const clear = (): void => {
     payloads.clear()
     decoder.restart()
@@ -255,7 +264,7 @@ export const make = (options: Options, counters: Counters) => {
     resize: (samples: number): void => {
       if (samples !== frameSamples) resize(samples)
     },
-    /** Another stream begins. */
+    /** Begins another stream. */
     restart: (now: number): void => {
       clear()
       bufferingSince = now
@@ -263,8 +272,8 @@ export const make = (options: Options, counters: Counters) => {
     },
     clear,
     /**
-     * Goes on with `packets` where it would be had it played all the while, at `at`, which may be behind the end of them.
-     * `before(playout)` are those in front of what is played next: a codec that remembers hears them.
+     * Resumes with `packets` at the timestamp `at`, where it would be if it had played all the while; that may be after
+     * their end. `before(playout)` returns the packets before the playout point, which feed a codec with state.
      */
     resume: (
       packets: ReadonlyArray<Resumed>,
@@ -286,29 +295,29 @@ export const make = (options: Options, counters: Counters) => {
       for (const packet of packets) {
         const ahead = timestampDistance(playout, packet.timestamp)
         if (ahead + packet.duration <= 0) continue
-        // What is played next is the beginning of a packet.
+        // Playout resumes at the beginning of a packet.
         if (ahead < 0) playout = packet.timestamp
         payloads.insert(packet, codec, packet.duration)
       }
       decoder.catchUp(before(playout))
     },
     rest,
-    /** The timestamp that is played next; null: nothing is. */
+    /** The timestamp that is played next; null: nothing is played. */
     playout: (): number | null => (playing ? playout : null),
-    /** That of the newest that waits or, when none does, `playout`. */
+    /** The newest queued timestamp, or `playout` if none is queued. */
     newest: (): number | null => queue.at(-1)?.timestamp ?? (playing ? playout : null),
-    /** The timestamp of what is played next, when that is the beginning of a packet and nothing is made up just now. */
+    /** The timestamp that is played next, if a packet begins there and no concealment is under way. */
     boundary: (): number | null => {
       const head = queue[0]
       if (!playing || stretch || owed > 0 || concealedInRow > 0) return null
       return head === undefined || timestampDistance(playout, head.timestamp) >= 0 ? playout : null
     },
-    /** Sound that waits, in clock units. */
+    /** The sound that waits, in clock units. */
     depth: (): number => (playing ? Math.max(0, depth()) : 0)
   }
 }
 
-/** A packet that was kept. */
+/** A packet that was kept while playout rested. */
 interface Resumed extends RtpPacket {
   readonly duration: number
 }

@@ -9,19 +9,20 @@ import * as StreamSelection from "../StreamSelection.ts"
 /**
  * Playout of one received stream, in frames of 20 ms.
  *
- * Packets go in as they arrive, in any order and of any length; `pull` takes 20 ms out at a time. The buffer keeps
- * payloads as they came and decodes each when its turn has come, so that a codec decodes in order and hears of losses.
- * How the delay adapts is a matter of `AdaptivePlayout`.
+ * Packets are pushed as they arrive, in any order and of any length; `pull` takes 20 ms at a time. The buffer keeps
+ * encoded payloads and decodes each in its turn, so that a codec decodes in order and is notified of losses.
+ * `AdaptivePlayout` adapts the delay.
  *
- * While it is muted, nobody hears the stream: packets are not kept, nothing is decoded, and the playout point goes on by
- * the clock (`RestingPlayout`). Whoever kept the last packets gives them back when it is heard again.
+ * While the buffer is muted, nothing listens to the stream: packets are not kept or decoded, and the playout point
+ * advances by the clock (`RestingPlayout`). The caller keeps the last packets and passes them to `unmute`.
  *
- * Bounds: at most `maxPackets` wait; one more takes the place of the farthest in the future, or is refused. Never more
- * than `maxDelayMs` of sound waits: the burst behind a stall is cut to the wanted delay. A packet of more than
- * `maxOctets` or `maxPacketMs` is refused. While it is muted, a second of sound more than time has passed is too much.
+ * Bounds: at most `maxPackets` wait; one more replaces the one farthest in the future, or is refused. At most
+ * `maxDelayMs` of sound waits: the burst after a stall is cut to the wanted delay. A packet of more than `maxOctets` or
+ * `maxPacketMs` is refused. While it is muted, packets are refused when their sound exceeds the time that has passed by
+ * more than a second.
  *
- * Shapes: the timeline is that of RTP, in clock units. Samples are linear, at the rate that `pull` asks for, which need
- * not be the clock rate (G.722). Times are milliseconds of any steady clock.
+ * Shapes: the timeline is that of RTP, in clock units. Samples are linear, at the rate of the frames to `pull`, which
+ * need not be the clock rate (G.722). Times are milliseconds of any steady clock.
  */
 export type Options = AdaptivePlayout.Options
 
@@ -34,7 +35,7 @@ export const defaults: Options = {
   maxPacketMs: 200
 }
 
-/** What became of a packet. */
+/** The outcome of a packet. */
 export type Pushed = "queued" | "duplicate" | "late" | "overflow" | "doubtful"
 
 export type { Pulled } from "./AdaptivePlayout.ts"
@@ -48,7 +49,7 @@ export interface Counters extends AdaptivePlayout.Counters {
   doubtful: number
 }
 
-/** What a codec that remembers has to hear until it sounds as if it had heard all. */
+/** How much sound a codec with state must get until its output is the same as with all of it. */
 const historyMs = 60
 
 export type JitterBuffer = ReturnType<typeof make>
@@ -66,12 +67,12 @@ export const make = (options: Options = defaults) => {
     removed: 0,
     starts: 0
   }
-  // A distance of more than a second is no jitter but a new timeline.
+  // A distance of more than a second is a new timeline, not jitter.
   const selection = StreamSelection.make(options.clockRate)
   const heard = AdaptivePlayout.make(options, counters)
   const resting = RestingPlayout.make(options.clockRate)
   let isMuted = false
-  /** The newest timestamp that came while it was muted; null: no stream goes on. */
+  /** The newest timestamp that came while it was muted; null: there is no stream. */
   let newestAtRest: number | null = null
 
   const drop = (why: Exclude<Pushed, "queued">): Pushed => {
@@ -90,7 +91,7 @@ export const make = (options: Options = defaults) => {
   }
 
   return {
-    /** The packet is lent for the call. `duration` of its sound as its codec tells it, in clock units. */
+    /** Takes a packet, lent for the call. `duration` is that of its sound by its codec, in clock units. */
     push: (
       packet: RtpPacket.RtpPacket,
       codec: PayloadDecoder,
@@ -113,15 +114,17 @@ export const make = (options: Options = defaults) => {
       return "queued"
     },
     /**
-     * Writes the next 20 ms into `out`, whose length tells the rate; the codecs decode at that rate now. Call it every
-     * 20 ms. A call that was missed is not made up for: more sound waits then, and the buffer shortens it by itself.
+     * Writes the next 20 ms into `out`, whose length determines the rate at which the codecs decode now. Call it every
+     * 20 ms. A missed call is not made up for: more sound waits then, and the buffer shortens it by itself.
      */
     pull: (out: Int16Array, now: number): AdaptivePlayout.Pulled => {
       heard.resize(out.length)
       return isMuted ? "audio" : heard.pull(out, now)
     },
     boundary: heard.boundary,
-    /** From now on nobody hears what is pulled: `pull` leaves its frame as it is. What waits is dropped. */
+    /**
+     * Mutes the stream, because nothing listens to it: `pull` leaves its frame as it is. Waiting packets are dropped.
+     */
     mute: (now: number): void => {
       const playout = heard.playout()
       newestAtRest = playout === null ? null : heard.newest()
@@ -131,8 +134,8 @@ export const make = (options: Options = defaults) => {
       heard.rest()
     },
     /**
-     * From now on it is heard again. `recent` are the last packets that came, of one source and one codec; null: there is
-     * none. The sound goes on where it would be, had it been heard all the while.
+     * Ends muting. `recent` are the last received packets, of one source and one codec; a null codec: there are none.
+     * The sound resumes where it would be if it had been played all the while.
      */
     unmute: (recent: RecentPackets, codec: PayloadDecoder | null, now: number): void => {
       isMuted = false
@@ -146,7 +149,7 @@ export const make = (options: Options = defaults) => {
         }))
       )
     },
-    /** Sound that waits, in milliseconds. */
+    /** The sound that waits, in milliseconds. */
     depthMs: (): number => heard.depth() / (options.clockRate / 1000),
     counters: counters as Readonly<Counters>
   }

@@ -1,30 +1,30 @@
-/** What playout asks of the codec of a stream. A codec may remember what came before. */
+/** The interface of a stream's codec to playout. A codec may keep state between payloads. */
 export interface PayloadDecoder {
-  /** How long the sound lasts that lies in `bytes` from `start` to `end`, in clock units; 0: it is not of this codec. */
+  /** The duration of the payload in `bytes` from `start` to `end`, in clock units; 0: it is not of this codec. */
   readonly duration: (bytes: Uint8Array, start: number, end: number) => number
-  /** Decodes a payload into `out`, which has room; returns the samples written. */
+  /** Decodes a payload into `out`, which is long enough; returns the samples written. */
   readonly decode: (payload: Uint8Array, out: Int16Array) => number
-  /** Makes sound up in place of what is missing; returns the level at its end, of which 1 is that of the sound before. */
+  /** Conceals missing sound; returns the level at its end, relative to the sound before it. */
   readonly conceal: (out: Int16Array, loss: Loss) => number
-  /** Sound of so many clock units in front of the next payload was lost. */
+  /** Notes that sound of this many clock units before the next payload was lost. */
   readonly skip: (units: number) => void
-  /** Another stream begins with the next payload: its encoder knows nothing of what came before. */
+  /** Begins another stream with the next payload, whose encoder has no state of earlier sound. */
   readonly reset: () => void
   /**
-   * Fades the beginning of `sound`, its first behind the sound `before` of `other`, in over how that would have gone on,
-   * where the two do not meet by themselves. Absent: they do.
+   * Fades the beginning of `sound`, its first after the sound `before` of `other`, in over the continuation of that, if
+   * the two do not join by themselves. Absent: they do.
    */
   readonly join?: (before: Int16Array, sound: Int16Array, other: PayloadDecoder) => void
 }
 
-/** Sound that is missing when it is to be heard: it is late, or lost. */
+/** Sound that is missing when it has to be played: it is late, or lost. */
 export interface Loss {
-  /** Where in `out` it begins; it lasts to the end. */
+  /** Where in `out` the loss begins; it lasts to the end. */
   readonly from: number
-  /** Whole frames in a row before this one that were made up. */
+  /** How many whole frames in a row were concealed before this one. */
   readonly framesBefore: number
-  /** The frame that was heard last, as long as `out`. */
+  /** The last frame that was played, as long as `out`. */
   readonly last: Int16Array
-  /** The payload right behind what is missing, when it is here: it may carry a copy of it. */
+  /** The payload directly after the missing one, if it has arrived: it may carry a copy. */
   readonly following: Uint8Array | null
 }

@@ -5,7 +5,7 @@ import { timestampDistance } from "../SequenceNumber.ts"
 /** A payload that waits to be decoded. */
 export interface Queued {
   readonly timestamp: number
-  /** In clock units. */
+  /** The duration in clock units. */
   readonly duration: number
   readonly decoder: PayloadDecoder
   readonly payload: Uint8Array
@@ -15,15 +15,15 @@ interface Slot extends Queued {
   timestamp: number
   duration: number
   decoder: PayloadDecoder
-  /** All of `storage`, or its beginning. */
+  /** The beginning of `storage`, or all of it. */
   payload: Uint8Array
   storage: Uint8Array
 }
 
 export interface Limits {
-  /** Payloads that wait; one more takes the place of the farthest in the future, or is refused. */
+  /** The most payloads that wait; one more replaces the one farthest in the future, or is refused. */
   readonly maxPackets: number
-  /** Of one payload; a longer one is refused. */
+  /** The most octets of a payload; a longer one is refused. */
   readonly maxOctets: number
 }
 
@@ -35,8 +35,8 @@ export const endOf = ({ duration, timestamp }: Queued): number => timestamp + du
 const nothing = new Uint8Array(0)
 
 /**
- * Payloads in the order of their timestamps. They are copied into memory that is used again: a packet allocates nothing
- * once as many have waited at a time as ever will.
+ * Payloads in the order of their timestamps. They are copied into memory that is reused: a packet allocates nothing
+ * once the queue has had its greatest length.
  */
 export const make = ({ maxOctets, maxPackets }: Limits) => {
   /** Oldest first. */
@@ -57,14 +57,14 @@ export const make = ({ maxOctets, maxPackets }: Limits) => {
     return slot
   }
 
-  /** Takes the oldest out. */
+  /** Removes the oldest. */
   const shift = (): void => {
     const slot = queue.shift()
     if (slot !== undefined) spare.push(slot)
   }
 
   return {
-    /** In order; to be read only. */
+    /** In order; read-only. */
     waiting: queue as ReadonlyArray<Queued>,
     insert: (packet: RtpPacket, decoder: PayloadDecoder, duration: number): Inserted => {
       if (packet.payloadEnd - packet.payloadStart > maxOctets) return "overflow"
@@ -81,7 +81,7 @@ export const make = ({ maxOctets, maxPackets }: Limits) => {
       const farthest = isFull ? queue.pop() : undefined
       if (farthest !== undefined) spare.push(farthest)
       const slot = store(packet, decoder, duration)
-      // `splice` makes an array of what it took out.
+      // `splice` would allocate an array of removed elements.
       if (at === queue.length) queue.push(slot)
       else queue.splice(at, 0, slot)
       return isFull ? "queued_for_another" : "queued"

@@ -1,31 +1,33 @@
 import { timestampDistance } from "../SequenceNumber.ts"
 
-/** Windows of arrivals; the least of the last two counts. */
+/** The length of a window of arrivals; the least of the last two windows counts. */
 const windowMs = 1000
-/** A packet should be here by so much before it is played, at least and at most. */
+/** The least and the most time by which a packet should arrive before it is played. */
 const leastLeadMs = 0
 const mostLeadMs = 60
-/** What is aimed at where it was not. */
+/** The lead after a correction. */
 const wantedLeadMs = { afterTooLittle: 20, afterTooMuch: 40 }
-/** So much more sound may have come than time has passed: what a network holds back and then lets go. */
+/**
+ * How much more sound than the time that has passed may come: a network may hold packets back and then release them.
+ */
 const mostBurstMs = 1000
-/** A sender's clock may run faster than ours by less than this, and is no burst however long it talks. */
+/** A sender whose clock runs faster than ours by less than this never counts as a burst, however long it sends. */
 const toleratedPace = 1.02
 
-/** Where a stream is played whose sound nobody hears: it goes on by the clock, and follows what the network does. */
+/** The playout point of a stream that nothing listens to: it advances by the clock, and adapts to the network. */
 export interface RestingPlayout {
-  /** From now on nobody hears it; `playout` is what would be played now. */
+  /** Begins the rest; `playout` is the timestamp that would be played now. */
   readonly begin: (playout: number, now: number) => void
-  /** A packet of the stream has come. False: it counts for nothing, since more sound came than anybody could hear. */
+  /** Takes the arrival of a packet. False: it does not count, because more sound came than could be played. */
   readonly arrived: (timestamp: number, duration: number, now: number) => boolean
-  /** What is played now. */
+  /** The timestamp that would be played now. */
   readonly at: (now: number) => number
 }
 
 /**
- * The playout point goes on by as much as time passes. Nothing is moved meanwhile; when it is asked for, it is moved where
- * packets of the last seconds came too late for it, or all of them much too early: the sender's clock runs at another
- * pace, or the network has changed. Timestamps are in units of `clockRate` and may wrap.
+ * The playout point advances by the time that passes. It is corrected only when it is read: if packets of the last
+ * seconds came too late for it, or all of them much too early, because the sender's clock runs at another rate or the
+ * network has changed. Timestamps are in units of `clockRate` and may wrap.
  */
 export const make = (clockRate: number): RestingPlayout => {
   const unitsOf = (ms: number): number => Math.round((clockRate * ms) / 1000)
@@ -34,7 +36,7 @@ export const make = (clockRate: number): RestingPlayout => {
   let windowAt = 0
   let least = Number.POSITIVE_INFINITY
   let leastBefore = Number.POSITIVE_INFINITY
-  /** Sound that came before its time, in clock units, as it was at `burstAt`. */
+  /** The sound that came before its time, in clock units, at `burstAt`. */
   let burst = 0
   let burstAt = 0
 

@@ -1,6 +1,6 @@
-/** A window, in frames: 4 s. */
+/** The length of a window in frames: 4 s. */
 const windowFrames = 200
-/** Below this mean amplitude a frame is a quiet moment: about -46 dBFS. */
+/** A frame below this mean amplitude is quiet: about -46 dBFS. */
 const quiet = 160
 
 const meanAmplitude = (frame: Int16Array) => {
@@ -9,7 +9,7 @@ const meanAmplitude = (frame: Int16Array) => {
   return sum / frame.length
 }
 
-/** How much sound was left over at least, behind each frame of a window: that much delay is not needed. */
+/** The least sound that was left over after each frame of a window: that much delay is not needed. */
 export const make = (frameUnits: number) => {
   let least = Number.POSITIVE_INFINITY
   let framesLeft = windowFrames
@@ -23,8 +23,8 @@ export const make = (frameUnits: number) => {
   return {
     forget,
     /**
-     * Behind a frame `left` clock units were left over. True: for a whole window it was more than a frame, and this is the
-     * moment to take one out, a quiet one or the last of half a window more.
+     * Takes the clock units `left` over after a frame. True: they exceeded a frame for a whole window, and this is the
+     * moment to remove one: a quiet frame, or after another half window any frame.
      */
     isTooMuch: (left: number, frame: Int16Array): boolean => {
       least = Math.min(least, left)

@@ -6,15 +6,15 @@ const maxMisorder = 100
 
 /** Counters of one report period, for a report block; RFC 3550 appendix A.3. */
 export interface Report {
-  /** Share lost since the last report in units of 1/256; 0 to 255. */
+  /** The share lost since the last report in units of 1/256; 0 to 255. */
   readonly fractionLost: number
   readonly cumulativeLost: number
   readonly extendedHighestSequence: number
-  /** In media clock units. */
+  /** The jitter in media clock units. */
   readonly jitter: number
 }
 
-/** What was received so far. `packetsLost` is never negative: a duplicate does not make up for a lost packet. */
+/** The packets received so far. `packetsLost` is never negative: a duplicate does not make up for a lost packet. */
 export interface Totals {
   readonly packetsReceived: number
   readonly packetsLost: number
@@ -24,14 +24,14 @@ export interface Totals {
 /**
  * Reception statistics of one synchronization source, RFC 3550 appendices A.1, A.3 and A.8.
  *
- * The probation of A.1 is left out, because signalling tells who sends here.
+ * The probation of A.1 is left out, because signalling determines the sender.
  */
 export type ReceptionStats = ReturnType<typeof make>
 
-/** Statistics that have seen nothing. `clockRate` in Hz. */
+/** Makes empty statistics. `clockRate` is in Hz. */
 export const make = (clockRate: number) => {
   let started = false
-  /** Extended, as is `highest`. */
+  /** Extended, like `highest`. */
   let base = 0
   let highest = 0
   let received = 0
@@ -40,7 +40,7 @@ export const make = (clockRate: number) => {
   let receivedPrior = 0
   let transit = Number.NaN
   let jitter = 0
-  /** Totals of the runs before a restart of the sender. */
+  /** The totals of the runs before a restart of the sender. */
   let receivedBefore = 0
   let lostBefore = 0
 
@@ -59,7 +59,7 @@ export const make = (clockRate: number) => {
     transit = Number.NaN
   }
 
-  /** Sequence part, A.1 `update_seq`. */
+  /** Counts a sequence number, A.1 `update_seq`. */
   const count = (sequenceNumber: number): boolean => {
     if (!started) restart(sequenceNumber)
     const extended = extend(highest, sequenceNumber)
@@ -69,7 +69,7 @@ export const make = (clockRate: number) => {
         badSequence = next(sequenceNumber)
         return false
       }
-      // Two in a row behind the jump: the sender started over without telling.
+      // Two packets in a row after the jump mean that the sender started over without notice.
       restart(sequenceNumber)
     } else if (step > 0) highest = extended
     received++
@@ -77,24 +77,24 @@ export const make = (clockRate: number) => {
   }
 
   return {
-    /** Counts an audio packet. False: first packet behind a doubtful jump, not counted. */
+    /** Counts an audio packet. False: it is the first packet after a doubtful jump, and not counted. */
     receive(packet: { readonly sequenceNumber: number; readonly timestamp: number }, arrivedAtMs: number): boolean {
       if (!count(packet.sequenceNumber)) return false
       const now = (arrivedAtMs * clockRate) / 1000 - packet.timestamp
       if (!Number.isNaN(transit)) {
         const difference = now - transit
         const whole = Math.floor(difference)
-        // The short way round, as timestamps wrap.
+        // The shorter way round, because timestamps wrap.
         const d = Math.abs((whole | 0) + difference - whole)
-        // A jump of the timestamp is no jitter of the network.
+        // A jump of the timestamp is not jitter of the network.
         if (d < clockRate * 10) jitter += (d - jitter) / 16
       }
       transit = now
       return true
     },
-    /** Counts a packet whose timestamp says nothing of its departure (telephone-event, RFC 4733 section 2.5.1.2). */
+    /** Counts a packet whose timestamp is not that of its departure (telephone-event, RFC 4733 section 2.5.1.2). */
     receiveEvent: count,
-    /** Figures for a report block; ends the report period. */
+    /** Returns the figures for a report block; ends the report period. */
     report(): Report {
       const expectedNow = expected()
       const expectedInterval = expectedNow - expectedPrior

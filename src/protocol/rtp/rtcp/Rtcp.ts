@@ -1,12 +1,12 @@
 /**
  * RTCP packets as values and as compound datagrams, RFC 3550 section 6.
  *
- * All identifiers and counters are unsigned 32 bits unless said otherwise.
+ * All identifiers and counters are unsigned 32 bits unless stated otherwise.
  */
 export interface SenderReport {
   readonly type: "sender_report"
   readonly ssrc: number
-  /** Wall clock of `rtpTimestamp`, seconds since 1900 and their fraction in units of 2^-32 s. */
+  /** The wall clock at `rtpTimestamp`: seconds since 1900 and their fraction in units of 2^-32 s. */
   readonly ntpSeconds: number
   readonly ntpFraction: number
   readonly rtpTimestamp: number
@@ -21,19 +21,19 @@ export interface ReceiverReport {
   readonly reports: ReadonlyArray<ReportBlock>
 }
 
-/** What a receiver says of one source, section 6.4.1. */
+/** A receiver's report on one source, section 6.4.1. */
 export interface ReportBlock {
   readonly ssrc: number
-  /** Share lost since the last report, in units of 1/256; 0 to 255. */
+  /** The share lost since the last report, in units of 1/256; 0 to 255. */
   readonly fractionLost: number
   /** Signed 24 bits: duplicates make it negative. */
   readonly cumulativeLost: number
   readonly extendedHighestSequence: number
-  /** In media clock units. */
+  /** The jitter in media clock units. */
   readonly jitter: number
-  /** Middle 32 bits of the NTP time of the last sender report; 0 when none came. */
+  /** The middle 32 bits of the NTP time of the last sender report; 0 when none came. */
   readonly lastSenderReport: number
-  /** Since that report, in units of 2^-16 s. */
+  /** The time since that report, in units of 2^-16 s. */
   readonly delaySinceLastSenderReport: number
 }
 
@@ -52,7 +52,9 @@ export interface Bye {
   readonly reason: string | null
 }
 
-/** Any other type (APP, feedback, XR): kept as it came. `count` is the five bits behind the version. */
+/**
+ * Any other type (APP, feedback, XR), kept as it came. `count` is the five bits after the version and the padding bit.
+ */
 export interface Unknown {
   readonly type: "unknown"
   readonly packetType: number
@@ -71,11 +73,11 @@ export const packetType = { senderReport: 200, receiverReport: 201, sourceDescri
 export const headerLength = 4
 export const reportBlockLength = 24
 
-/** The middle 32 bits of an NTP time, as report blocks quote it, section 6.4.1. */
+/** The middle 32 bits of an NTP time, as in report blocks, section 6.4.1. */
 export const compactNtp = (seconds: number, fraction: number): number =>
   (((seconds & 0xffff) << 16) | (fraction >>> 16)) >>> 0
 
-/** NTP time of Unix milliseconds, section 4; era 0 ends in 2036 and the seconds wrap. */
+/** The NTP time of Unix milliseconds, section 4; era 0 ends in 2036 and the seconds wrap. */
 export const ntpTime = (epochMs: number): { readonly seconds: number; readonly fraction: number } => {
   const whole = Math.floor(epochMs / 1000)
   return {

@@ -96,8 +96,8 @@ const readBody = (type: number, count: number, body: Uint8Array): RtcpPacket | n
 /**
  * Reads a datagram, compound (section 6.1) or reduced-size (RFC 5506): the first packet may be of any type.
  *
- * One malformed packet refuses the whole datagram, since what follows cannot be trusted. Bodies of unknown packets are
- * views of `bytes`.
+ * One malformed packet makes the whole datagram invalid, because the octets after it cannot be trusted. Bodies of
+ * unknown packets are views of `bytes`.
  */
 export const parse = (bytes: Uint8Array): Result.Result<ReadonlyArray<RtcpPacket>, Malformed> => {
   if (bytes.length < headerLength) return Result.fail("too_short")

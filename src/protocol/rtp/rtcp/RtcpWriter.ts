@@ -28,7 +28,7 @@ const framed = (type: number, count: number, bodyLength: number): { bytes: Uint8
 const writeWords = (view: DataView, words: ReadonlyArray<number>) =>
   words.forEach((word, i) => view.setUint32(4 * i, word))
 
-/** Text of an item or a reason: UTF-8, cut at 255 octets. */
+/** Encodes the text of an item or a reason: UTF-8, cut at 255 octets. */
 const short = (value: string) => utf8.encode(value).subarray(0, 255)
 
 const writeOne = (packet: RtcpPacket): Uint8Array => {
@@ -103,8 +103,8 @@ const writeOne = (packet: RtcpPacket): Uint8Array => {
 /**
  * Writes packets into one datagram, in order.
  *
- * The caller keeps to section 6.1 (a report first, then a CNAME). A packet holds at most 31 blocks, chunks or sources; the
- * rest is left out. The body of an unknown packet is filled up to a whole word.
+ * The caller complies with section 6.1 (a report first, then a CNAME). A packet holds at most 31 blocks, chunks or
+ * sources; any more are left out. The body of an unknown packet is padded to a whole word.
  */
 export const write = (packets: ReadonlyArray<RtcpPacket>): Uint8Array => {
   const parts = packets.map(writeOne)
