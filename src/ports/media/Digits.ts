@@ -6,7 +6,7 @@ import * as Secret from "../../domain/schema/Secret.ts"
 export const commands = [
   /**
    * Queues digits (0-9, A-D, `*`, `#`), each `durationMs` long, and pauses (`w` 500 ms, `W` 1 s); the sound waits
-   * meanwhile. They `ended` once.
+   * meanwhile. `ended` comes once.
    */
   Schema.Struct({
     type: Schema.tag("send_dtmf"),
@@ -17,6 +17,6 @@ export const commands = [
 ] as const
 
 export const events = [
-  /** A digit came in; `at` is its beginning, in the time of the event that carries it. */
+  /** The far end pressed a digit; `at` is its beginning, in the time of the event that carries it. */
   Schema.Struct({ type: Schema.tag("dtmf"), digit: Secret.digits(Schema.String), at: Schema.Finite })
 ] as const

@@ -9,11 +9,11 @@ import * as Stream from "./Stream.ts"
 import * as Transcription from "./Transcription.ts"
 
 /**
- * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
+ * A command of a call to the media of a leg, which passes the carrier port unopened.
  *
  * Plain data with a schema, because it is journaled with the call's inputs and may cross a process: no functions, no
- * samples. A carrier hands it to the media plane and back; only a carrier with media of its own opens it. Each family
- * of work has its messages in a file of its own.
+ * samples. A carrier hands it to the media plane and back; only a carrier with media of its own opens it. Each kind of
+ * work has its messages in a separate file.
  */
 export const MediaCommand = Schema.Union([
   ...Playback.commands,
@@ -27,8 +27,8 @@ export const MediaCommand = Schema.Union([
 export type MediaCommand = typeof MediaCommand.Type
 
 /**
- * Commands whose work goes on outside of the media thread, over captures (`media/capture/`): whoever does it takes them
- * (`MediaPlane.attend`).
+ * Commands whose work is done outside of the media thread, over captures (`media/capture/`): an attendant carries them
+ * out (`MediaPlane.attend`).
  */
 const attendedTypes = [
   "start_recording",
@@ -41,17 +41,21 @@ const attendedTypes = [
 export type Attended = Extract<MediaCommand, { readonly type: (typeof attendedTypes)[number] }>
 export const isAttended = (media: MediaCommand): media is Attended => attendedTypes.some((type) => type === media.type)
 
-/** How work that a command began came to its end; `reason` with `failed`, and with `stopped` where nobody asked for it. */
+/**
+ * The end of work that a command began. `reason` is set with `failed`, and with `stopped` when no command stopped it.
+ */
 export const MediaEnded = Schema.Struct({
   type: Schema.tag("ended"),
-  /** Of the command that began it. */
+  /** The id of the command that began it. */
   id: WorkId,
   status: Schema.Literals(["completed", "stopped", "failed"]),
   reason: Schema.NullOr(Schema.String)
 })
 export type MediaEnded = typeof MediaEnded.Type
 
-/** Besides digits and ends: what work tells while it goes on. Such an event has the `id` of the command that began it. */
+/**
+ * An event of the media of a leg: digits, ends, and reports of running work with the `id` of the command that began it.
+ */
 export const MediaEvent = Schema.Union([
   ...Digits.events,
   ...Detection.events,
@@ -62,11 +66,11 @@ export const MediaEvent = Schema.Union([
 ])
 export type MediaEvent = typeof MediaEvent.Type
 
-/** The same event with its times in another clock's. */
+/** Returns the same event with its times converted to another clock. */
 export const inTime = (event: MediaEvent, of: (at: number) => number): MediaEvent =>
   "at" in event ? { ...event, at: of(event.at) } : event
 
-/** What a full queue may drop: nobody waits for it, and a peer can send as much of it as it likes. */
+/** Whether a full queue may drop the event: no work waits for it, and a peer can send any number of them. */
 export const mayBeDropped = (event: MediaEvent): boolean => event.type === "dtmf"
 
 /** The outcome of a command that cannot be carried out; `null`: it has none. */

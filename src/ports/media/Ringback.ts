@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 
-/** The tone of a phone that rings. */
+/** The command for the tone of a ringing phone. */
 export const commands = [
   /**
-   * Begins it, or ends it; idempotent. It is heard while nothing else is, and ends by itself when the leg is bridged, where
-   * it cannot begin.
+   * Begins or ends the tone; idempotent. It is heard while no other sound is, and ends by itself when the leg is
+   * bridged; it cannot begin while bridged.
    */
   Schema.Struct({ type: Schema.tag("ringback"), isOn: Schema.Boolean })
 ] as const

@@ -13,26 +13,26 @@ export type Track = typeof Track.Type
 export const Codec = Schema.Literals(["PCMU", "PCMA", "G722", "OPUS", "L16"])
 export type Codec = typeof Codec.Type
 
-/** What is asked of a stream. */
+/** The options of a stream. */
 export const Options = Schema.Struct({
-  /** Of the `wss` server. */
+  /** The URL of the `wss` server. */
   url: Secret.url(Schema.String),
-  /** Sent as a bearer token when it is connected. */
+  /** Sent as a bearer token in the handshake. */
   token: Schema.NullOr(Secret.token(Schema.String)),
   protocol: Protocol,
   track: Track,
-  /** In both directions; null: the codec of the leg. */
+  /** The codec of both directions; null: that of the leg. */
   codec: Schema.NullOr(Codec),
-  /** Of the samples in `codec`, where it leaves a choice. Null: it leaves none. */
+  /** The rate of the samples in `codec`, if it has several. Null: it has one. */
   rate: Schema.NullOr(Schema.Literals([8000, 16_000, 24_000, 48_000])),
-  /** What its server may send to be heard: payloads of the codec, or MP3 files. Null: nothing. */
+  /** The kind of sound that its server may send: payloads of the codec, or MP3 files. Null: none. */
   hears: Schema.NullOr(Schema.Literals(["rtp", "mp3"])),
-  /** Handed to the server as they are. */
+  /** Passed to the server unchanged. */
   parameters: Schema.Array(Schema.Struct({ name: Schema.String, value: Secret.token(Schema.String) }))
 })
 export type Options = typeof Options.Type
 
-/** Of whose call the server is told. */
+/** The call that is named to the server. */
 const Subject = Schema.Struct({
   tenantId: TenantId,
   callId: CallId,
@@ -53,18 +53,19 @@ export type StartStream = typeof start.Type
 
 export const commands = [
   /**
-   * Connects the leg to a server; it `stream_started` once, and `ended` once. A leg has one stream: a second fails.
+   * Connects the leg to a server; `stream_started` comes once, and `ended` once. A leg has one stream: a second one
+   * fails.
    */
   start,
-  /** Ends the stream of the leg, which tells its end; idempotent. */
+  /** Ends the stream of the leg, which reports its end; idempotent. */
   Schema.Struct({ type: Schema.tag("stop_stream") })
 ] as const
 
 export const events = [
-  /** It is connected. */
+  /** The stream is connected. */
   Schema.Struct({ type: Schema.tag("stream_started"), id: WorkId })
 ] as const
 
-/** Why a stream ended as `failed`. A detail may follow, for people, behind a colon and a space. */
+/** Why a stream ended as `failed`. A detail for people may follow, after a colon and a space. */
 export const Failure = Schema.Literals(["connection_failed", "protocol_error", "carrier_error"])
 export type Failure = typeof Failure.Type

@@ -2,21 +2,21 @@ import { Schema } from "effect"
 import { CallId, WorkId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 
-/** `inbound`: what is said on the leg. `outbound`: what is heard there. */
+/** `inbound`: the sound of the leg's far end. `outbound`: the sound sent to it. */
 export const Track = Schema.Literals(["inbound", "outbound"])
 export type Track = typeof Track.Type
 
 export const Tracks = Schema.Literals(["inbound", "outbound", "both"])
 
-/** What an engine is chosen for; which one that is, is the operator's configuration. */
+/** The goal by which an engine is chosen; the operator's configuration maps it to one. */
 export const Engine = Schema.Literals(["fast", "accurate"])
 
 /**
- * Transcription of a leg. It goes on outside of the media thread, and its last words may come after the leg: whoever
- * does it tells them to the call itself.
+ * Commands for transcribing a leg. The work is done outside of the media thread, and its last words may come after the
+ * leg: the transcriber reports them to the call itself.
  */
 export const commands = [
-  /** Transcribes from now on, until it is stopped or its leg ends; then its last words come, and then it `ended`. */
+  /** Transcribes from now on, until it is stopped or its leg ends; then its last words come, and then `ended`. */
   Schema.Struct({
     type: Schema.tag("start_transcription"),
     id: WorkId,
@@ -30,7 +30,7 @@ export const commands = [
 ] as const
 
 export const events = [
-  /** A phrase that will not change any more. `at`: when it began; what is in it counts from there. */
+  /** A phrase that will not change any more. `at` is when it began; the times in it count from there. */
   Schema.Struct({
     type: Schema.tag("transcribed"),
     id: WorkId,
