@@ -60,11 +60,11 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
     }
   } else if (one !== undefined && other !== undefined) plane.handle({ type: "bridge", leg: one, peer: other }, now)
   const bytes = new Uint8Array(172)
-  // Small numbers: V8 gives one beyond 31 bits a box of 16 bytes, which is none of ours.
+  // The numbers are small, because V8 boxes one beyond 31 bits in 16 bytes, which are no allocation of ours.
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: 7 }
   return {
     sent: () => sent,
-    /** 20 ms: a packet for each leg, and all slots. */
+    /** Runs 20 ms: a packet for each leg, and all slots. */
     round: () => {
       header.sequenceNumber = (header.sequenceNumber + 1) & 0xffff
       header.timestamp = (header.timestamp + 160) >>> 0
@@ -81,10 +81,10 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
 }
 
 /**
- * Bytes of the heap for each round: the least of as many measurements as it takes to come below the limit.
+ * The heap bytes of a round: the least of as many measurements as it takes to come below the limit.
  *
- * What the way of a packet allocates, each measurement has. What V8 allocates for itself (a compiler that finishes, a
- * function that is thrown out of its optimized code and warms up again) is in some of them, on a busy machine in many.
+ * Every measurement contains the allocations of a packet's path. V8's own allocations (a compiler that finishes, a
+ * function that loses its optimized code and warms up again) are in some of them, on a busy machine in many.
  */
 const bytesOf = (round: () => void, rounds: number, limit: number): number => {
   for (let i = 0; i < 10 * rounds; i++) round()
@@ -94,7 +94,7 @@ const bytesOf = (round: () => void, rounds: number, limit: number): number => {
     const before = process.memoryUsage().heapUsed
     for (let i = 0; i < rounds; i++) round()
     const bytes = (process.memoryUsage().heapUsed - before) / rounds
-    // Fewer than nothing: a collection came in between, and it is unknown what was allocated.
+    // A negative result means that a collection ran meanwhile, so the allocations are unknown.
     if (bytes >= 0) least = Math.min(least, bytes)
   }
   return least

@@ -10,7 +10,7 @@ import * as NoEgress from "../support/NoEgress.ts"
 
 export type Answer = Partial<EgressResponse> | EgressReason
 
-/** An egress that answers from a table after `delayMs`, and records what it was asked. */
+/** An egress that answers from a table after `delayMs`, and records its requests. */
 export const make = (answers: Readonly<Record<string, Answer>>, delayMs = 100) => {
   const requests: Array<EgressRequest> = []
   const layer = Layer.succeed(Egress, {

@@ -8,9 +8,9 @@ import * as NoStreams from "./stream/NoStreams.ts"
 
 export interface Options {
   readonly rate?: SampleRate
-  /** Writes what the far end says; without it, it says nothing. */
+  /** Writes the sound of the far end; without it, the far end is silent. */
   readonly say?: (out: Frame) => void
-  /** Digits go beside the sound, and take its place for their time as in RTP; else they are tones. */
+  /** Digits are taken outside the sound, and replace it for their duration as in RTP; else they are tones. */
   readonly takesDigits?: boolean
   /** It presses digits as tones. */
   readonly pressesTones?: boolean
@@ -19,7 +19,7 @@ export interface Options {
   readonly cpuClock?: () => number
 }
 
-/** A leg whose far end keeps all that it hears. */
+/** A leg whose far end keeps all sound that it is sent. */
 export const make = ({
   clock = () => 0,
   cpuClock = clock,
@@ -82,17 +82,17 @@ export const make = ({
   return {
     leg,
     heard,
-    /** When it was read. */
+    /** The times at which it was read. */
     said,
     events,
-    /** What captures had for their receivers. */
+    /** The events of captures for their receivers. */
     captured,
     defects,
     faults,
-    /** That were pressed to the far end. */
+    /** The digits that were pressed to the far end. */
     digits,
     present,
-    /** What the far end has heard since the last call. */
+    /** Returns the sound that the far end was sent since the last call. */
     take: (): Int16Array => Int16Array.from(heard.splice(0))
   }
 }

@@ -14,12 +14,12 @@ export const [a, b] = [Ids.leg("a"), Ids.leg("b")]
 const local = "127.0.0.1"
 export const dynamic = 97
 
-/** What a peer has received, and when. */
+/** A packet that a peer has received, and when. */
 export interface Received extends RtpSample.Parsed {
   readonly at: number
 }
 
-/** A peer that says a tone, a packet every 20 ms, and keeps what it gets. */
+/** A peer that sends a tone, a packet every 20 ms, and keeps the packets it gets. */
 const peer = (bench: ReturnType<typeof SwitchBench.make>, port: number, leg: typeof a, codec: Codec, hz: number) => {
   let encoder: Encoder = codec.encoder(null)
   let tone = Tone.oscillator([{ frequency: hz, dbfs: -12 }], codec.sampleRate)
@@ -38,7 +38,7 @@ const peer = (bench: ReturnType<typeof SwitchBench.make>, port: number, leg: typ
     port,
     state,
     deliver,
-    /** The packet of the next 20 ms. */
+    /** Returns the packet of the next 20 ms. */
     make: (): RtpSample.Sample => {
       tone.render(samples)
       const payload = bytes.slice(0, encoder.encode(samples, bytes, 0))
@@ -47,7 +47,7 @@ const peer = (bench: ReturnType<typeof SwitchBench.make>, port: number, leg: typ
       state.timestamp = (state.timestamp + codec.clockRate / 50) >>> 0
       return packet
     },
-    /** Says something else from now on, with another encoder, as another source does. */
+    /** Sends another tone from now on, with another encoder, like another source. */
     restart: (ssrc: number, frequency: number) => {
       encoder = codec.encoder(null)
       tone = Tone.oscillator([{ frequency, dbfs: -12 }], codec.sampleRate)
@@ -75,7 +75,7 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
   connect(a)
   connect(b)
   let [asked, taken] = [0, 0]
-  /** Every server is found, and accepts. */
+  /** Makes every server reachable and willing to accept. */
   const reach = () => {
     for (; asked < bench.events.length; asked++) {
       const event = bench.events[asked]
@@ -91,7 +91,7 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
     codec,
     peers,
     connect,
-    /** Lets time pass; `each` says in each millisecond what the peers do: by default a packet every 20 ms each. */
+    /** Lets time pass; `each` lets the peers act in each millisecond: by default each sends a packet every 20 ms. */
     run: (duration: number, each: (ms: number) => void = rig_default) => {
       for (let i = 0; i < duration; i++) {
         each(ms)
@@ -102,7 +102,7 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
       }
     },
     ms: () => ms,
-    /** A stream, both tracks of it; the socket of the newest is `server()`. */
+    /** Starts a stream of both tracks; the socket of the newest is `server()`. */
     stream: (leg: typeof a, id: string, change: Partial<Options> = {}) =>
       bench.handle({ type: "media", leg, media: StreamBench.start({ track: "both_tracks", ...change }, id) }),
     server: () => {
@@ -111,7 +111,7 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
       return connection
     },
     bridge: () => bench.handle({ type: "bridge", leg: a, peer: b }),
-    /** What the peer of a leg got since the last call for any. */
+    /** Returns the packets that the peer of a leg got since the last call for any leg. */
     received: (leg: typeof a): ReadonlyArray<Received> => {
       const all = bench.network.sent.slice(taken)
       const from = bench.portOf(leg)

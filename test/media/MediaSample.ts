@@ -13,7 +13,7 @@ export const play = (id: WorkId, url: string, loop = 1, target: Target = "self")
 
 const speech = (text: string) => ({ text, textType: "text", voice: "fake.anna", language: null }) as const
 
-/** As `FakeSpeech` says it. */
+/** Speaks a text as `FakeSpeech` renders it. */
 export const speak = (id: WorkId, text: string): PlaneCommand => ({ type: "speak", id, speech: speech(text) })
 
 export const prompt = (id: WorkId, text: string, stoppedBy = "0123456789*#"): PlaneCommand => ({

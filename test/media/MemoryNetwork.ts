@@ -7,7 +7,7 @@ export interface Datagram {
   readonly to: Address
 }
 
-/** What the network does to a datagram: when each copy of it arrives, in milliseconds from now; none: lost. */
+/** The effect of the network on a datagram: when each copy of it arrives, in milliseconds from now; none: lost. */
 export type Weather = (datagram: Datagram) => ReadonlyArray<number>
 
 const longest = 4096
@@ -22,8 +22,8 @@ export const deaf = (port: number, close: () => void): PacketSocket => ({
 /**
  * A network of packet ports in memory, moved by `deliver(now)`. Every datagram is kept in `sent`.
  *
- * It keeps to the letter of the port: all datagrams arrive in one and the same buffer, from one and the same address
- * object, and both are filled with something else when the call returns. Whoever keeps what was lent reads noise.
+ * It follows the contract of the port strictly: all datagrams arrive in the same buffer, from the same address object,
+ * and both are overwritten when the call returns. Code that keeps lent memory reads noise.
  */
 export const make = (weather: Weather = () => [0]) => {
   const sockets = new Map<number, OnPacket>()

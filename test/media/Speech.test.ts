@@ -24,7 +24,7 @@ const open = (text: string, tenant = "t") =>
     source.open(Ids.tenant(tenant), { type: "speech", speech: speech(text) }, 8000)
   )
 
-/** Milliseconds of all that is said. */
+/** The milliseconds of the whole speech. */
 const read = (text: string, tenant = "t") =>
   Effect.gen(function* () {
     const reader = yield* open(text, tenant)
@@ -96,7 +96,7 @@ describe("speech as a sound", () => {
       yield* Scope.close(second, Exit.void)
       yield* TestClock.adjust(1)
       expect(fake.stopped()).toBe(1)
-      // What was broken off is not kept.
+      // Interrupted speech is not kept.
       expect(yield* after(1_000, read(text))).toBe(`${20 * text.length} ms`)
       expect(fake.spoken.length).toBe(2)
     }).pipe(Effect.provide(sourceOver(fake)))

@@ -128,7 +128,7 @@ describe("The switch, between bridged legs", () => {
     const [a, b] = [Ids.leg("a"), Ids.leg("b")]
     for (const leg of [a, b]) bench.handle({ type: "open_phone", leg, script: { type: "echo" } })
     bench.handle({ type: "bridge", leg: a, peer: b })
-    // Both phones repeat: what is pressed to one is its own, crosses to the other, and comes back.
+    // Both phones repeat digits: one pressed by a phone is its own, crosses to the other, and comes back.
     const pressed = "1555#".repeat(6)
     bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("d"), pressed) })
     bench.run(60_000)

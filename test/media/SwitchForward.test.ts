@@ -13,7 +13,7 @@ import * as Click from "./mix/Click.ts"
 
 const clockStep = (rig: ReturnType<typeof ForwardRig.make>) => rig.codec.clockRate / 50
 
-/** Numbers and timestamps go on by one packet each, from one SSRC. */
+/** Numbers and timestamps advance by one packet each, from one SSRC. */
 const expectContinuous = (packets: ReadonlyArray<ForwardRig.Received>, step: number) => {
   const [first] = packets
   packets.forEach((packet, i) => {
@@ -87,7 +87,7 @@ describe("Bridged legs of one packet format", () => {
     expect(Goertzel.totalLevel(sound)).toBeCloseTo(-12, 0)
     expect(quietest(sound, sampleRate)).toBeGreaterThan(-24)
     if (name === "L16") expect(Click.largest(sound)).toBeLessThan(900)
-    // Forwarded before and behind: more than one packet in a tick where those that waited went out.
+    // Packets are forwarded before and after: a tick in which waiting packets went out has more than one.
     expect(rig.bench.plane.couldForward(a)).toBe(true)
   })
 
@@ -285,7 +285,7 @@ describe("Bridged legs of one packet format", () => {
     rig.run(4000, both)
     expect([rig.bench.digitsOf(a), rig.bench.digitsOf(b)]).toEqual([atA, atB])
     expect(atA.length + atB.length).toBeLessThan(6)
-    // What is pressed later passes as before.
+    // Digits that are pressed later pass as before.
     rig.forget()
     rig.run(200)
     expect(rig.received(b).every(({ at }) => at % 20 === 5)).toBe(true)
@@ -322,7 +322,7 @@ describe("Bridged legs of one packet format", () => {
     rig.forget()
     rig.run(200, () => undefined)
     expect(rig.received(b).length).toBe(10)
-    // Time went on meanwhile.
+    // Time has passed meanwhile.
     rig.peers.a.state.timestamp += 110 * 160
     rig.run(1000)
     rig.forget()
@@ -411,12 +411,12 @@ describe("Bridged legs of one packet format", () => {
         const events = received.length - sound.length
         const end = sound.at(-1)
         const units = ((end?.timestamp ?? 0) - (sound[0]?.timestamp ?? 0)) >>> 0
-        // Timestamps stand for the sound and the events, no more and no less.
+        // Timestamps cover the sound and the events, no more and no less.
         expect(units / 320).toBeLessThanOrEqual(sound.length + events)
         expect(units / 320).toBeGreaterThanOrEqual(sound.length - 1)
         if (events === 0) {
           expectContinuous(sound, 320)
-          // Who leaves a bridge reads a frame early, which may have to be made up.
+          // A leg that leaves a bridge reads a frame early, which may have to be concealed.
           const isWhole = acts.every(([act]) => act !== "unbridge")
           if (isWhole) expect(Click.largest(ForwardRig.soundOf(sound, rig.codec))).toBeLessThan(1500)
         }

@@ -22,10 +22,10 @@ interface Press {
   sent: number
 }
 
-/** What each presses; the same would count as the other's, sent back (`EchoedDigits`). */
+/** The digit of each side; the same digit would count as the other's, sent back (`EchoedDigits`). */
 const digitOf: Record<Side, string> = { a: "5", b: "6" }
 
-/** Two peers behind a network that delays each packet by up to `jitterMs`, in any order. */
+/** Two peers on a network that delays each packet by up to `jitterMs`, in any order. */
 const restless = (rig: ReturnType<typeof ForwardRig.make>, seed: number, jitterMs: number) => {
   const noise = random(seed)
   const underWay: Array<{ readonly at: number; readonly arrive: () => void }> = []
@@ -74,13 +74,13 @@ const restless = (rig: ReturnType<typeof ForwardRig.make>, seed: number, jitterM
       if (pressing[side] === null) rig.peers[side].restart(ssrc, 700)
     },
     beSilent: (side: Side, ms: number): void => {
-      // A digit of which nothing arrives is nobody's.
+      // A digit of which no packet arrives belongs to no side.
       if (pressing[side] !== null) return
       silent.add(side)
       rig.run(ms, step)
       silent.delete(side)
     },
-    /** What the network has under way is held back, and then comes at once. */
+    /** Holds back the datagrams under way, which then come at once. */
     holdBack: (ms: number): void => {
       heldUntil = rig.ms() + ms
     }
@@ -118,7 +118,7 @@ const acts: Readonly<Record<string, (rig: Rig, peers: Peers, side: Side, id: str
   },
   nothing: () => undefined
 }
-/** While these last, a digit may be nobody's, and is then not heard. */
+/** During these acts a digit may belong to no side, and is then not received. */
 const deaf = ["hold", "unbridge", "sendDtmf", "stall"]
 
 const Act = Schema.Literals([

@@ -27,7 +27,7 @@ const sounds = (rig: Rig, leg: typeof a, id: string, media: ReturnType<typeof Me
   rig.bench.handle({ type: "supply", leg, id: Ids.work(id), sound, isLast: true })
 }
 
-/** What brings a forwarding bridge back to frames, or lets somebody hear it. Each ends by itself or by a later one. */
+/** Each act brings a forwarding bridge back to frames, or adds a listener. It ends by itself or by a later act. */
 const acts: Readonly<Record<string, (rig: Rig, leg: typeof a, id: string) => void>> = {
   play: (rig, leg, id) => sounds(rig, leg, id, Media.play(Ids.work(id), "https://a/")),
   speak: (rig, leg, id) => sounds(rig, leg, id, Media.speak(Ids.work(id), "words")),
@@ -57,7 +57,7 @@ const forwarding = (name: Codecs.CodecName) => {
   rig.run(400)
   return rig
 }
-/** From when on packets pass. */
+/** The time from which on packets pass. */
 const passesAfterMs = 600
 
 const names = ["PCMU", "PCMA", "G722", "OPUS", "L16"] as const
@@ -126,15 +126,15 @@ describe("A forwarding bridge", () => {
       })
     )
     rig.run(200)
-    // From the beginning: a decoder of G.722 remembers.
+    // The sound is decoded from the beginning, because a decoder of G.722 has state.
     const sound = ForwardRig.soundOf(rig.received(a), rig.codec)
     const { sampleRate } = rig.codec
     const middle = sound.subarray(sound.length - sampleRate / 10)
     expect(Goertzel.level(middle, 1700, sampleRate)).toBeCloseTo(-20, 0)
-    // Two tones at once cost Opus a decibel, now of one and now of the other, by where in their periods they meet.
+    // Two tones at once cost Opus a decibel in one of them, depending on their phases.
     expect(Math.abs(Goertzel.level(middle, 550, sampleRate) + 12)).toBeLessThan(name === "OPUS" ? 1.5 : 0.5)
     rig.run(600)
-    // Packets pass again, and to the other peer they did all the while.
+    // Packets pass again; to the other peer they passed all the while.
     rig.forget()
     rig.run(200)
     expect(rig.received(a).every(({ at }) => at % 20 === 14)).toBe(true)

@@ -7,7 +7,7 @@ import * as Ids from "../../support/Ids.ts"
 import * as Taps from "../../../src/media/mix/Tap.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 
-/** A leg whose far end says a sound, then silence. */
+/** A leg whose far end sends a sound, then silence. */
 const saying = (sound: Int16Array, options: FakeLeg.Options = {}) => {
   let at = 0
   return FakeLeg.make({

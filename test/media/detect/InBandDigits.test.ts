@@ -10,7 +10,7 @@ const [a, b] = [Ids.leg("a"), Ids.leg("b")]
 type Bench = ReturnType<typeof SwitchBench.make>
 const events = { send: 101, receive: 101, clockRate: 8000 }
 
-/** Two RTP legs; `agreed`: what each of them has agreed to with its peer, the other one. */
+/** Two RTP legs that are each other's peer; `agreed`: whether each has agreed to telephone events. */
 const pair = (codec: CodecName, agreed: { readonly a: boolean; readonly b: boolean }) => {
   const bench = SwitchBench.make()
   for (const leg of [a, b]) bench.handle({ type: "open_rtp", leg })
@@ -34,7 +34,7 @@ const press = (bench: Bench, digits: string) => {
   bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("digits"), digits) })
   bench.run(300 * digits.length + 1000)
 }
-/** A prompt that has the tones in it. */
+/** Plays a prompt that contains the tones. */
 const playTones = (bench: Bench, digits: string) => {
   bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("tones"), "https://a/tones.wav") })
   const sound = { rate: 8000, samples: Sounds.join(Sounds.digits(digits), Sounds.silence(200)) } as const

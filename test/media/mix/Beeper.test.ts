@@ -3,7 +3,7 @@ import * as Beeper from "../../../src/media/mix/Beeper.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Click from "./Click.ts"
 
-/** Frames of a beeper, silence where it has none. */
+/** Returns frames of a beeper, silence where it has none. */
 const frames = (beeper: Beeper.Beeper, count: number): Int16Array =>
   Int16Array.from(
     Array.from({ length: count }, () => [...(beeper.next(8000, 160, 0)?.samples ?? new Int16Array(160))]).flat()

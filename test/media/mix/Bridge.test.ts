@@ -12,7 +12,7 @@ import * as Media from "../MediaSample.ts"
 const pcmu: PacketFormat = { codec: "PCMU", telephoneEvents: 8000 }
 const pcma: PacketFormat = { ...pcmu, codec: "PCMA" }
 
-/** A leg whose far end says a tone. */
+/** A leg whose far end sends a tone. */
 const toned = (frequency: number, rate: SampleRate, options: FakeLeg.Options = {}) => {
   const tone = Tone.oscillator([{ frequency, dbfs: -12 }], rate)
   return FakeLeg.make({ rate, say: ({ samples }) => tone.render(samples), ...options })
@@ -84,7 +84,7 @@ describe("Two bridged legs", () => {
     const a = FakeLeg.make({
       rate,
       say: (out) => {
-        // All go on, so that the tone does.
+        // All tones advance, so that the rendered one is continuous.
         for (const { of, tone } of tones) tone.render(of === out.rate ? out.samples : new Int16Array(of / 50))
       }
     })
@@ -102,7 +102,7 @@ describe("Two bridged legs", () => {
     // A sixth of it is the height of a step: -50 dBFS.
     const most = (sound: Int16Array, of: SampleRate) => Math.max(2 * Click.largest(sound.subarray(of / 10)), 6 * 100)
     expect(Click.largest(heard)).toBeLessThan(most(heard, other))
-    // What it hears itself comes at another rate: the step is judged.
+    // The sound it hears has another rate after the change, so the step is judged.
     expect(Click.largest(changed)).toBeLessThan(most(changed, next))
     expect(Math.abs((changed[0] ?? 0) - (told.at(-1) ?? 0))).toBeLessThan(
       (2 * 8231 * Math.PI * 440) / Math.min(rate, next)

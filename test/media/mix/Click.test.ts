@@ -18,7 +18,7 @@ const setup = (rate: SampleRate) => {
   return { heard, leg, run, play }
 }
 
-/** At its peak after whole milliseconds, where a cut is loudest; it ends there too. */
+/** A cosine that is at its peak after whole milliseconds, where a cut is loudest; it ends there too. */
 const cosine = (ms: number, rate: SampleRate) =>
   Int16Array.from({ length: (ms * rate) / 1000 }, (_, i) => 8000 * Math.cos((2 * Math.PI * 500 * i) / rate))
 const steady = (rate: SampleRate) => Click.largest(cosine(1000, rate))

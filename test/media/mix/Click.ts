@@ -1,6 +1,6 @@
 /**
- * The largest fourth difference in `samples`: a step or a kink stands out of it, also beside a loud tone, whose own is
- * small.
+ * The largest fourth difference in `samples`. It shows a step or a kink, also beside a loud tone, whose own difference
+ * is small.
  */
 export const largest = (samples: Int16Array): number => {
   let found = 0

@@ -10,7 +10,7 @@ import * as MinimalRoom from "./MinimalRoom.ts"
 
 const frequencies = [439, 761, 1151] as const
 
-/** Three legs in slots, each saying a tone of its own, and a room for them. */
+/** Three legs in slots, each with a tone of its own, and a room for them. */
 const setup = () => {
   const slots = Slots.make()
   let now = 1000

@@ -11,8 +11,8 @@ interface Member {
 }
 
 /**
- * The least that is a room: it shows that the walls are where a room needs them. It has a slot of its own, in which it
- * reads all members and makes what each hears: everybody but itself. Members are sent to in their own slots.
+ * The smallest room, which shows that the interface suffices for one. It has a slot of its own, in which it reads all
+ * members and makes the frame of each: the sound of all others. Members are sent to in their own slots.
  */
 export const make = (rate: SampleRate) => {
   const members = new Map<LocalLeg, Member>()

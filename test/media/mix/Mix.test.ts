@@ -4,7 +4,7 @@ import * as Frame from "../../../src/media/Frame.ts"
 import * as Mix from "../../../src/media/mix/Mix.ts"
 import type { Source } from "../../../src/media/mix/Source.ts"
 
-/** A source that says a constant while it is on, and knows what was asked of it. */
+/** A source that gives a constant while it is on, and records its calls. */
 const constant = (value: number) => {
   const frame = Frame.make(8000)
   frame.samples.fill(value)
@@ -27,7 +27,7 @@ const setup = () => {
   const mix = Mix.make()
   let now = 0
   const next = () => mix.next(8000, (now += 20))
-  /** First, 6 ms later, and last sample of the next frame. */
+  /** The first sample of the next frame, the one after 6 ms, and the last. */
   const edges = () => {
     const { samples } = next()
     return [samples[0] ?? 0, samples[48] ?? 0, samples[159] ?? 0]
@@ -75,7 +75,7 @@ describe("What a leg hears", () => {
     isFadedIn()
     one.state.on = false
     next()
-    // Nothing else is heard meanwhile, so that its packets may go on as they come.
+    // No other sound is heard meanwhile, so its packets may be forwarded.
     expect(mix.isOnly(one.source)).toBe(true)
     one.state.on = true
     isFadedIn()

@@ -36,7 +36,7 @@ const play = (
   options: { readonly loop?: number } = {}
 ) => leg.command(Media.play(Ids.work(name), "https://a/", options.loop, target))
 
-/** Gives a leg the sound that it is to play: a tone, whole. */
+/** Supplies the sound that a leg is to play: a tone, whole. */
 const supply = ({ leg }: FakeLeg.FakeLeg, name: string, ms: number, frequency = 700) => {
   const samples = new Int16Array(8 * ms)
   Tone.oscillator([{ frequency, dbfs: -12 }], 8000).render(samples)
@@ -72,7 +72,7 @@ describe("A sound for the other leg of a bridge", () => {
     expect(ends(a)).toEqual([])
     supply(b, "p", 100)
     run(150)
-    // The second time.
+    // It is heard for the second time.
     expect(level(b.take().subarray(-240), 700)).toBeCloseTo(-12, 0)
     expect(ends(a)).toEqual([])
     run(100)

@@ -137,13 +137,13 @@ describe("Player", () => {
     player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(1000, -10, 200, 8000) }, true)
     const heard = Int16Array.from(render(13, 16_000))
     expect(Goertzel.level(heard.subarray(160, 3200), 1000, 16_000)).closeTo(-10, 0.1)
-    // The filter lags by 5 ms, so that the end of the sound is in the frame behind it.
+    // The filter lags by 5 ms, so the end of the sound is in the next frame.
     expect(Goertzel.totalLevel(heard.subarray(3200, 3264))).toBeGreaterThan(-15)
     expect(Goertzel.totalLevel(heard.subarray(3400))).toBeLessThan(-80)
     expect(events).toStrictEqual(["p completed"])
   })
 
-  /** Pieces of 500 ms, as they are asked for. */
+  /** Supplies pieces of 500 ms on request. */
   const feed = (player: Player.Player, wants: Array<string>, pieces: number) => {
     const given = new Map<string, number>()
     return () => {
@@ -181,7 +181,7 @@ describe("Player", () => {
       supply()
       render(1)
     }
-    // 10 s were heard, 2 s are here, and the one behind has a piece.
+    // 10 s were played, 2 s are loaded, and the next playback has a piece.
     expect(asked).toBeLessThanOrEqual((10_000 + 2500) / 500 + 1)
     expect(wants.filter((id) => id !== "p0")).toEqual([])
   })

@@ -9,7 +9,7 @@ import * as Click from "./Click.ts"
 const rates: ReadonlyArray<SampleRate> = [8000, 16_000, 24_000, 48_000]
 const pairs = rates.flatMap((from) => rates.filter((to) => to !== from).map((to) => [from, to] as const))
 
-/** Sound that goes through a converter frame by frame. */
+/** Passes sound through a converter frame by frame. */
 const through = (sound: Frame.Sound, to: SampleRate, converter = RateConverter.make()): Int16Array => {
   const out = Frame.make(to)
   const frame = Frame.make(sound.rate)
@@ -31,14 +31,14 @@ describe("A converter of rates", () => {
   it.each(pairs)("keeps a tone and its level from %i to %i Hz, without a seam between frames", (from, to) => {
     const heard = through(tone(from, 500), to).subarray(to / 10)
     expect(Goertzel.level(heard, 1000, to)).toBeCloseTo(-10, 1)
-    // What is not the tone: a seam would be heard as a click every 20 ms.
+    // The rest without the tone: a seam would be a click every 20 ms.
     const cleaned = heard.map((sample, i) => sample - 2 * (heard[i - to / 1000] ?? 0) + (heard[i - to / 500] ?? 0))
     expect(Goertzel.totalLevel(cleaned.subarray(to / 100))).toBeLessThan(-75)
   })
 
   it.each(pairs)("lets sound that is there at once come up without a step, from %i to %i Hz", (from, to) => {
     const converter = RateConverter.make()
-    // 400 Hz from its loudest on.
+    // A tone of 400 Hz from its peak on.
     const loud = { rate: from, samples: tone(from, 200, 400).samples.slice(from / 1600) }
     const sound = { rate: from, samples: new Int16Array((from / 50) * 12) }
     sound.samples.set(loud.samples.subarray(0, (from / 50) * 9))

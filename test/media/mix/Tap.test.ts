@@ -13,7 +13,7 @@ import * as MemoryNetwork from "../MemoryNetwork.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 import * as NoStreams from "../stream/NoStreams.ts"
 
-/** A tap that writes down what it hears: track, time, rate, first sample. */
+/** A tap that records each frame it hears: track, time, rate, first sample. */
 const listener = (tracks: ReadonlyArray<Track> = ["inbound", "outbound"], disturb: () => void = () => undefined) => {
   const heard: Array<string> = []
   const ends: Array<TapEnd> = []

@@ -11,7 +11,7 @@ const setup = (takesDigits = true) => {
   let now = 0
   return {
     leg: fake.leg,
-    /** What the far end hears in so many milliseconds at this rate. */
+    /** Returns the sound that the far end is sent in this time at this rate. */
     hear: (at: SampleRate, ms: number): Int16Array => {
       fake.present.rate = at
       fake.take()

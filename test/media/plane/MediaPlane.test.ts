@@ -65,7 +65,7 @@ describe("The media plane on a test clock", () => {
       yield* TestClock.adjust("90 millis")
       expect(events).toStrictEqual([])
       yield* TestClock.adjust("40 millis")
-      // Decoding is a promise: it takes no time of the test clock but a turn of the event loop.
+      // Decoding is a promise, which takes no time of the test clock but a turn of the event loop.
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("340 millis")
       expect(events).toStrictEqual([Media.failed(Ids.work("two"), "http_404")])
@@ -103,7 +103,7 @@ describe("The media plane on a test clock", () => {
           decoder.decode(RtpSample.parse(bytes).payload, frame)
           return [...frame]
         })
-      // From the first sample of the file on, without what the filter needs to settle.
+      // The comparison begins at the first sample of the file, after the filter has settled.
       const from = heard.findIndex((sample) => Math.abs(sample) > 1000)
       expect(Goertzel.level(Int16Array.from(heard.slice(from + 320, from + 320 + 1600)), 5000, 16_000)).closeTo(-12, 1)
     }).pipe(Effect.provide(planeOver(network)))

@@ -16,7 +16,7 @@ import * as NoEgress from "../../support/NoEgress.ts"
 
 const tenant = Ids.tenant("t")
 
-/** A plane of so many threads, each a switch that runs when its `bench` does. `down` ends one. */
+/** A plane of this many threads, each a switch that runs when its `bench` does. `down` ends one. */
 const setup = Effect.fnUntraced(
   function* (threads: number) {
     const network = MemoryNetwork.make()
@@ -144,7 +144,7 @@ describe("Places of legs", () => {
       yield* plane.enterRoom(b, d, seat("b"))
       yield* plane.openPhone(c, tenant, { type: "echo" }, d)
       yield* plane.enterRoom(c, d, seat("c"))
-      // Who was refused is free for another.
+      // A leg that was refused is free for another room.
       yield* plane.openRoom(Ids.leg("e"), tenant, a)
       yield* plane.enterRoom(a, Ids.leg("e"), seat("a"))
     })

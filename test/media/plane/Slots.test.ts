@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Slots from "../../../src/media/plane/Slots.ts"
 
-/** Notes when it has its turns. */
+/** Records its turns. */
 const ticked = () => {
   const turns: Array<number> = []
   return { turns, tick: (now: number) => void turns.push(now), skip: () => undefined }

@@ -96,7 +96,7 @@ describe("The switch, towards RTP peers", () => {
     const packets = packetsOf(bench, Ids.leg("a"))
     const behind = packets.filter(({ payloadType }, i) => payloadType === 0 && packets[i - 1]?.payloadType === 101)
     expect(behind.length === 4 && behind.every(({ marker }) => marker)).toBe(true)
-    // Nothing of the sound was lost to the digits: 5 ms are faded out before them, the other 395 ms follow.
+    // The digits cost none of the sound: 5 ms are faded out before them, the other 395 ms follow.
     const sound = packetsOf(bench, Ids.leg("a")).filter(
       ({ payload, payloadType }) => payloadType === 0 && payload.some((octet) => octet !== 0xff)
     )

@@ -4,7 +4,7 @@ import * as Mix from "../../../src/media/mix/Mix.ts"
 import type { Source } from "../../../src/media/mix/Source.ts"
 import * as HoldMusic from "../../../src/media/room/HoldMusic.ts"
 
-/** A leg whose mix says which sources it has. */
+/** A leg whose mix shows its sources. */
 const bench = () => {
   const mix = Mix.make()
   const sources = new Set<Source>()

@@ -5,7 +5,7 @@ import * as Media from "../MediaSample.ts"
 import * as RoomRig from "./RoomRig.ts"
 import { frequencies, room } from "./RoomRig.ts"
 
-/** Members who each say a tone of their own, named by it. */
+/** Members that each send a tone, by which they are named. */
 const meeting = (count: number) => {
   const rig = RoomRig.make()
   const names = frequencies.slice(0, count).map(String)
@@ -97,7 +97,7 @@ describe("A room", () => {
     rig.run(800)
     expect(rig.level("761", 2503)).toBeCloseTo(heard, 0)
     expect(rig.level("439", 2503)).toBeLessThan(gone)
-    // What is played to a leg takes the place of its music.
+    // A playback to a leg replaces its music.
     rig.handle({ type: "media", leg: Ids.leg("1151"), media: Media.play(Ids.work("own"), "https://c/") })
     supply("1151", "own", 1301, 900)
     rig.run(800)

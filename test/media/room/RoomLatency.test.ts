@@ -12,12 +12,15 @@ import * as SwitchBench from "../SwitchBench.ts"
 
 const [rooms, phases] = [50, 20]
 const frameMs = 20
-/** Of each phase: so many packets, of which one has the burst; then nothing, until the jitter buffer is empty. */
+/**
+ * The numbers of each phase: this many packets, of which one has the burst; then a pause until the jitter buffer is
+ * empty.
+ */
 const [packets, burstNumber, pauseFrames] = [22, 15, 13]
 const phaseMs = (packets + pauseFrames + 1) * frameMs
 const peer = { address: "127.0.0.1", port: 9000 }
 const silence = G711.encode("PCMU", Tone.sine(500, -40, frameMs, 8000))
-/** 2 ms of 1 kHz at the beginning of a packet: its way is timed. */
+/** 2 ms of 1 kHz at the beginning of a packet, whose path is timed. */
 const burst = ((): Uint8Array => {
   const sound = Tone.sine(500, -40, frameMs, 8000)
   sound.set(Tone.sine(1000, -3, 2, 8000))
@@ -27,17 +30,17 @@ const isLoud = (packet: Uint8Array, length: number): boolean =>
   G711.decode("PCMU", packet.subarray(RtpPacket.headerLength, length)).some((sample) => Math.abs(sample) > 3000)
 
 interface Room {
-  /** Where its talker sends to. */
+  /** Receives the packets of its talker. */
   receive: OnPacket
-  /** Milliseconds from the burst's packet to the one in which it was heard. */
+  /** The milliseconds from the packet with the burst to the packet in which it was heard. */
   readonly latencies: Array<number>
   saidAt: number | null
 }
 
 /**
- * Milliseconds from the arrival of a talker's packet to the departure of the listener's packet that carries its sound. Rooms
- * and legs come in random order, so that their slots stand anyhow to each other, and each talker begins again and again
- * at a random phase. Its packets take up to `jitterMs` on their way.
+ * Returns the milliseconds from the arrival of a talker's packet to the departure of the listener's packet that carries
+ * its sound. Rooms and legs are opened in random order, so that their slots are at random distances, and each talker
+ * begins again and again at a random phase. Its packets take up to `jitterMs` on their way.
  */
 const latencies = (jitterMs: number): ReadonlyArray<number> => {
   const noise = random(31)

@@ -8,7 +8,7 @@ import * as Ids from "../../support/Ids.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 
 const ramp = Ramp.at(8000)
-/** What one adds to a sum, from one gain to another. */
+/** The samples that a member adds to a sum, from one gain to another. */
 const shaped = (samples: Int16Array, from: boolean, to: boolean): ReadonlyArray<number> =>
   Array.from(samples, (sample, i) => {
     if (from === to) return to ? sample : 0

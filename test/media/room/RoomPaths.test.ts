@@ -30,7 +30,7 @@ const wanted = {
   beeps: { atBegin: false, everyMs: null }
 } as const
 
-/** What a capture has heard since the last call, by track. */
+/** Returns the sound that a capture got since the last call, by track. */
 const capture = (rig: RoomRig.Rig, leg: LegId) => {
   rig.handle({ type: "capture", leg, id: Ids.work("rec"), wanted })
   return () => {
@@ -72,7 +72,7 @@ describe("A recording of a room", () => {
         .outbound.subarray(-4000)
         .every((sample) => sample === 0)
     ).toBe(true)
-    // Who listens hears the noise of a line.
+    // A monitor hears the noise of a line.
     expect(Goertzel.totalLevel(rig.take("761").subarray(-4000))).toBeGreaterThan(-30)
   })
 
@@ -209,7 +209,7 @@ describe("In a room", () => {
     const windows = Array.from({ length: 380 }, (_, at) => at * 40)
     const sound = rig.take("439")
     expect(Math.min(...windows.map((at) => Goertzel.totalLevel(sound.subarray(at, at + 40))))).toBeGreaterThan(-23)
-    // Once all of them stay narrow-band, so does the room.
+    // Once all members stay narrow-band, the room is narrow-band too.
     rig.phone("restless").rate = 8000
     const converters = Resample.filtersHeld()
     rig.run(15_000)
@@ -265,7 +265,7 @@ describe("In a room", () => {
       const defects: Array<unknown> = []
       const rig = meeting(["439", "761"], { onDefect: (error) => void defects.push(error) })
       rig.handle({ type: "open_room", leg: Ids.leg("other") })
-      // In words, as people talk: what goes on for ever is noise, and gives way in a large room.
+      // The tone comes in words, like speech: a continuous one is noise, and gives way in a large room.
       const tone = RoomRig.tone(439)
       let frames = 0
       rig.phone("439").say = (out, rate) => {

@@ -7,16 +7,16 @@ import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 
-/** Their residue behind two passes of G.711 is small, and none is a multiple of another. */
+/** Their residue after two passes of G.711 is small, and none is a multiple of another. */
 export const frequencies = [439, 761, 1151, 1637, 2239] as const
 export const dbfs = -20
 
-/** A far end in memory: what it says, at which rate, and all that it was given to hear. */
+/** A far end in memory: the sound it sends, its rate, and all sound that it was sent. */
 export interface Phone {
   rate: SampleRate
-  /** Writes what it says; null: nothing. */
+  /** Writes its sound; null: silence. */
   say: ((out: Int16Array, rate: SampleRate) => void) | null
-  /** At the rate of the phone. */
+  /** The samples it was sent, at the rate of the phone. */
   readonly heard: Array<number>
   press: (digit: string) => void
 }
@@ -50,7 +50,7 @@ export const make = (options: Partial<Switch.Options> = {}) => {
   return {
     ...bench,
     phone,
-    /** Opens a leg to a phone that says this; it is in no room. */
+    /** Opens a leg to a phone with this sound; it is in no room. */
     open: (name: string, say: Phone["say"], rate: SampleRate = 8000): void => {
       phones.set(name, { rate, say, heard: [], press: () => undefined })
       bench.handle({ type: "open_phone", leg: Ids.leg(name), script: { type: "silence" } })
@@ -66,9 +66,9 @@ export const make = (options: Partial<Switch.Options> = {}) => {
     close: (name: string): void => bench.handle({ type: "close", leg: Ids.leg(name) }),
     set: (name: string, change: SeatChange): void =>
       bench.handle({ type: "set_seat", leg: room, memberId: Ids.member(name), change }),
-    /** All that a phone has heard since the last call. */
+    /** Returns the sound that a phone was sent since the last call. */
     take: (name: string): Int16Array => Int16Array.from(phone(name).heard.splice(0)),
-    /** The level of a frequency in the last half second that a phone has heard. */
+    /** The level of a frequency in the last half second that a phone was sent. */
     level: (name: string, frequency: number): number => {
       const { heard, rate } = phone(name)
       return Goertzel.level(Int16Array.from(heard.slice(-rate / 2)), frequency, rate)

@@ -10,7 +10,7 @@ import { frequencies, room } from "./RoomRig.ts"
 
 type Act = (rig: RoomRig.Rig, name: string) => void
 
-/** What may happen to a member who says a tone, while another one hears it and says its own. */
+/** The possible events of a member that sends a tone, while another one hears it and sends its own. */
 const acts: Readonly<Record<string, Act>> = {
   mute: (rig, name) => rig.set(name, { type: "muted", isMuted: true }),
   unmute: (rig, name) => rig.set(name, { type: "muted", isMuted: false }),
@@ -43,7 +43,7 @@ const acts: Readonly<Record<string, Act>> = {
 }
 const names = Object.keys(acts)
 
-/** Three who say tones, one who only hears, and one more who would widen the room; each in another slot. */
+/** Three members that send tones, one that only hears, and one more that would widen the room; each in another slot. */
 const meeting = (count: number, isWide = false) => {
   const rig = RoomRig.make()
   for (let i = 0; i < count; i++) {
@@ -58,10 +58,10 @@ const meeting = (count: number, isWide = false) => {
   rig.run(1000)
   return rig
 }
-/** The largest fourth difference of a mix that goes on steadily. */
+/** The largest fourth difference of a steady mix. */
 const steadily = (rig: RoomRig.Rig, name: string): number => Click.largest(rig.take(name))
 
-/** Longest run of 5 ms below -50 dBFS. */
+/** The longest run of 5 ms below -50 dBFS. */
 const longestGapMs = (sound: Int16Array, rate: number): number => {
   const window = rate / 200
   let [run, longest] = [0, 0]

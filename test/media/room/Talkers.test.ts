@@ -4,7 +4,7 @@ import * as Talkers from "../../../src/media/room/Talkers.ts"
 import { random } from "../../protocol/rtp/RandomBytes.ts"
 
 const chosen = (talkers: ReadonlyArray<Talkers.Talker>) => talkers.flatMap(({ isChosen }, i) => (isChosen ? [i] : []))
-/** So many frames in which each says this, with its gate open or not. */
+/** Runs frames in which each talker has this level, with its gate open or not. */
 const frames = (
   talkers: ReadonlyArray<Talkers.Talker>,
   count: number,
@@ -68,7 +68,7 @@ describe("Who is heard in a room", () => {
   it.each([10, 50, 250])("loses at most one frame in a hundred of what up to three of %i say at a time", (count) => {
     const noise = random(count)
     const talkers = make(count)
-    /** Until when each speaks, of up to three. */
+    /** The remaining frames of up to three that speak. */
     let speaking: Array<{ readonly who: number; readonly gain: number; left: number }> = []
     let [said, lost, swaps] = [0, 0, 0]
     let before = new Set<number>()
@@ -79,7 +79,7 @@ describe("Who is heard in a room", () => {
         if (!speaking.some((each) => each.who === who))
           speaking.push({ who, gain: 10 ** ((6 - 12 * noise()) / 20), left: 50 + Math.floor(noise() * 200) })
       }
-      /** Syllables, and pauses between words; others' coughs open a gate now and then. */
+      /** Speech has syllables, and pauses between words; coughs of the others open a gate now and then. */
       const levels = new Float64Array(count).map(() => (noise() < 0.02 / count ? 300 : 15))
       for (const each of speaking) {
         each.left--

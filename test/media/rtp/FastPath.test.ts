@@ -10,7 +10,7 @@ const from = { address: "192.0.2.7", port: 9000 }
 const first = { payloadType: 0, marker: false, sequenceNumber: 65_530, timestamp: 0xffff_ff00, ssrc: 0xdead_beef }
 const payload = (octet: number) => new Uint8Array(160).fill(octet)
 
-/** The packet so many behind the first. */
+/** The packet `n` after the first. */
 const sample = (n: number, change: Partial<RtpSample.Sample> = {}) =>
   RtpSample.write({
     ...first,
@@ -54,7 +54,7 @@ const setup = (isCounted: (number: number) => boolean = () => true) => {
   return { path, sent, booked, recent, followed, settleSource: () => settleSource() }
 }
 
-/** What is booked of the packet so many behind the first, that came after 20 ms for each. */
+/** The booking of the packet `n` after the first, which came after 20 ms for each. */
 const entry = (n: number) => [(65_530 + n) & 0xffff, (0xffff_ff00 + 160 * n) >>> 0, 160, 1000 + 20 * n]
 
 describe("The fast path", () => {
@@ -141,7 +141,7 @@ describe("The fast path", () => {
       .slice(before)
       .filter((one) => one.from.port === from)
       .map(({ to }) => to.port)
-    // It goes on to send from where it was, and is believed there with its third packet.
+    // The peer still sends from its former port, and is accepted there with its third packet.
     expect(ports).toEqual([9200, 9200, 9200, 9100, 9100])
   })
 })

@@ -11,7 +11,10 @@ import type { RtpPacket } from "../../../src/protocol/rtp/RtpPacket.ts"
 
 const wide: Encoding = { codec: "G722", fmtp: null, audio: { send: 9, receive: 9 }, telephoneEvent: null }
 
-/** A peer that says a tone of 1 kHz, each frame in a codec of the caller's choice; what is heard comes out in frames. */
+/**
+ * A peer that sends a tone of 1 kHz, each frame in a codec of the caller's choice; the received sound comes out in
+ * frames.
+ */
 const setup = (codecs: typeof Codecs.table = Codecs.table) => {
   const receiver = RtpReceiver.make(() => undefined, codecs)
   const encoders = {
@@ -34,7 +37,7 @@ const setup = (codecs: typeof Codecs.table = Codecs.table) => {
     for (const rate of [8000, 16_000] as const)
       tones[rate].render(rate === sampleRate ? frame.samples : Frame.make(rate).samples)
     const bytes = new Uint8Array(12 + Codecs.longestFrameOctets)
-    // Who changes over begins with an encoder that knows nothing.
+    // A peer that changes its codec begins with a fresh encoder.
     if (name !== present) encoders[name] = codecs[name].encoder(null)
     present = name
     const length = encoders[name].encode(frame.samples, bytes, 12)
@@ -52,7 +55,7 @@ const setup = (codecs: typeof Codecs.table = Codecs.table) => {
   }
   return {
     receiver,
-    /** So many frames, a packet for each; what is heard meanwhile at this rate. */
+    /** Sends frames, a packet for each; returns the sound that is received meanwhile, at this rate. */
     hear: (
       rate: SampleRate,
       frames: number,
@@ -73,13 +76,13 @@ const setup = (codecs: typeof Codecs.table = Codecs.table) => {
 }
 
 const level = (sound: Int16Array, rate: SampleRate) => Goertzel.level(sound, 1000, rate)
-/** What is left without the tone: a click is heard there. */
+/** Returns the rest without the tone, in which a click would show. */
 const rest = (sound: Int16Array, rate: SampleRate) => {
   const period = rate / 1000
   return Goertzel.totalLevel(sound.subarray(period).map((sample, i) => (sample - (sound[i] ?? 0)) / 2))
 }
 
-/** By so much a tone of 1 kHz and -12 dBFS changes from one sample to the next. */
+/** How much a tone of 1 kHz and -12 dBFS changes from one sample to the next. */
 const steepest = (rate: SampleRate): number => (32_768 * 10 ** (-12 / 20) * 2 * Math.PI * 1000) / rate
 
 describe("A receiver of RTP", () => {
@@ -164,7 +167,7 @@ describe("A receiver of RTP", () => {
     ] as const) {
       // The first frames are still those of the codec before.
       const heard = hear(16_000, 20, name, payloadType)
-      // A filter begins with the change; what it lags behind is shorter than a window.
+      // A filter begins with the change; its lag is shorter than a window.
       for (let at = 0; at < heard.length; at += 160)
         expect(Math.abs(Goertzel.totalLevel(heard.subarray(at, at + 160)) + 12)).toBeLessThan(4)
       expect(level(heard.subarray(3200), 16_000)).toBeCloseTo(-12, 0)

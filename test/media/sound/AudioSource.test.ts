@@ -41,14 +41,14 @@ const withSource = <A, E>(
     Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline, FakeSpeech.layer])))
   )
 
-/** Decoding is a promise: it takes no time of the test clock but turns of the event loop. */
+/** Decoding is a promise, which takes no time of the test clock but turns of the event loop. */
 const elapse = (ms: number) =>
   Effect.gen(function* () {
     yield* TestClock.adjust(ms)
     for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
   })
 
-/** Runs effects together while the clock moves on. */
+/** Runs effects together while the clock advances. */
 const together = <A>(effects: ReadonlyArray<Effect.Effect<A>>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.all(effects, { concurrency: "unbounded" }))

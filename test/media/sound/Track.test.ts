@@ -4,7 +4,7 @@ import type { Piece } from "../../../src/protocol/audio/Pieces.ts"
 import { AudioUnreadable, DecoderLost } from "../../../src/media/sound/AudioDecoder.ts"
 import * as Track from "../../../src/media/sound/Track.ts"
 
-/** A decoder of a sound of so many pieces, of which each is one sample with its number. */
+/** A decoder of a sound of this many pieces, each with one sample, its number. */
 const setup = (
   pieces: number,
   options: { readonly lostAt?: number; readonly faultAt?: number; readonly mayKeep?: boolean } = {}

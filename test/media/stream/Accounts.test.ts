@@ -15,7 +15,7 @@ import * as StreamBench from "./StreamBench.ts"
 const wallMs = 1_700_000_000_000
 const clockMs = 10_000
 
-/** One leg without a far end, whose rounds the test does not run; its streams share `octets` of room. */
+/** One leg without a far end, whose rounds do not run; its streams share `octets` of room. */
 const bench = (octets = 1_000_000) => {
   const sockets = FakeSocket.make((connection) => connection)
   const common = { ...Common.make({ open: sockets.open, wallClock: () => wallMs }), room: Room.make(octets) }
@@ -128,7 +128,7 @@ describe("A digit that a stream tells of", () => {
 })
 
 describe("A mark behind files that a stream's server has sent", () => {
-  /** A queue of files with room for `octets` at once, that tells in order what becomes of them. */
+  /** A queue of files with room for `octets` at once, which records their outcomes in order. */
   const files = (octets: number) => {
     const told: Array<string> = []
     const queue = FileQueue.make({

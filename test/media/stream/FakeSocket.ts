@@ -1,25 +1,27 @@
 import type { Closed, Open, Options } from "../../../src/ports/egress/WebSocketClient.ts"
 import type { Pinned } from "../../../src/ports/egress/Pinned.ts"
 
-/** One connection of a stream, as its server sees it. */
+/** One connection of a stream, from the side of its server. */
 export interface Connection {
   readonly pinned: Pinned
   readonly options: Options
   /** Accepts the handshake. */
   readonly accept: () => void
   readonly say: (message: string | Uint8Array) => void
-  /** The connection ends from the server's side, or breaks. */
+  /** Ends the connection from the server's side, or breaks it. */
   readonly end: (closed: Closed) => void
-  /** What came, in order. */
+  /** The received messages in order. */
   readonly received: Array<string>
-  /** Of the service's close frame. */
+  /** The code of the service's close frame. */
   closedWith: number | null
   isPaused: boolean
-  /** Whether the server reads; what it does not read waits at the service. */
+  /** Whether the server reads; otherwise data waits at the service. */
   isReading: boolean
 }
 
-/** A network of sockets in memory: who opens one is a server at once. `onOpen` hears of each. */
+/**
+ * A network of sockets in memory, in which every opened connection has a server at once. `onOpen` is called with each.
+ */
 export const make = (onOpen: (connection: Connection) => void) => {
   const connections: Array<Connection> = []
   const open: Open = (pinned, options, handlers) => {

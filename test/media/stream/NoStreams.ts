@@ -5,5 +5,5 @@ const open: Open = () => {
   throw new Error("no stream is opened here")
 }
 
-/** What the streams of a switch share, for tests in which none is opened. */
+/** The shared state of streams of a switch, for tests in which none is opened. */
 export const make = (): Common.Common => Common.make({ open, wallClock: () => 0 })

@@ -7,8 +7,8 @@ const loud = Ids.tenant("loud")
 const quiet = Ids.tenant("quiet")
 
 /**
- * Messages that are read of servers that always have one more, in so many seconds. Of each, as it is here, all in a round
- * of 20 ms.
+ * Returns how many messages are read, in this many seconds, of servers that always have one more: for each budget, all
+ * in rounds of 20 ms.
  */
 const flood = (budgets: ReadonlyArray<ReadBudget.ReadBudget>, seconds: number, size = 100): ReadonlyArray<number> => {
   const read = budgets.map(() => 0)
@@ -46,7 +46,7 @@ describe("What streams of a thread share", () => {
     const read = flood(streams, 10)
     expect(Math.min(...read)).toBeGreaterThanOrEqual(each(9))
     expect(sum(read)).toBeLessThan(100 * each(11) + together(11))
-    // Nobody else is read less for it.
+    // Other tenants are read no less for it.
     expect(sum(flood([ReadBudget.make(tenants, quiet, 0)], 10))).toBeGreaterThan(10_000)
   })
 
@@ -56,7 +56,7 @@ describe("What streams of a thread share", () => {
     const streams = Array.from({ length: 100 }, () => ReadBudget.make(tenants, loud, 0))
     const octets = sum(flood(streams, 10, size)) * size
     const most = (of: typeof ReadBudget.ordinary) => of.octets + 11 * of.octetsPerSecond
-    // One message of each stream may go beyond.
+    // Each stream may exceed its budget by one message.
     expect(octets).toBeLessThan(100 * (most(ReadBudget.ordinary) + 2 * size) + most(ReadBudget.ofTenant))
   })
 

@@ -10,7 +10,7 @@ import * as WireLeg from "./WireLeg.ts"
 
 const { markOf, mediaOf } = StreamBench
 
-/** An RTP leg that talks, with a stream that is connected. */
+/** An RTP leg that sends speech, with a connected stream. */
 const setup = (change: Partial<Options> = {}) => {
   const bench = StreamBench.make()
   const wire = WireLeg.make(bench)
@@ -104,7 +104,7 @@ describe("What a stream's server is sent, guide/streams.md#messages", () => {
     expect(first).toBeGreaterThanOrEqual(0)
     expect(spoken.every((payload, i) => payloads[first + i] === StreamBench.base64(payload))).toBe(true)
     expect(late.length).toBe(50)
-    // Each in the step in which it arrived.
+    // Each message is sent in the step in which its packet arrived.
     expect(late.every((at, i) => i === 0 || at - (late[i - 1] ?? 0) === 20)).toBe(true)
   })
 
@@ -173,7 +173,7 @@ describe("What a stream's server is sent, guide/streams.md#messages", () => {
         wire.speak(tone.subarray(i * 160, (i + 1) * 160))
       }
       expect(bench.got[1]?.message.start.media_format).toEqual({ encoding, sample_rate: sampleRate, channels: 1 })
-      // What was sent is sent back as it is.
+      // The sent payloads are sent back unchanged.
       const payloads = bench
         .of("media")
         .slice(-40)
@@ -237,7 +237,7 @@ describe("What a stream's server says, guide/streams.md#what-is-heard-when", () 
     expect(isSilent(wire.heard())).toBe(false)
     bench.say({ event: "clear" })
     bench.run(20)
-    // 4 ms that fade out; no sample of it is as it was sent.
+    // 4 ms fade out; each of their samples differs from the sent one.
     const frame = wire.heard()
     expect(isSilent(frame.subarray(32))).toBe(true)
     expect(WireLeg.find(old, frame.subarray(0, 16))).toBe(-1)
@@ -323,7 +323,7 @@ describe("What a stream's server says, guide/streams.md#what-is-heard-when", () 
   it("gets more room when it runs dry in the middle of speech, and repeats nothing", () => {
     const { bench, wire } = setup()
     const speech = WireLeg.sound(24_000, 15)
-    // 40 ms at a time, with a stall of 150 ms every half second.
+    // The sound comes 40 ms at a time, with a stall of 150 ms every half second.
     let at = 0
     let due = 0
     let ms = 0
@@ -337,7 +337,7 @@ describe("What a stream's server says, guide/streams.md#what-is-heard-when", () 
     })
     expect(bench.figures.underruns).toBeGreaterThan(0)
     const heard = wire.heard()
-    // Every frame of it, in order, each once.
+    // Every frame comes once and in order.
     let from = 0
     for (let i = 0; i + 160 <= speech.length; i += 160) {
       const found = WireLeg.find(heard.subarray(from), speech.subarray(i, i + 100))

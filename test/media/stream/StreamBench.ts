@@ -67,7 +67,7 @@ export const pinned = {
 }
 
 /**
- * A switch whose streams lead to servers in memory. `reach` says what becomes of each try; by default every server is
+ * A switch whose streams lead to servers in memory. `reach` decides each connection attempt; by default every server is
  * found and accepts.
  */
 export const make = (
@@ -112,7 +112,7 @@ export const make = (
     const [connection] = sockets.connections.slice(-1)
     const received = connection?.received ?? []
     for (const text of received.slice(seen)) {
-      // What the service sends is checked by what the tests expect of it.
+      // The expectations of the tests check the messages of the service.
       const message = JSON.parse(text) as Message
       got.push({ at: now, event: message.event, message })
     }
@@ -130,7 +130,7 @@ export const make = (
     figures: common.figures,
     room: common.room,
     connections: sockets.connections,
-    /** What the server got. */
+    /** The messages that the server got. */
     got,
     of: (event: string): ReadonlyArray<Got> => got.filter((each) => each.event === event),
     socket: (): FakeSocket.Connection => {

@@ -14,7 +14,7 @@ export const make = (bench: StreamBench.StreamBench, name = "leg") => {
   return {
     leg,
     connect,
-    /** 20 ms of the peer, now; `skip` packets before it were lost. */
+    /** Sends 20 ms from the peer now; `skip` packets before it were lost. */
     speak: (payload: Uint8Array, skip = 0) => {
       sequenceNumber += skip
       timestamp += skip * 160
@@ -28,7 +28,7 @@ export const make = (bench: StreamBench.StreamBench, name = "leg") => {
       sequenceNumber = (sequenceNumber + 1) & 0xffff
       timestamp += payload.length
     },
-    /** What the peer was sent since the last call, in octets of PCMU. */
+    /** The octets of PCMU that the peer was sent since the last call. */
     heard: (): Uint8Array =>
       Uint8Array.from(
         bench.network.sent
@@ -42,15 +42,15 @@ export const make = (bench: StreamBench.StreamBench, name = "leg") => {
 /** 0xff and 0x7f are both zero in PCMU. */
 export const silence = 0xff
 
-/** Where `needle` begins in `hay`; -1: nowhere. */
+/** Returns where `needle` begins in `hay`; -1: nowhere. */
 export const find = (hay: Uint8Array, needle: Uint8Array): number => Buffer.from(hay).indexOf(Buffer.from(needle))
 
-/** Octets of PCMU that are all sound, and no two runs of which are alike. */
+/** Octets of PCMU without silence, in which no two runs are alike. */
 export const sound = (length: number, seed: number): Uint8Array => {
   let state = seed * 2_654_435_761 + 1
   return Uint8Array.from({ length }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    // Never zero, and never near it, so that no end of it is quiet.
+    // No value is zero, or near it, so the end of the sound is never quiet.
     return ((state >>> 24) & 0x80) | ((state >>> 8) & 0x3f)
   })
 }

@@ -9,7 +9,7 @@ const say = (message: FromThread) => port.postMessage(message)
 
 port.on("message", (message: ToThread) => {
   if (message.type === "open_rtp")
-    // A leg of this name asks for the most that the space of young objects may grow to, in MB.
+    // A leg of this name reports the limit of the young generation, in MB.
     say({
       type: "opened",
       leg: message.leg,

@@ -69,7 +69,7 @@ const listen = Effect.fnUntraced(function* (leg: LegId) {
   return { events, losses, measured }
 })
 
-/** Polls until something is there, at most 5 s. */
+/** Polls until a condition holds, at most 5 s. */
 const until = (what: string, holds: () => boolean) =>
   Effect.gen(function* () {
     for (let i = 0; i < 500; i++) {
@@ -79,7 +79,7 @@ const until = (what: string, holds: () => boolean) =>
     expect.unreachable(`in vain: ${what}`)
   })
 
-/** A bare socket that keeps what it gets. */
+/** A bare socket that keeps the datagrams it gets. */
 const socket = Effect.acquireRelease(
   Effect.promise(
     () =>
@@ -107,7 +107,7 @@ const loudestWindow = (sound: Int16Array, frequency: number) => {
   return best
 }
 
-// Real sockets and threads on loopback, in real time.
+// The sockets and threads are real, on loopback and in real time.
 withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it) => {
   it.effect.each([
     { codec: "PCMU", payloadType: 0, url: "https://a/440.mp3", frequency: 440, dbfs: -12 },
@@ -150,7 +150,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       const plane = yield* MediaPlane
       const leg = Ids.leg("nowhere")
       yield* plane.openRtp(leg, tenant)
-      // No way leads there from loopback.
+      // The address cannot be reached from loopback.
       yield* plane.connectRtp(leg, { ...remote(9), address: "203.0.113.1" })
       yield* plane.command(leg, tenant, Media.dtmf(Ids.work("d"), "1"))
       for (let i = 0; i < 500; i++) {
@@ -196,7 +196,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       const { port } = yield* plane.openRtp(Ids.leg("h"), tenant)
       yield* plane.connectRtp(Ids.leg("h"), remote(peer.port, { rtcpPort: control.port }))
       yield* until("sound", () => peer.got.length > 3)
-      // Its own packet, sent back, makes the peer known.
+      // The service learns the peer from its own packet, sent back.
       peer.raw.send(peer.got[0] ?? new Uint8Array(0), port, "127.0.0.1")
       for (const bytes of hostile(500, 77, [...peer.got])) {
         stranger.raw.send(bytes, port, "127.0.0.1")

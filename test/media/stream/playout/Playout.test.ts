@@ -5,7 +5,7 @@ import * as Click from "../../mix/Click.ts"
 import * as Playout from "../../../../src/media/stream/playout/Playout.ts"
 import * as SoundQueue from "../../../../src/media/stream/playout/SoundQueue.ts"
 
-/** Samples of one octet, so that a test can count them; never silent. */
+/** A decoder with samples of one octet, so that a test can count them; never silent. */
 const decoder: SoundQueue.SoundDecoder = {
   unit: { octets: 1, samples: 1 },
   samplesIn: () => 0,
@@ -28,7 +28,7 @@ const linear: SoundQueue.SoundDecoder = {
 
 const speech = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => 20 + ((i * 7919) % 211))
 
-/** A playout whose tick comes every 20 ms; `said` is all that was heard, silence included. */
+/** A playout with a tick every 20 ms; `heard` is all played sound, silence included. */
 const make = (startedAt = 0) => {
   const playout = Playout.make(SoundQueue.make(decoder), 8000, startedAt)
   const heard: Array<number> = []
@@ -48,7 +48,7 @@ const make = (startedAt = 0) => {
   }
 }
 
-/** What was heard of `sent`, without the silence and the 4 ms in which it died away. */
+/** Compares played sound with `sent`, without the silence and the 4 ms of the fade-out. */
 const contains = (heard: ReadonlyArray<number>, sent: Uint8Array): boolean => {
   let at = 0
   for (const sample of heard) if (at < sent.length && sample === (sent[at] ?? 0) * 100) at++
@@ -137,7 +137,7 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
       bench.playout.push(fresh, ticks * 20)
       for (let i = ticks + 1; i <= ticks + 30; i++) bench.tick(i * 20)
       expect(bench.heard.includes(20_000)).toBe(false)
-      // What begins at once is faded in over 5 ms.
+      // Sound that begins at once is faded in over 5 ms.
       expect(bench.heard.filter((sample) => sample === 5000).length).toBeGreaterThanOrEqual(1560)
       expect(bench.marks.filter(({ name }) => name === "old").length).toBe(1)
     }
@@ -174,7 +174,7 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
     bench.mark("fresh", 20)
     bench.playout.push(speech(1600), 20)
     for (let at = 40; at <= 600; at += 20) bench.tick(at)
-    // 200 ms of sound, the first of it at 40.
+    // The mark comes after 200 ms of sound, which begins at 40.
     expect(bench.marks).toEqual([{ name: "fresh", isCleared: false, at: 220 }])
   })
 
@@ -184,7 +184,7 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
       let sentMs = 0
       let spoken = 0
       for (let now = 20; now <= 600_000; now += 20) {
-        // 40 ms at a time; every other two seconds are silence.
+        // The sound comes 40 ms at a time; every other two seconds are silence.
         while (sentMs <= now * (1 + ppm / 1e6)) {
           const isSpeech = Math.floor(sentMs / 2000) % 2 === 0
           if (isSpeech) spoken += 320
@@ -242,7 +242,7 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
       for (let n = 0; n < 40; n++) bench.tick((now += 20))
     }
     expect(depths).toEqual([100, 140, 180, 200, 200, 200])
-    // A pause between two things that are said is no break.
+    // A pause between two stretches of speech is not an underrun.
     expect(bench.playout.figures.underruns).toBe(6)
     for (let n = 0; n < 1500; n++) bench.tick((now += 20))
     expect(bench.playout.depthMs()).toBe(60)

@@ -45,7 +45,7 @@ withLayer(AudioDecoderThreads.layer, { excludeTestServices: true })("The decodin
   it.effect("take turns by holder: one with a file hears it while another has forty long ones", () =>
     Effect.gen(function* () {
       const { open } = yield* AudioDecoder
-      // At a rate that takes a filter.
+      // The rate needs a filter.
       const file = { bytes: wavOf(120_000, 11_025), contentType: null }
       let loudPieces = 0
       const loud = Array.from({ length: 40 }, () => {
@@ -58,7 +58,7 @@ withLayer(AudioDecoderThreads.layer, { excludeTestServices: true })("The decodin
       })
       const all = yield* Effect.forkChild(Effect.all(loud, { concurrency: "unbounded" }), { startImmediately: true })
       yield* lengths(wavOf(20_000, 11_025), "quiet")
-      // It has ten pieces.
+      // The quiet holder's file has ten pieces.
       expect(loudPieces).toBeLessThan(60)
       yield* Fiber.interrupt(all)
     })
@@ -83,7 +83,7 @@ withLayer(AudioDecoderThreads.layerOf(2, worker, { files: 8 }), { excludeTestSer
         expect(quiet.isIn).toBe(true)
         for (const { isIn, reading } of loud) if (!isIn) reading.close()
         expect((yield* begin("loud")).isIn).toBe(false)
-        // Twice is once.
+        // A second close changes nothing.
         for (const { reading } of [...loud.slice(0, 3), ...loud.slice(0, 3)]) reading.close()
         const more = yield* Effect.forEach(Array.from({ length: 5 }), () => begin("loud"))
         expect(more.filter(({ isIn }) => isIn)).toHaveLength(2)

@@ -37,7 +37,7 @@ it("What a media thread has open when it is ended in the middle is closed by its
       if (message.type === "opened") resolve(message.port)
     })
   })
-  // It waits for packets meanwhile, and is ended all the same.
+  // The thread is terminated while it waits for packets.
   await worker.terminate()
   PacketIo.closeLeft(descriptors)
   expect(await Promise.all([bind(port), bind(port + 1)])).toEqual(["free", "free"])

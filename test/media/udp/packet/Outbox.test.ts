@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import * as Outbox from "../../../../src/media/udp/packet/Outbox.ts"
 
-/** A socket whose kernel takes a datagram only when `take` is called, and reads its bytes no sooner. */
+/** A socket whose kernel takes a datagram only when `take` is called, and reads its bytes only then. */
 const slow = () => {
   const raw = createSocket("udp4")
   const taken: Array<ReadonlyArray<number>> = []
@@ -20,7 +20,7 @@ const slow = () => {
       done(error)
     }
   }
-  /** So many wait in the socket. */
+  /** Sets how many datagrams wait in the socket. */
   const wait = (many: number) => {
     count = many
   }
@@ -38,7 +38,7 @@ const setup = () => {
     ...kernel,
     outbox,
     failures: () => failures,
-    /** Each is written over the last one. */
+    /** Each datagram is written over the last one. */
     send: (value: number, length: number) => {
       packet.fill(value)
       outbox.send(packet, length, 9, "127.0.0.1")

@@ -8,7 +8,7 @@ import * as SocketName from "../../../../src/media/udp/packet/SocketName.ts"
 
 const options = { descriptors: Descriptors.make(), patience: () => 10 }
 const hasKernelCalls = process.platform === "linux" && ["x64", "arm64"].includes(process.arch)
-/** Calls that are only written down; each is answered so. */
+/** Records calls, and answers each with `answer`. */
 const recorded = (answer: number) => {
   const made: Array<string> = []
   const libc = Libc.load({

@@ -7,12 +7,12 @@ import * as UdpPorts from "../../../../src/media/udp/packet/UdpPorts.ts"
 
 const local = "127.0.0.1"
 
-/** Gives way to what Node has received until something holds; the limit of the test is the only one. */
+/** Lets Node handle received data until a condition holds; only the test's timeout limits it. */
 const until = async (holds: () => boolean) => {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Ports of each way are ranges of their own: both are tested at once. */
+/** Both kinds of sockets have port ranges of their own and are tested at once. */
 const ways = await Promise.all(
   PacketIo.all.map(async (io, index) => ({
     io,
@@ -31,7 +31,10 @@ for (const { base, chosen, io, sockets } of ways)
         ports.open((channel, bytes, from) => void got.push(`${channel} ${bytes.join(",")} from ${from.port}`), resolve)
       )
 
-    /** Two pairs of a range, what the second has heard, and the way from the first to the second. */
+    /**
+     * Two pairs of a range, the datagrams that the second has received, and the destination from the first to the
+     * second.
+     */
     const pairs = async (first: number) => {
       const ports = portsFrom(first, first + 3)
       const got: Array<string> = []
@@ -191,7 +194,7 @@ for (const { base, chosen, io, sockets } of ways)
       const { a, b, got, ports, to } = await pairs(90)
       const control = a.prepare("rtcp", { address: local, port: b.port + 1 })
       a.close()
-      // The system gives the numbers of what was closed to what is opened next.
+      // The system gives the numbers of closed descriptors to the next ones.
       const next = await open(ports)
       for (const stale of [to, control]) {
         stale.send(Uint8Array.of(66))
