@@ -36,7 +36,7 @@ const decode = async (
 }
 const decoded = async (bytes: Uint8Array, contentType: string | null = null, rate: SampleRate = 8000) =>
   Result.getOrThrow(await decode(bytes, contentType, rate))
-/** The middle half: codec and filter have settled there. */
+/** The middle half, in which codec and filter have settled. */
 const middle = (samples: Int16Array) => samples.subarray(samples.length >> 2, (samples.length * 3) >> 2)
 
 describe("Resampling", () => {
@@ -87,7 +87,7 @@ describe("Decoding files", () => {
     "gives 8 kHz of the right frequency, level and length from %s",
     async (_, bytes, frequency, dbfs, seconds) => {
       const samples = await decoded(bytes)
-      // An MP3 carries the delay and the padding of its encoder.
+      // An MP3 contains the delay and the padding of its encoder.
       expect(samples.length / 8000).closeTo(seconds, 0.11)
       expect(Goertzel.level(middle(samples), frequency, 8000)).closeTo(dbfs, 0.5)
       expect(Goertzel.totalLevel(middle(samples))).closeTo(dbfs, 0.5)

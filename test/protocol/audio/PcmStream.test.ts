@@ -5,7 +5,7 @@ import * as Wav from "../../../src/protocol/audio/Wav.ts"
 
 const samples = Int16Array.from({ length: 1000 }, (_, i) => (i * 37) % 30_000)
 
-/** What a stream gives of bytes that come in these stretches, over and over again. */
+/** Reads a stream whose bytes come in stretches of these sizes, repeated. */
 const read = (shape: PcmStream.Shape, bytes: Uint8Array, sizes: ReadonlyArray<number>) => {
   const stream = PcmStream.make(shape)
   const heard: Array<number> = []

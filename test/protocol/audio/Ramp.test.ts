@@ -3,7 +3,7 @@ import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ramp from "../../../src/protocol/audio/Ramp.ts"
 
 const flat = (length: number) => new Int16Array(length).fill(10_000)
-/** A ramp over samples that come in pieces. */
+/** Fades samples that come in pieces. */
 const inPieces = (length: number, piece: number, fade: (samples: Int16Array, from: number, to: number) => void) => {
   const samples = flat(length)
   for (let at = 0; at < length; at += piece) fade(samples, at, Math.min(length, at + piece))
@@ -44,7 +44,7 @@ describe("A ramp", () => {
     )
     const faded = Int16Array.from(cut)
     Ramp.fadeOut(faded, 8000, 800, 0, 800)
-    /** Seen through a Hann window, so that the ends of what is looked at add nothing. */
+    /** Applies a Hann window, so that the ends of the stretch add nothing. */
     const windowed = (samples: Int16Array) =>
       samples.map((sample, i) => sample * (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / samples.length)))
     const above = (samples: Int16Array) =>

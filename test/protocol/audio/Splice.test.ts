@@ -12,7 +12,7 @@ const voice = (hz: number, rate: number): Int16Array =>
     rate
   )
 
-/** How often samples of it are looked at. */
+/** Counts the reads of samples. */
 const counted = (samples: Int16Array, look: (sound: Int16Array) => unknown): number => {
   let count = 0
   const watched = new Proxy(samples, {

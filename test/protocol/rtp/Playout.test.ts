@@ -22,7 +22,7 @@ const packet = (n: number, payload: Uint8Array, change: Partial<RtpPacket> = {})
   ...change
 })
 
-/** A codec of 160 clock units a packet at any rate, which writes its first octet, and down what it is asked. */
+/** A codec of 160 clock units a packet at any rate, which decodes to its first octet, and records its calls. */
 const recorder = (samplesPerUnit = 1) => {
   const log: Array<string> = []
   let resets = 0
@@ -80,7 +80,7 @@ describe("Playout of payloads", () => {
     // A sixth of it would be the height of a step: -50 dBFS.
     if (lateMs < 200) expect(Click.largest(heard)).toBeLessThan(6 * 104)
     else {
-      // Behind a pause the stream begins anew, as it is.
+      // After a pause the stream begins anew, without a fade.
       const begins = sound.findLastIndex((frame) => frame.every((sample) => sample === 0)) + 1
       expect(Click.largest(Int16Array.from(sound.slice(begins).flatMap((frame) => [...frame])))).toBeLessThan(6 * 104)
     }
@@ -127,7 +127,7 @@ describe("Playout of payloads", () => {
     expect(log).toEqual([
       "decode 1",
       "decode 2",
-      // 3 and 4 are missing; the second of them is the one in front of 5.
+      // 3 and 4 are missing; the second of them is directly before 5.
       "conceal 0",
       "conceal 1 before 5",
       "skip 320",
@@ -201,7 +201,7 @@ describe("Playout of payloads", () => {
   it("goes on at another rate between two frames, and loses at most the rest of a packet", () => {
     let samplesPerUnit = 1
     const decoded: Array<number> = []
-    /** 30 ms a packet; each sample tells its packet and its clock unit. */
+    /** A packet has 30 ms; each sample identifies its packet and its clock unit. */
     const decoder: PayloadDecoder = {
       duration: () => 240,
       decode: (payload, out) => {
@@ -219,7 +219,7 @@ describe("Playout of payloads", () => {
     buffer.pull(new Int16Array(160), 0)
     samplesPerUnit = 3
     const out = new Int16Array(480)
-    // Half a frame was left of the first packet; a frame is made up in its place.
+    // Half a frame of the first packet was left; a whole frame is concealed in its place.
     expect(buffer.pull(out, 20)).toBe("concealed")
     expect(buffer.pull(out, 40)).toBe("audio")
     expect([out[250], out[479]]).toEqual([2083, 2159])
@@ -241,7 +241,7 @@ describe("Playout of payloads", () => {
   it("holds 64 packets, those that are due first", () => {
     const buffer = JitterBuffer.make()
     const { decoder, log } = recorder()
-    // Backward, so that each of the later ones takes the place of the farthest.
+    // The order is backward, so that each later one replaces the farthest.
     for (let n = 99; n > 0; n--) buffer.push(packet(n, Uint8Array.of(n), { timestamp: n * 20 }), decoder, 0)
     expect(buffer.counters).toMatchObject({ queued: 99, overflow: 35 })
     for (let i = 0; i < 20; i++) buffer.pull(new Int16Array(160), i * 20)

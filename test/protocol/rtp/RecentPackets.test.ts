@@ -4,7 +4,7 @@ import * as RtpSample from "./RtpSample.ts"
 
 const first = { payloadType: 0, marker: false, sequenceNumber: 65_520, timestamp: 0xffff_fa00, ssrc: 0xdead_beef }
 
-/** The packet so many behind the first, with so many octets of sound. */
+/** The packet `n` after the first, with this many octets of sound. */
 const sample = (n: number, octets = 160): Uint8Array =>
   RtpSample.write({
     ...first,

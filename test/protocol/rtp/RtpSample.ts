@@ -1,6 +1,6 @@
 import * as RtpPacket from "../../../src/protocol/rtp/RtpPacket.ts"
 
-/** A packet with everything that RFC 3550 section 5.1 allows. */
+/** A packet with every field that RFC 3550 section 5.1 allows. */
 export interface Sample extends RtpPacket.RtpHeader {
   readonly csrc?: ReadonlyArray<number>
   /** `data` is a whole number of 32-bit words. */
@@ -33,7 +33,7 @@ export const write = ({ csrc = [], extension = null, paddingLength = 0, payload,
 
 export type Parsed = RtpPacket.RtpHeader & { readonly payload: Uint8Array }
 
-/** What a datagram carries, kept; throws when it is malformed. */
+/** Returns the contents of a datagram, copied; throws when it is malformed. */
 export const parse = (bytes: Uint8Array): Parsed => {
   const packet = RtpPacket.reader()(bytes)
   if (typeof packet === "string") throw new Error(packet)

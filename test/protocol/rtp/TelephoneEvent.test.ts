@@ -75,7 +75,7 @@ describe("Telephone events, RFC 4733", () => {
     expect(hear(packets.flatMap((packet) => [packet, packet]))).toBe("77*")
     const swapped = packets.map((packet, i) => packets[i % 2 === 0 ? i + 1 : i - 1] ?? packet)
     expect(hear(swapped)).toBe("77*")
-    // The end of the first digit comes behind the start of the second.
+    // The end of the first digit comes after the start of the second.
     const late = packets.filter((_, i) => i !== 5)
     expect(hear([...late.slice(0, 8), ...packets.slice(5, 6), ...late.slice(8)])).toBe("77*")
   })

@@ -3,7 +3,7 @@ import * as FadingRepetition from "../../../../src/protocol/audio/codec/FadingRe
 import * as Tone from "../../../../src/protocol/audio/Tone.ts"
 import * as Click from "../../../media/mix/Click.ts"
 
-/** A tone of which everything from a sample on is made up. */
+/** A tone that is concealed from a sample on. */
 const lost = (frequency: number, rate: number, from: number) => {
   const frame = rate / 50
   const sound = Tone.sine(frequency, -12, 200, rate)

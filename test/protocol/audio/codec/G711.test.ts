@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as G711 from "../../../../src/protocol/audio/codec/G711.ts"
 
-/** The loops of ITU-T G.191 (`ulaw_compress`, `alaw_compress`, `ulaw_expand`, `alaw_expand`), kept as they stand there. */
+/** The loops of ITU-T G.191 (`ulaw_compress`, `alaw_compress`, `ulaw_expand`, `alaw_expand`), unchanged. */
 const ulawCompress = (sample: number): number => {
   let absno = sample < 0 ? (~sample >> 2) + 33 : (sample >> 2) + 33
   if (absno > 0x1fff) absno = 0x1fff

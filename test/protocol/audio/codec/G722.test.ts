@@ -38,14 +38,14 @@ const noise = (octets: number): Uint8Array => {
   })
 }
 
-/** What `ffmpeg -c:a g722` of version 5.1.9 makes of `G722Sample.sound(240_000)`, and of that again as samples. */
+/** The output of `ffmpeg -c:a g722` of version 5.1.9 for `G722Sample.sound(240_000)`, and for that decoded again. */
 const reference = {
   first:
     "KoQghCCEBIcHiEhJysrLzM3Nzs/QkNHR0tPU1NTU1dXW19nY2NfZ2djZ2dra29za293b3dve3dzc2/7c3N7//t78+/37+vf59fTy8/Tv9PDv8vDv8fDv" +
     "8u/zca+0rbCwN7hy+fO48nr8tft6+/n63L7ffd7enNXY1NXWV9iQ0taTF5QTl/zb2Nf+Vdr63/uZ+t3+9/jw9vb29O3y8KzwLw==",
   encoded: "a97462fb49aab1c076160a2ef9a9b2c579ad808ef604d8c08b5ac018ba3df2dc",
   decoded: "42b621d39f63f6a3875ee7f31c50d48e5c39aae31b80fbd688e9505316bf0300",
-  /** Of `noise(40_000)`, which no encoder makes. */
+  /** The output for `noise(40_000)`, which no encoder makes. */
   decodedNoise: "37f70d9ebe18689f98d0d90c6f1b5e708fcbb46b238c21c2c96f8fa3f44a3b3f"
 }
 
@@ -71,7 +71,7 @@ describe("G.722", () => {
     const heard = decode(encode(Tone.sine(frequency, -12, 1000, 16_000))).subarray(1600, 14_400)
     const tone = Goertzel.level(heard, frequency, 16_000)
     expect(tone).toBeCloseTo(-12, 0)
-    // What is not the tone is at least 15 dB below it, also in the upper band with its two bits.
+    // The rest without the tone is at least 15 dB below it, also in the upper band with its two bits.
     expect(10 * Math.log10(power(Goertzel.totalLevel(heard)) - power(tone))).toBeLessThan(-27)
   })
 
@@ -129,7 +129,7 @@ describe("G.722", () => {
   })
 
   it("goes on behind a loss without a burst", () => {
-    // A loud tone stops while 60 ms are lost; what comes behind is quiet.
+    // A loud tone stops while 60 ms are lost; the sound after that is quiet.
     const loud = Tone.sine(700, -6, 200, 16_000)
     const quiet = Tone.sine(900, -40, 200, 16_000)
     const octets = encode(Int16Array.from([...loud, ...quiet]))

@@ -14,7 +14,7 @@ describe.each(Codecs.names)("A decoder of %s", (name) => {
     const last = new Int16Array(sampleRate / 50)
     const frame = new Uint8Array(frameOctets)
     for (let i = 0; i < 3000; i++) {
-      // Noise, or a packet that was good and lost or changed some octets.
+      // The packet is noise, or a valid one that lost or changed some octets.
       const length = good.encode(last.fill(below(2000)), frame, 0)
       const payload =
         below(2) === 0 ? new Uint8Array(below(1500)).map(() => below(256)) : frame.slice(0, below(length) + 1)

@@ -33,7 +33,7 @@ const decode = (packets: ReadonlyArray<Uint8Array>, rate: SampleRate): Int16Arra
   return Int16Array.from(sound)
 }
 
-/** What a decoder hears of packets of which some are lost, and what stands in their place. */
+/** The output of a decoder for packets of which some are lost, with the concealed sound in their place. */
 const withLosses = (packets: ReadonlyArray<Uint8Array>, rate: SampleRate, isLost: (index: number) => boolean) => {
   const decoder = Opus.codec(rate).decoder()
   const frame = new Int16Array(rate / 50)
@@ -55,7 +55,7 @@ const withLosses = (packets: ReadonlyArray<Uint8Array>, rate: SampleRate, isLost
   return Int16Array.from(sound)
 }
 
-/** A glide, so that what is repeated differs from what was there. */
+/** A glide, so that repeated sound differs from the lost sound. */
 const glide = (rate: SampleRate, ms: number): Int16Array =>
   Int16Array.from({ length: (rate * ms) / 1000 }, (_, i) => {
     const s = i / rate
@@ -151,7 +151,7 @@ describe("Opus", () => {
     const decoder = Opus.codec(16_000).decoder()
     const frame = new Int16Array(320)
     expect(decoder.decode(good, frame)).toBe(320)
-    // Code 3 with more padding than there are octets.
+    // The packet has code 3 with more padding than there are octets.
     expect(decoder.decode(Uint8Array.of((good[0] ?? 0) | 3, 0x41, 200), frame)).toBe(320)
   })
 

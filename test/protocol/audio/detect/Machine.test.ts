@@ -11,7 +11,7 @@ const findings = (...parts: ReadonlyArray<Int16Array>) => {
   machine.answered()
   return Sounds.frames(Sounds.join(...parts), 8000, (samples) => machine.hear(samples, 8000)).flat()
 }
-/** What is told of it, without times. */
+/** The findings without their times. */
 const told = (...parts: ReadonlyArray<Int16Array>) =>
   findings(...parts).flatMap((each) =>
     each.type === "verdict"
@@ -52,7 +52,7 @@ describe("Machine detection", () => {
     (hz, ms) => {
       for (const dbfs of [-60, -38]) {
         const sound = Sounds.join(silence(500), voice(6500), silence(500), beep(hz, ms, -14), silence(1500))
-        // In much noise less of the speech is heard, and the beep may be what tells.
+        // In much noise less of the speech is detected, and the beep may decide.
         expect(["machine beep", "machine with beep"]).toContain(
           told(Sounds.mixed(sound, Sounds.noise(dbfs, 10_500))).join(" ")
         )

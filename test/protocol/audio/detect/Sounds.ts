@@ -11,11 +11,11 @@ export const join = (...parts: ReadonlyArray<Int16Array>): Int16Array => Resampl
 
 const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
-/** Both at once, as long as `sound`. */
+/** Both sounds at once, as long as `sound`. */
 export const mixed = (sound: Int16Array, other: Int16Array): Int16Array =>
   sound.map((sample, i) => clip(sample + (other[i] ?? 0)))
 
-/** Uniform numbers from 0 to 1 out of a seed. */
+/** Uniform numbers from 0 to 1, from a seed. */
 export const random = (seed: number) => {
   let state = seed >>> 0
   return () => {
@@ -39,8 +39,8 @@ export const noise = (dbfs: number, ms: number, { isBrown = false, seed = 1 } = 
 }
 
 /**
- * A voice of our own making: a glottal pulse whose pitch falls, through three formants that move from syllable to
- * syllable, with a pause between words. Its level is about `dbfs`.
+ * A synthetic voice: a glottal pulse whose pitch falls, through three formants that move from syllable to syllable,
+ * with a pause between words. Its level is about `dbfs`.
  */
 export const voice = (ms: number, { dbfs = -22, pitch = 120, seed = 1 } = {}): Int16Array => {
   const next = random(seed)
@@ -104,7 +104,7 @@ export const at = (sound: Int16Array, to: SampleRate): Int16Array => {
   return made
 }
 
-/** What `hear` says of each whole frame of 20 ms. */
+/** Calls `hear` with each whole frame of 20 ms; returns the results. */
 export const frames = <A>(sound: Int16Array, of: SampleRate, hear: (samples: Int16Array) => A): ReadonlyArray<A> => {
   const length = of / 50
   return Array.from({ length: Math.floor(sound.length / length) }, (_, i) =>

@@ -22,7 +22,7 @@ const noise = (ms: number, amplitude: (ms: number) => number): Int16Array => {
 const silence = (ms: number, rate = 8000) => new Int16Array((ms * rate) / 1000)
 const joined = (...parts: ReadonlyArray<Int16Array>) => Int16Array.from(parts.flatMap((part) => [...part]))
 
-/** When it begins and ends, in milliseconds. */
+/** Returns when speech begins and ends, in milliseconds. */
 const changes = (sound: Int16Array, rate = 8000, speaking = Speaking.make()) => {
   const length = rate / 50
   const found: Array<number> = []

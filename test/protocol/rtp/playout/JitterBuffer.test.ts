@@ -5,7 +5,7 @@ import type { PayloadDecoder } from "../../../../src/protocol/rtp/playout/Payloa
 import type { RtpPacket } from "../../../../src/protocol/rtp/RtpPacket.ts"
 import { random } from "../RandomBytes.ts"
 
-/** Samples as they are, 16 bits each, at 8 kHz. */
+/** A codec of plain samples, 16 bits each, at 8 kHz. */
 const linear: PayloadDecoder = {
   duration: (_, start, end) => (end - start) >> 1,
   decode: (payload, out) => {
@@ -18,7 +18,7 @@ const linear: PayloadDecoder = {
   reset: () => undefined
 }
 
-/** Samples as big-endian octets, with others before and behind. */
+/** Samples as big-endian octets, with others before and after them. */
 const octets = (samples: Int16Array): Uint8Array => {
   const bytes = new Uint8Array(samples.length * 2 + 4).fill(0x55)
   const view = new DataView(bytes.buffer)
@@ -30,7 +30,7 @@ interface Change extends Partial<Pick<RtpPacket, "ssrc" | "sequenceNumber" | "ti
   readonly samples?: Int16Array
 }
 
-/** A packet whose samples say where on the timeline they stand: sample value = index of the packet, from 1. */
+/** A packet whose samples identify their place on the timeline: sample value = index of the packet, from 1. */
 const packet = (n: number, { samples = new Int16Array(160).fill(1000 + n), ...change }: Change = {}): RtpPacket => ({
   payloadType: 96,
   marker: false,
@@ -48,7 +48,10 @@ interface Arrival {
   readonly packet: RtpPacket
 }
 
-/** Plays arrivals against a clock of 20 ms; tells what each frame was: its packet's number, `c`oncealed or `-` idle. */
+/**
+ * Plays arrivals against a clock of 20 ms; returns the kind of each frame: its packet's number, `c`oncealed or `-`
+ * idle.
+ */
 const play = (buffer: JitterBuffer.JitterBuffer, arrivals: ReadonlyArray<Arrival>, frames: number, from = 0) => {
   const waiting = [...arrivals].sort((a, b) => a.at - b.at)
   const heard: Array<number | "c" | "-"> = []
@@ -108,7 +111,7 @@ describe("Jitter buffer", () => {
 
   it("grows by what came late, and loses nothing of it", () => {
     const buffer = JitterBuffer.make()
-    // From packet 5 on everything comes 60 ms later.
+    // From packet 5 on every packet comes 60 ms later.
     const arrivals = steady(0, 20).map(({ at, packet }, i) => ({ at: i < 5 ? at : at + 60, packet }))
     const heard = play(buffer, arrivals, 24)
     expect(heard.filter((frame) => typeof frame === "number")).toStrictEqual(Array.from({ length: 20 }, (_, i) => i))
@@ -117,7 +120,7 @@ describe("Jitter buffer", () => {
 
   it("pays a gap from what was already concealed", () => {
     const buffer = JitterBuffer.make()
-    // 2 to 4 are lost while nothing else is there; 5 comes at its time.
+    // 2 to 4 are lost while the buffer is empty; 5 comes at its time.
     const arrivals = steady(0, 12).filter(({ packet }) => packet.sequenceNumber < 2 || packet.sequenceNumber > 4)
     const heard = play(buffer, arrivals, 13)
     expect(heard).toStrictEqual(["-", 0, 1, "c", "c", "c", 5, 6, 7, 8, 9, 10, 11])
@@ -236,7 +239,7 @@ describe("Jitter buffer", () => {
       }
       const pulled = buffer.pull(out, now)
       if (pulled === "idle") continue
-      // Only at an underrun a frame may be shorter, none ever skips.
+      // A frame may be shorter only at an underrun, and none ever skips.
       if (pulled === "audio" && !short) expect(out[159]).toBe(expected + 159)
       else if (pulled === "audio") expect(out[159] ?? 0).toBeLessThanOrEqual(expected + 159)
       short = pulled === "concealed"
