@@ -16,10 +16,10 @@ interface Session {
   readonly direction: Direction
 }
 
-/** Of telephone events, which are never what is measured. */
+/** The payload type of telephone events, which are never measured. */
 const eventType = 101
 
-/** Under their own payload types, or under dynamic ones. */
+/** The formats of codecs, with their static payload types, or dynamic ones. */
 export const formatsOf = (codecs: ReadonlyArray<Codecs.CodecName>): ReadonlyArray<Format> =>
   codecs.map((codec) => ({ codec, payloadType: Codecs.table[codec].payloadType ?? 110 + Codecs.names.indexOf(codec) }))
 
@@ -42,7 +42,7 @@ export const write = ({ direction, formats, port }: Session): string =>
     ""
   ].join("\r\n")
 
-/** The far end's stream; null: there is none. */
+/** Returns the far end's stream; null: there is none. */
 export const read = (bytes: Uint8Array): Session | null => {
   const sdp = Result.getOrNull(Sdp.parse(bytes))
   const media = sdp?.media[0]

@@ -9,8 +9,8 @@ import * as Timeline from "./Timeline.ts"
 import * as World from "./World.ts"
 
 /**
- * What phones hear, over SIP and RTP on loopback, by content: each tone has its frequency, level and length, without holes
- * and clicks, and nothing else is heard.
+ * The sound that phones receive, over SIP and RTP on loopback, by content: each tone has its frequency, level and
+ * length, without gaps and clicks, and there is no other sound.
  */
 const left: Phone.Voice = { hz: 400, dbfs: -14 }
 const right: Phone.Voice = { hz: 700, dbfs: -17 }
@@ -31,12 +31,12 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** Nothing of a tone is heard (`Measure.loudest`). */
+/** Expects none of a tone (`Measure.loudest`). */
 const isAbsent = (sound: Timeline.Sound, { hz }: Phone.Voice): void =>
   expect(Measure.loudest(sound, hz)).toBeLessThan(-45)
 
 /**
- * A tone of its level is heard for so long and no longer, without a hole of more than 40 ms; `stood`: for how long the
+ * Expects a tone at its level for this long and no longer, without a gap of more than 40 ms; `stood`: how long the
  * machine stood still meanwhile.
  */
 const isWhole = (
@@ -51,7 +51,7 @@ const isWhole = (
   expect(span.toMs - span.fromMs).toBeGreaterThanOrEqual(leastMs - stood)
   expect(span.toMs - span.fromMs).toBeLessThanOrEqual(mostMs + stood)
 }
-/** Of a file: windows at both ends have some of it. */
+/** Expects the tone of a file: windows at both ends contain a part of it. */
 const isFile = (span: Measure.Span, voice: Phone.Voice, stood: number, ms: number): void =>
   isWhole(span, voice, stood, ms - 40, ms + 40)
 
@@ -80,7 +80,7 @@ describe("What is played", World.onceMore, () => {
     await world.hangUp(line)
     const heard = await world.heard(line)
     isFile(Measure.span(heard, played), played, await world.stood(line), 2 * playedMs)
-    // 440 Hz is no multiple of 50.
+    // 440 Hz is not a multiple of 50.
     const tone = Timeline.part(heard, 0, Measure.span(heard, played).fromMs - 20)
     expect(Math.max(...Measure.energy(tone))).closeTo(-12, 1)
     expect(Measure.speech(tone).ms).toBeGreaterThan(500)
@@ -97,14 +97,14 @@ describe("What is spoken", World.onceMore, () => {
     await world.hangUp(line)
     const heard = await world.heard(line)
     const speech = Measure.speech(heard)
-    // Eight short words.
+    // The text has eight short words.
     expect(speech.ms).toBeGreaterThan(1200)
     expect(speech.ms).toBeLessThan(5000)
     const loud = Measure.energy(heard).filter((level) => level > -45)
     const mean = loud.reduce((sum, level) => sum + level, 0) / loud.length
     expect(mean).toBeGreaterThan(-32)
     expect(mean).toBeLessThan(-8)
-    // Words rise and fall, as no tone does.
+    // Words rise and fall, unlike a tone.
     expect(Math.max(...loud) - Math.min(...loud)).toBeGreaterThan(15)
   })
 })
@@ -165,7 +165,7 @@ describe("Who is bridged", World.onceMore, () => {
         Timeline.part(heard, sound.fromMs + 200, sound.toMs - 200)
       ]
       expect(Measure.clicks(heard, { codecs: [one, two], voices: [right, played], stood }, steady)).toEqual([])
-      // The other side hears nothing of it, and goes on undisturbed.
+      // The other side receives none of it, and continues undisturbed.
       const far = await world.heard(b)
       isAbsent(far, played)
       expect(Measure.span(far, left).gapMs).toBeLessThanOrEqual(40 + stood)
@@ -225,7 +225,7 @@ describe("Who is transferred", World.onceMore, () => {
     const stood = await world.stood(line, { number: second })
     isWhole(after, third, stood, 600)
     expect((await world.phones.state(second)).isOver).toBe(true)
-    // The one before heard the caller until the transfer, and then nothing.
+    // The first callee heard the caller until the transfer, and then nothing.
     isWhole(Measure.span(Timeline.of(await world.phones.heard(second)), left), left, stood, 600)
   })
 })

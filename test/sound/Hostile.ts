@@ -19,7 +19,7 @@ import * as Description from "./Description.ts"
 
 export type FarEnd = Awaited<ReturnType<typeof open>>
 
-/** A packet of RTP with whatever in its header. */
+/** A packet of RTP with any header fields. */
 export const packet = (fields: Partial<RtpPacket.RtpHeader>, payload: Uint8Array): Uint8Array => {
   const bytes = new Uint8Array(RtpPacket.headerLength + payload.length)
   const plain = { marker: false, payloadType: 0, sequenceNumber: 0, timestamp: 0, ssrc: 7 }
@@ -29,14 +29,14 @@ export const packet = (fields: Partial<RtpPacket.RtpHeader>, payload: Uint8Array
 }
 
 /**
- * A far end that means harm: it answers every call at once, and of the last one the test writes each message and each
- * packet. It has an address of its own, so that what is bounded for an address is bounded for it alone.
+ * A hostile far end: it answers every call at once, and in the last one the test writes each message and each packet.
+ * It has an address of its own, so that limits for an address apply to it alone.
  */
 export const open = async (servicePort: number, host: string) => {
   const sip = createSocket("udp4").bind(0, host)
   const rtp = createSocket("udp4").bind(0, host)
   await Promise.all([once(sip, "listening"), once(rtp, "listening")])
-  // What it sends to where nobody is any more.
+  // An error is ignored, because it may send to a closed port.
   sip.on("error", () => undefined)
   rtp.on("error", () => undefined)
   const { port } = sip.address()
@@ -108,20 +108,20 @@ export const open = async (servicePort: number, host: string) => {
   return {
     host,
     port,
-    /** A request within the dialog of its last call. */
+    /** Sends a request within the dialog of its last call. */
     ask,
-    /** A re-INVITE. */
+    /** Sends a re-INVITE. */
     invite: (...of: Parameters<typeof session>): void => ask("INVITE", { body: session(...of) }),
-    /** A re-INVITE with anything for an offer. */
+    /** Sends a re-INVITE with any text as an offer. */
     describe: (text: string): void => ask("INVITE", { body: described(text) }),
-    /** Whether it sends an ACK for the answers to its re-INVITEs. */
+    /** Sets whether it sends an ACK for the answers to its re-INVITEs. */
     acknowledges: (does: boolean): void => {
       isAcknowledging = does
     },
-    /** Any bytes to where the service hears RTP, or RTCP, of its last call. */
+    /** Sends any bytes to the port at which the service receives RTP, or RTCP, of its last call. */
     send: (bytes: Uint8Array, channel: "rtp" | "rtcp" = "rtp"): void =>
       rtp.send(bytes, mediaPort + (channel === "rtp" ? 0 : 1), "127.0.0.1"),
-    /** How often each request got each answer. */
+    /** Returns how often each request got each answer. */
     statuses: (): Readonly<Record<string, number>> => Object.fromEntries(statuses),
     close: (): void => {
       sip.close()

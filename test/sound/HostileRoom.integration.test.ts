@@ -7,13 +7,14 @@ import * as Timeline from "./Timeline.ts"
 import * as World from "./World.ts"
 
 /**
- * A member of a room whose far end means harm, over SIP and RTP on loopback: what it does costs itself alone. Three others
- * talk all the while and hear each other without a gap or a click, and at the end everybody agrees on who is in the room.
+ * A member of a room with a hostile far end, over SIP and RTP on loopback: its attacks affect only itself. Three others
+ * talk all the while and hear each other without a gap or a click, and at the end the room and the switch agree on the
+ * members.
  */
 const voices: ReadonlyArray<Phone.Voice> = [450, 750, 1150].map((hz) => ({ hz, dbfs: -20 }))
 const host = "127.0.0.2"
 const attackMs = 1500
-/** What it says itself is none of what is measured. */
+/** Its own sound is not measured. */
 const silence = (["PCMU", "PCMA", "G722"] as const).map((name) => {
   const { encoder, frameOctets, payloadType, sampleRate } = Codecs.table[name]
   const payload = new Uint8Array(frameOctets)
@@ -33,13 +34,13 @@ const digit = text("application/dtmf-relay", "Signal=5\r\nDuration=160\r\n")
 const codecs = ["PCMU", "PCMA", "G722", "OPUS"] as const
 
 let sequence = 0
-/** Packets of RTP, 10,000 a second. */
+/** Sends packets of RTP, 10,000 a second. */
 const flood = (far: Hostile.FarEnd, make: (n: number) => Uint8Array): void => {
   for (let n = 0; n < 100; n++) far.send(make(n))
 }
 const next = () => ({ sequenceNumber: ++sequence & 0xffff, timestamp: (sequence * 160) >>> 0 })
 
-/** What it does, how often (ms), and how. */
+/** The attacks: name, interval in ms, and action. */
 const attacks: ReadonlyArray<readonly [what: string, everyMs: number, act: (far: Hostile.FarEnd, n: number) => void]> =
   [
     ["floods with sound", 10, (far) => flood(far, () => Hostile.packet(next(), plain?.payload ?? bytes(0)))],
@@ -154,7 +155,7 @@ const join = async (id: string): Promise<void> => {
   await act("join", { call_id: id })
   await world.event("conference.member_joined", id)
 }
-/** Who is in the room: as it says itself, as the switch does, and of whom the two disagree. */
+/** Returns the members by the conference, by the switch, and those on which the two disagree. */
 const members = async () => {
   const { results } = await world.ask("GET", `/v1/conferences/${room}/participants/list/`)
   const upstream = await world.ask("GET", `/v1/conferences/${room}/participants/upstream/`)
@@ -201,7 +202,7 @@ describe("A member that", World.onceMore, () => {
     }
     const toMs = now()
     await World.sleep(200)
-    // Where it has not ended itself.
+    // Hangs up, in case it has not ended itself.
     await world.send("POST", `/v1/calls/${id}/actions/hangup`, {})
     await world.event("call.ended", id)
 
@@ -229,7 +230,7 @@ describe("A member that", World.onceMore, () => {
   it("has left nothing behind when the room has ended", async () => {
     await act("end", {})
     for (const { id } of lines) await world.event("call.ended", id)
-    // What is left is the call beside them.
+    // Only the call beside them is left.
     await World.until("nothing is left", async () => ((await read()).join() === "1,0,1" ? true : undefined))
   })
 })

@@ -10,13 +10,13 @@ import * as Timeline from "./Timeline.ts"
 import * as World from "./World.ts"
 
 /**
- * Servers of streams that mean harm, or are broken, on real sockets, all at once: what they do costs their own stream
- * alone (guide/streams.md#what-the-server-sends). Another call's audio goes on in the same media thread.
+ * Stream servers that are hostile or broken, on real sockets, all at once: their actions affect only their own stream
+ * (guide/streams.md#what-the-server-sends). Another call's audio continues in the same media thread.
  */
 const voice = { hz: 400, dbfs: -14 } satisfies Phone.Voice
 const agent = { hz: 900, dbfs: -18 } satisfies Phone.Voice
 const attackMs = 14_000
-/** A frame that is later than the next one is due. */
+/** A frame that is later than this comes when the next one is due. */
 const lateMs = 20
 const mostGrowth = 250 * 1024 * 1024
 
@@ -37,7 +37,7 @@ const head = (length: number): Buffer => {
   return bytes
 }
 
-/** Writes as fast as it is taken, until the connection is gone. */
+/** Writes as fast as the socket takes it, until the connection is gone. */
 const pour = (socket: Duplex, piece: Buffer): void => {
   const more = (): void => {
     while (!socket.destroyed && socket.write(piece));
@@ -62,7 +62,10 @@ const webSocket = (connected: (socket: WebSocket) => void): World.Server => ({ t
 const media = (octets: number): string =>
   JSON.stringify({ event: "media", media: { payload: Buffer.alloc(octets, 0x55).toString("base64") } })
 
-/** What each does, and why its call is told that its stream failed; null: it may go on, or be too slow a reader. */
+/**
+ * The servers: name, behaviour, and the reason with which the failure of the stream is reported to its call; null: the
+ * stream may continue, or fail as too slow a reader.
+ */
 const hostile: ReadonlyArray<readonly [what: string, server: World.Server, told: RegExp | null]> = [
   ["reads nothing", webSocket((socket) => socket.pause()), null],
   [
@@ -189,7 +192,7 @@ describe("Servers of streams that mean harm", () => {
           what,
           expect.stringMatching(told ?? /^(connection_failed)?$/)
         ])
-        // Whatever became of its stream, the call goes on.
+        // The call continues, whatever the outcome of its stream.
         expect([what, (await world.ask("GET", `/v1/calls/${victim.id}`)).status]).toEqual([what, "answered"])
         await world.hangUp(victim)
       }
@@ -199,7 +202,7 @@ describe("Servers of streams that mean harm", () => {
       const packets = await world.phones.heard(line.number)
       const late = Timeline.lateness(packets).toSorted((one, other) => one - other)
       expect(late.length).toBeGreaterThan(attackMs / 20)
-      // Of nine frames in ten, whatever else this machine does.
+      // Nine frames in ten are in time, whatever else runs on this machine.
       expect(late[Math.ceil(0.9 * late.length)]).toBeLessThan(lateMs)
       const stood = await world.stood(line)
       const said = Measure.span(await world.heard(line), agent)

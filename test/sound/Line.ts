@@ -12,15 +12,17 @@ import type { Heard, Voice } from "./Phone.ts"
 export type Line = Awaited<ReturnType<typeof open>>
 
 const frameMs = 20
-/** Of comfort noise, RFC 3389, and how loud it is: -70 dBov. */
+/** The payload type of comfort noise, RFC 3389, and its level: -70 dBov. */
 const comfortNoiseType = 13
 const comfortNoiseLevel = 70
 
-/** RTP of one phone in one call: a frame of its tone every 20 ms while it talks, and everything that it hears. */
+/**
+ * The RTP of one phone in one call: a frame of its tone every 20 ms while it talks, and all packets that it receives.
+ */
 export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
   const socket = createSocket("udp4").bind(0, "127.0.0.1")
   await once(socket, "listening")
-  // Where the loopback has nobody any more, after a call.
+  // An error is ignored, because the far end's port is closed after a call.
   socket.on("error", () => undefined)
   const { port } = socket.address()
   let offered = Description.formatsOf(codecs)
@@ -72,7 +74,7 @@ export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
     const { clockRate, frameOctets, sampleRate } = Codecs.table[speaking.format.codec]
     const payload = new Uint8Array(frameOctets)
     const samples = Tone.sine(hz, dbfs, frameMs, sampleRate)
-    // Nobody begins to speak from one moment to the next.
+    // A talkspurt fades in, because no person begins to speak instantly.
     if (marker) samples.forEach((sample, i) => void (samples[i] = (sample * i) / samples.length))
     const length = speaking.encoder.encode(samples, payload, 0)
     if (dueMs < silentUntil) marker = true
@@ -83,16 +85,16 @@ export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
   return {
     port,
     formats: (): ReadonlyArray<Format> => (agreed.length === 0 ? offered : agreed),
-    /** The formats of an offer of these codecs. */
+    /** Returns the formats of an offer of these codecs. */
     offering: (next: ReadonlyArray<Codecs.CodecName>): ReadonlyArray<Format> => {
       offered = Description.formatsOf(next)
       return offered
     },
-    /** What both sides speak, in the far end's order, becomes what is spoken; gives it. */
+    /** Agrees on the formats that both sides have, in the far end's order, and returns them. */
     agree: (far: NonNullable<ReturnType<typeof Description.read>>): ReadonlyArray<Format> => {
       const common = far.formats.filter(({ codec }) => offered.some((own) => own.codec === codec))
       remotePort = far.port
-      // What was agreed before may still be under way.
+      // Packets in earlier formats may still be under way.
       agreed = [
         ...common,
         ...agreed.filter(({ payloadType }) => common.every((each) => each.payloadType !== payloadType))
@@ -123,7 +125,7 @@ export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
       for (; dueMs <= now; dueMs += frameMs) if (!isPaused) sendFrame(voice)
     },
     heard: (): ReadonlyArray<Heard> => heard,
-    /** How late its own packets were sent in all, where that was more than one is long; in ms. */
+    /** The total lateness of its own packets, of those that were late by more than a packet; in ms. */
     lateMs: (): number => lateMs,
     close: (): void => {
       if (isClosed) return

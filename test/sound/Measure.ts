@@ -10,7 +10,7 @@ import * as Timeline from "./Timeline.ts"
 const windowMs = 20
 const stepMs = 10
 
-/** Levels of a tone in dBFS, every 10 ms, each over the 20 ms from there on. Tones of whole hundreds do not mix. */
+/** The levels of a tone in dBFS, every 10 ms, each over the next 20 ms. Tones of whole hundreds do not mix. */
 const levels = ({ rate, samples }: Timeline.Sound, hz: number): ReadonlyArray<number> => {
   const [window, step] = [(rate * windowMs) / 1000, (rate * stepMs) / 1000]
   return Array.from({ length: Math.max(0, Math.floor((samples.length - window) / step) + 1) }, (_, i) =>
@@ -18,11 +18,11 @@ const levels = ({ rate, samples }: Timeline.Sound, hz: number): ReadonlyArray<nu
   )
 }
 
-/** Where a tone is, from its first loud window to its last. Times are ms from the beginning of the sound. */
+/** The extent of a tone, from its first loud window to its last. Times are ms from the beginning of the sound. */
 export interface Span {
   readonly fromMs: number
   readonly toMs: number
-  /** Its median. */
+  /** The median of its level. */
   readonly dbfs: number
   /** The longest time within it in which the tone is more than 6 dB too quiet. */
   readonly gapMs: number
@@ -33,7 +33,7 @@ export const none: Span = { fromMs: 0, toMs: 0, dbfs: Number.NEGATIVE_INFINITY, 
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NEGATIVE_INFINITY
 
-/** Where this tone is heard at no more than 6 dB below its level; `none`: nowhere. */
+/** Finds this tone at no more than 6 dB below its level; `none`: nowhere. */
 export const span = (sound: Timeline.Sound, { dbfs, hz }: Voice): Span => {
   const found = levels(sound, hz)
   const isHere = (level: number): boolean => level > dbfs - 6
@@ -44,14 +44,15 @@ export const span = (sound: Timeline.Sound, { dbfs, hz }: Voice): Span => {
     gap = isHere(found[i] ?? 0) ? 0 : gap + 1
     longest = Math.max(longest, gap)
   }
-  // A hole that is shorter than a window is seen by the windows over it: two of them would be a hole of one step.
+  // A gap that is shorter than a window shows in the windows over it: two of them would be a gap of one step.
   const gapMs = longest === 0 ? 0 : longest * stepMs + windowMs - 2 * stepMs
   return { fromMs: first * stepMs, toMs: last * stepMs + windowMs, dbfs: median(found.slice(first, last + 1)), gapMs }
 }
 
 /**
- * The level of a tone in the loudest 100 ms, in dBFS. Another tone of -14 dBFS, 200 Hz away, that begins or ends at once
- * leaves -50 dBFS there, and G.722 some more: what is below -45 dBFS is none. What really is heard lasts longer.
+ * The level of a tone in the loudest 100 ms, in dBFS. Another tone of -14 dBFS, 200 Hz away, that begins or ends at
+ * once leaves -50 dBFS there, and G.722 some more: a tone below -45 dBFS counts as absent. A tone that is really
+ * present lasts longer.
  */
 export const loudest = ({ rate, samples }: Timeline.Sound, hz: number): number => {
   const [window, step] = [rate / 10, rate / 100]
@@ -61,32 +62,32 @@ export const loudest = ({ rate, samples }: Timeline.Sound, hz: number): number =
   return most
 }
 
-/** A step that stands out: where, in ms, and how high it is, in dBFS. */
+/** A conspicuous step: its place in ms, and its height in dBFS. */
 export interface Step {
   readonly atMs: number
   readonly dbfs: number
 }
 
-/** What sound went through on its way: the codecs, and the tones in it. */
+/** The path of a sound: the codecs it passed, and the tones in it. */
 export interface Way {
   readonly codecs: ReadonlyArray<Codecs.CodecName>
   readonly voices: ReadonlyArray<Voice>
-  /** For how long the machine stood still: what is made up for that is not judged. */
+  /** How long the machine stood still: the sound that conceals this is not judged. */
   readonly stood: number
-  /** Smaller steps are not judged, in dBFS; -40 where nothing is said. */
+  /** The height of the smallest step that is judged, in dBFS; default -40. */
   readonly leastDbfs?: number
 }
 
 /**
- * A sixth of the fourth difference is the height of a step. Where packets begin to pass, the decoder of G.722 at the phone
- * goes on in the stream of another encoder: until it has adapted, it makes steps of up to -42 dBFS.
+ * The height of a step is a sixth of the fourth difference. Where forwarding begins, the decoder of G.722 at the phone
+ * continues in the stream of another encoder: until it has adapted, it makes steps of up to -42 dBFS.
  */
 const leastStep = (dbfs: number): number => 6 * 32_768 * 10 ** (dbfs / 20)
 /** The noise of a codec differs with the phase of a tone. */
 const aboveSteady = 2.5
 const aboveCodecs = 1.5
 
-/** A sound behind a codec. */
+/** A sound after it has passed a codec. */
 const behind = ({ rate, samples }: Timeline.Sound, name: Codecs.CodecName): Timeline.Sound => {
   const { decoder, encoder, frameOctets, sampleRate } = Codecs.table[name]
   const converter = Resample.make(rate, sampleRate)
@@ -108,8 +109,8 @@ const behind = ({ rate, samples }: Timeline.Sound, name: Codecs.CodecName): Time
 const known = new Map<string, number>()
 
 /**
- * The largest fourth difference behind these codecs of a tone that comes and goes within 5 ms, wherever in its period:
- * G.722 has to adapt its steps to it, G.711 has steps of 1/16 of it.
+ * The largest fourth difference, after these codecs, of a tone that is faded in and out within 5 ms, wherever in its
+ * period: G.722 has to adapt its steps to it, G.711 has steps of 1/16 of it.
  */
 const noise = (codecs: Way["codecs"], { dbfs, hz }: Voice): number => {
   const key = `${codecs.join(" ")} ${hz} ${dbfs}`
@@ -133,8 +134,8 @@ const noise = (codecs: Way["codecs"], { dbfs, hz }: Voice): number => {
 }
 
 /**
- * The clicks in a sound, by its fourth difference: where that is larger than it would be of the least step, than what
- * the codecs make of these tones when they come and go smoothly, and than in any of the steady stretches.
+ * The clicks in a sound, by its fourth difference: where that exceeds the one of the smallest step, the one that the
+ * codecs make of these tones when they are faded in and out, and the one of every steady stretch.
  */
 export const clicks = (
   sound: Timeline.Sound,
@@ -156,7 +157,7 @@ export const clicks = (
   return found
 }
 
-/** Levels of everything, every 20 ms, in dBFS. */
+/** The levels of the whole sound, every 20 ms, in dBFS. */
 export const energy = (sound: Timeline.Sound): ReadonlyArray<number> => {
   const window = (sound.rate * windowMs) / 1000
   return Array.from({ length: Math.floor(sound.samples.length / window) }, (_, i) =>
@@ -164,7 +165,7 @@ export const energy = (sound: Timeline.Sound): ReadonlyArray<number> => {
   )
 }
 
-/** Speech by its energy: how long there is any, and where it begins. */
+/** Speech by its energy: its total length, and where it begins. */
 export const speech = (sound: Timeline.Sound, above = -45): { readonly fromMs: number; readonly ms: number } => {
   const loud = energy(sound).map((level) => level > above)
   return { fromMs: loud.indexOf(true) * windowMs, ms: loud.filter(Boolean).length * windowMs }

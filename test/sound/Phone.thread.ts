@@ -21,18 +21,18 @@ import * as Description from "./Description.ts"
 import * as Line from "./Line.ts"
 import type { Act, Plan, Question, State } from "./Phone.ts"
 
-/** The phones' thread: SIP of one peer (RFC 3261 as far as loopback needs it), and a line of RTP for each call. */
+/** The thread of the phones: SIP of one peer (RFC 3261 as far as loopback needs it), and an RTP line for each call. */
 
 interface Call {
   readonly number: string
   readonly plan: Plan
   readonly line: Line.Line
-  /** What was offered, or what we offered. */
+  /** The INVITE that was received, or sent. */
   readonly invite: SipRequest
   /** Our last INVITE within the dialog, until its 200. */
   asked: SipRequest | null
   dialog: Dialog.Dialog | null
-  /** Of a called phone; repeated for each repetition of the INVITE. */
+  /** The response of a called phone; repeated for each repetition of the INVITE. */
   response: SipResponse | null
   isUp: boolean
   isOver: boolean
@@ -102,7 +102,7 @@ const ring = async (invite: SipRequest): Promise<void> => {
   }, plan.ringMs)
 }
 
-/** The service changes the session: it is taken as it is offered. */
+/** Accepts a change of the session by the service as it is offered. */
 const changed = (call: Call, request: SipRequest): void => {
   const offer = Description.read(request.body)
   const agreed = offer === null ? call.line.formats() : call.line.agree(offer)
@@ -248,7 +248,7 @@ const answerTo = async (question: Question): Promise<unknown> => {
 }
 
 ThreadPriority.raise({ platform: process.platform, setPriority })
-// What a codec loads is there before the first packet.
+// Loads the codecs before the first packet.
 for (const name of Codecs.names) Codecs.table[name].encoder(null).free()
 parentPort?.on("message", ({ id, question }: { readonly id: number; readonly question: Question }) => {
   void answerTo(question).then((answer) => parentPort?.postMessage({ id, answer }, []))

@@ -2,25 +2,30 @@ import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
 
-/** What a phone says: a sine, from its answer on. The frequency is a multiple of 50 Hz, so that it fits into every frame. */
+/**
+ * The sound of a phone: a sine, from its answer on. The frequency is a multiple of 50 Hz, so that it fits into every
+ * frame.
+ */
 export interface Voice {
   readonly hz: number
   readonly dbfs: number
 }
 
-/** A phone, as it behaves in one call. */
+/** The behaviour of a phone in one call. */
 export interface Plan {
-  /** It speaks these, and nothing else; it talks in the first of them that both sides have. */
+  /** The only codecs it speaks; it talks in the first of them that both sides have. */
   readonly codecs: ReadonlyArray<CodecName>
   readonly voice: Voice
-  /** So long a called one rings. */
+  /** How long it rings when it is called. */
   readonly ringMs: number
 }
 
-/** A packet that a phone heard; `atMs` by `performance.timeOrigin + performance.now()`, which all threads share. */
+/**
+ * A packet that a phone received; `atMs` is by `performance.timeOrigin + performance.now()`, which all threads share.
+ */
 export interface Heard {
   readonly atMs: number
-  /** Null: a digit, or nothing that was agreed upon. */
+  /** Null: a digit, or a format that was not agreed. */
   readonly codec: CodecName | null
   readonly marker: boolean
   readonly sequence: number
@@ -28,24 +33,24 @@ export interface Heard {
   readonly payload: Uint8Array
 }
 
-/** What a phone can be told in a call. */
+/** An act that a test can have a phone do in a call. */
 export type Act =
   | { readonly type: "hang_up" }
-  /** A re-INVITE: the far end is told to send nothing, and the phone sends nothing; or both go on. */
+  /** A re-INVITE: the far end may send nothing, and the phone sends nothing; or both resume. */
   | { readonly type: "hold"; readonly held: boolean }
-  /** A re-INVITE with these codecs alone. */
+  /** A re-INVITE with only these codecs. */
   | { readonly type: "renegotiate"; readonly codecs: ReadonlyArray<CodecName> }
-  /** Speaks another agreed codec from now on, without asking. */
+  /** Speaks another agreed codec from now on, without a re-INVITE. */
   | { readonly type: "switch"; readonly codec: CodecName }
   /** Silence is not sent, RFC 3551 section 4.1; with comfort noise (RFC 3389) at its beginning. */
   | { readonly type: "silent"; readonly ms: number; readonly comfortNoise: boolean }
-  /** Every so many packets one is lost on the way; 0: none. */
+  /** Loses one of `every` packets on the way; 0: none. */
   | { readonly type: "lose"; readonly every: number }
   | { readonly type: "say"; readonly voice: Voice }
 
 export type Question =
   | { readonly type: "start"; readonly servicePort: number }
-  /** The phone of this number takes its calls so. */
+  /** Sets how the phone of this number takes its calls. */
   | { readonly type: "expect"; readonly number: string; readonly plan: Plan }
   | { readonly type: "dial"; readonly from: string; readonly to: string; readonly plan: Plan }
   | { readonly type: "act"; readonly number: string; readonly act: Act }
@@ -55,12 +60,12 @@ export type Question =
 export interface State {
   readonly isUp: boolean
   readonly isOver: boolean
-  /** How late its own packets were sent in all, where that was more than one is long. */
+  /** The total lateness of its own packets, of those that were late by more than a packet. */
   readonly lateMs: number
 }
 
 export interface Phones {
-  /** Of their SIP. */
+  /** The port of their SIP. */
   readonly port: number
   readonly expect: (number: string, plan: Plan) => Promise<void>
   readonly dial: (from: string, to: string, plan: Plan) => Promise<void>
@@ -71,8 +76,8 @@ export interface Phones {
 }
 
 /**
- * Phones with real sockets behind one SIP peer on loopback, told apart by their numbers. They run in a thread of their own,
- * before others where the system allows it, so that what is measured is not the pace of the test.
+ * Phones with real sockets at one SIP peer on loopback, distinguished by their numbers. They run in a separate thread,
+ * with a higher priority where the system allows it, so that the pace of the test does not affect the measurement.
  */
 export const start = async (servicePort: number): Promise<Phones> => {
   const worker = new Worker(new URL("./Phone.thread.ts", import.meta.url))
@@ -95,7 +100,7 @@ export const start = async (servicePort: number): Promise<Phones> => {
       worker.postMessage({ id, question }, [])
     })
     if (failed !== null) throw new Error("the phones died", { cause: failed })
-    // The thread answers each question in its own shape.
+    // The thread answers each question in the shape of its type.
     return answer as A
   }
   const port = await ask<number>({ type: "start", servicePort })

@@ -9,7 +9,7 @@ import type * as Phone from "./Phone.ts"
 import * as Timeline from "./Timeline.ts"
 import * as World from "./World.ts"
 
-/** What recordings hold, of calls over SIP and RTP on loopback, by content (guide/recordings.md). */
+/** The contents of recordings of calls over SIP and RTP on loopback (guide/recordings.md). */
 const caller: Phone.Voice = { hz: 900, dbfs: -14 }
 const callee: Phone.Voice = { hz: 700, dbfs: -17 }
 const played: Phone.Voice = { hz: 1100, dbfs: -20 }
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** So long passes around what lasts `ms`, in calls of the API: measured. */
+/** Starts a stopwatch in ms, because calls of the API lengthen the actions between them. */
 const clock = () => {
   const beganMs = performance.now()
   return () => performance.now() - beganMs
@@ -34,7 +34,7 @@ const clock = () => {
 const record = (line: World.Line, channels = "dual", format = "wav") =>
   world.act(line, "start_recording", { channels, format })
 
-/** The channels of an MP3 file: the decoder gives two, whatever there are. */
+/** The channels of an MP3 file, of which the decoder always gives two. */
 const mp3 = async (bytes: Uint8Array) => {
   const decoder = new MPEGDecoder()
   await decoder.ready
@@ -43,7 +43,7 @@ const mp3 = async (bytes: Uint8Array) => {
   return { rate: sampleRate, channels: channelData.map((channel) => Int16Array.from(channel, (each) => each * 32_767)) }
 }
 
-/** The channels of the recording of a call, when it is stored. */
+/** The channels of the recording of a call, once it is stored. */
 const recorded = async (line: World.Line): Promise<ReadonlyArray<Timeline.Sound>> => {
   const told = await world.event("recording.completed", line.id)
   const response = await fetch(String(told["download_url"]))
@@ -62,14 +62,14 @@ const two = async (line: World.Line): Promise<readonly [left: Timeline.Sound, ri
 
 const isAbsent = (sound: Timeline.Sound, { hz }: Phone.Voice): void =>
   expect(Measure.loudest(sound, hz)).toBeLessThan(-45)
-/** `stood`: for how long the machine stood still meanwhile. */
+/** `stood`: how long the machine stood still meanwhile. */
 const isWhole = (span: Measure.Span, { dbfs }: Phone.Voice, stood: number, leastMs: number, mostMs: number): void => {
   expect(span.dbfs).closeTo(dbfs, 1)
   expect(span.gapMs).toBeLessThanOrEqual(40 + stood)
   expect(span.toMs - span.fromMs).toBeGreaterThan(leastMs - stood)
   expect(span.toMs - span.fromMs).toBeLessThan(mostMs + stood)
 }
-/** Compared with what is steady: 100 ms and more within the span. */
+/** Compares with the steady parts: 100 ms and more within the span. */
 const isSmooth = (sound: Timeline.Sound, way: Measure.Way, ...spans: ReadonlyArray<Measure.Span>): void => {
   const steady = spans.map((span) => Timeline.part(sound, span.fromMs + 100, span.toMs - 100))
   expect(Measure.clicks(sound, way, steady)).toEqual([])
@@ -108,7 +108,7 @@ describe("A recording", World.onceMore, () => {
       if (format === "wav") expect(tracks.length).toBe(channels === "dual" ? 2 : 1)
       const [left, right] = [tracks[0], tracks.at(-1)]
       if (left === undefined || right === undefined) throw new Error("nothing was recorded")
-      // MP3 spreads over a frame what begins in it, and has noise of its own there.
+      // MP3 spreads an onset over its frame, and adds noise there.
       const coded = format === "mp3" ? { leastDbfs: -30 } : {}
       isWhole(Measure.span(left, caller), caller, stood, playedMs + 500, mostMs)
       isWhole(Measure.span(right, played), played, stood, playedMs - 60, playedMs + 60)
@@ -201,7 +201,7 @@ describe("A recording", World.onceMore, () => {
       await world.hangUp(line)
       const mostMs = passed() + 100
       const [left] = await two(line)
-      // A window of 20 ms on either side of a packet that was lost has a part of what was made up for it.
+      // A window of 20 ms on either side of a lost packet contains some of the concealed sound.
       const stood = 20 + (await world.stood(line))
       isWhole(Measure.span(left, caller), caller, stood, 1800, mostMs)
     }

@@ -8,13 +8,16 @@ import * as World from "./World.ts"
 
 interface Message {
   readonly event: string
-  /** By `performance.timeOrigin + performance.now()`. */
+  /** The time by `performance.timeOrigin + performance.now()`. */
   readonly atMs: number
   readonly media?: { readonly track: string; readonly timestamp: string; readonly payload: string }
   readonly mark?: { readonly name: string; readonly cleared?: boolean }
 }
 
-/** A client's server of one stream, in the dialect of Telnyx: keeps what it gets, and says what the test tells it to. */
+/**
+ * A client's server of one stream, in the dialect of Telnyx: it keeps the messages it gets, and sends sound at the
+ * test's request.
+ */
 export const make = (codec: Codecs.CodecName, rate: number) => {
   const coder = Codecs.at(codec, rate)
   if (coder === null) throw new Error(`${codec} has no ${rate} Hz`)
@@ -46,12 +49,12 @@ export const make = (codec: Codecs.CodecName, rate: number) => {
       const samples = Int16Array.from(pieces.flatMap((piece) => [...piece]))
       return { rate: coder.sampleRate, samples, fromMs: 0 }
     },
-    /** Of the messages of a track, in ms. */
+    /** The timestamps of the messages of a track, in ms. */
     timestamps: (track: string): ReadonlyArray<number> => media(track).map(({ timestamp }) => Number(timestamp)),
     say: ({ dbfs, hz }: Voice, ms: number): void => {
       const encoder = coder.encoder(null)
       const samples = Tone.sine(hz, dbfs, ms, coder.sampleRate)
-      // What a server says is joined by nobody: it begins and ends softly by itself.
+      // A server's sound is not smoothed by the service, so it begins and ends softly by itself.
       Ramp.fadeIn(samples, coder.sampleRate, 0, 0, samples.length)
       Ramp.fadeOut(samples, coder.sampleRate, samples.length, 0, samples.length)
       const frame = coder.sampleRate / 50
@@ -65,7 +68,7 @@ export const make = (codec: Codecs.CodecName, rate: number) => {
     mark: (name: string): void => send({ event: "mark", mark: { name } }),
     clear: (): void => send({ event: "clear" }),
     close: (): void => socket?.close(),
-    /** Waits for a mark to come back, and tells whether it was cleared. */
+    /** Waits for a mark to come back, and returns whether it was cleared. */
     marked: async (name: string): Promise<boolean> =>
       (await World.until(`the mark ${name}`, () => marks().find((mark) => mark.name === name))).cleared ?? false
   }

@@ -8,7 +8,7 @@ import * as StreamServer from "./StreamServer.ts"
 import * as Timeline from "./Timeline.ts"
 import * as World from "./World.ts"
 
-/** What streams carry, between WebSocket servers and phones over RTP on loopback, by content (guide/streams.md). */
+/** The contents of streams between WebSocket servers and phones over RTP on loopback (guide/streams.md). */
 const caller: Phone.Voice = { hz: 400, dbfs: -14 }
 const agent: Phone.Voice = { hz: 900, dbfs: -18 }
 const played: Phone.Voice = { hz: 1100, dbfs: -20 }
@@ -37,7 +37,7 @@ const setup = async (
     stream_url: world.listen(`stream${++names}`, server.server),
     stream_codec: streamCodec,
     stream_bidirectional_mode: "rtp",
-    // G.722 has 16 kHz, and its RTP clock says 8.
+    // G.722 has 16 kHz, but its RTP clock rate is 8 kHz.
     stream_bidirectional_sampling_rate: streamCodec === "G722" ? 8000 : rate,
     ...more
   })
@@ -120,7 +120,7 @@ describe("A stream", World.onceMore, () => {
       const [cut, said] = [Measure.span(heard, agent), Measure.span(heard, next)]
       const stood = await world.stood(line)
       expect(cut.toMs - cut.fromMs).toBeGreaterThan(700 - stood)
-      // The network's own time, one frame, and the windows in which it is measured.
+      // The limit covers the network's own time, one frame, and the windows of the measurement.
       expect(heard.fromMs + cut.toMs - clearedMs).toBeLessThan(100 + stood)
       expect(said.fromMs).toBeGreaterThanOrEqual(cut.toMs - 40)
       isAbsent(Timeline.part(heard, cut.toMs + 40), agent)
@@ -141,7 +141,7 @@ describe("A stream", World.onceMore, () => {
     const heard = await world.heard(line)
     const [said, stood] = [Measure.span(heard, agent), await world.stood(line)]
     expect(said.toMs - said.fromMs).toBeLessThan(1000 + stood)
-    // Its packets went on to the end, none is missing.
+    // Its packets were sent to the end, and none is missing.
     expect((heard.samples.length * 1000) / heard.rate).toBeGreaterThan(said.toMs + 400 - stood)
   })
 })

@@ -9,7 +9,7 @@ export interface Sound {
   readonly fromMs: number
 }
 
-/** Without digits and repetitions, in the order in which they were sent. */
+/** Returns the packets in the order in which they were sent, without digits and repetitions. */
 const inOrder = (packets: ReadonlyArray<Heard>): ReadonlyArray<Heard> => {
   const [first] = packets
   if (first === undefined) return []
@@ -19,8 +19,8 @@ const inOrder = (packets: ReadonlyArray<Heard>): ReadonlyArray<Heard> => {
 }
 
 /**
- * What a phone would hear without a jitter buffer: each packet stands where its timestamp puts it, and where none is, there
- * is silence. All packets are of one codec.
+ * The sound that a phone would play without a jitter buffer: each packet is at the place of its timestamp, and gaps are
+ * silent. All packets are of one codec.
  */
 export const of = (packets: ReadonlyArray<Heard>): Sound => {
   const ordered = inOrder(packets)
@@ -41,7 +41,7 @@ export const of = (packets: ReadonlyArray<Heard>): Sound => {
   return { rate: sampleRate, samples, fromMs: Math.min(...ordered.map(({ atMs }) => atMs)) }
 }
 
-/** How much later than its place each packet came, by the earliest of them; in ms. */
+/** How much later than its place each packet came, relative to the earliest; in ms. */
 export const lateness = (packets: ReadonlyArray<Heard>): ReadonlyArray<number> => {
   const [first] = packets
   if (first?.codec === null || first === undefined) return []
@@ -53,12 +53,12 @@ export const lateness = (packets: ReadonlyArray<Heard>): ReadonlyArray<number> =
   return ahead.map((ms) => ms - least)
 }
 
-/** What is later stands in a jitter buffer that may be empty by then. */
+/** A packet that is later than this reaches a jitter buffer that may be empty by then. */
 const inTimeMs = 20
 
 /**
- * For how long, in all, nothing came in this time although a packet was due every 20 ms: of a stream without pauses, it is
- * the machine that stood still.
+ * How long, in all, no packet came in this time although one was due every 20 ms: in a stream without pauses, the
+ * machine stood still then.
  */
 export const stood = (packets: ReadonlyArray<Heard>, fromMs: number, toMs: number): number => {
   const gaps = packets.map(({ atMs }, i) => ({ endMs: atMs, ms: atMs - (packets[i - 1]?.atMs ?? atMs) - 20 }))
@@ -66,7 +66,7 @@ export const stood = (packets: ReadonlyArray<Heard>, fromMs: number, toMs: numbe
   return within.reduce((sum, { ms }) => sum + ms, 0)
 }
 
-/** From `fromMs` to `toMs`, counted from its beginning. */
+/** The sound from `fromMs` to `toMs`, counted from its beginning. */
 export const part = ({ rate, samples, ...sound }: Sound, fromMs: number, toMs = Infinity): Sound => ({
   rate,
   samples: samples.slice((fromMs * rate) / 1000, toMs === Infinity ? undefined : (toMs * rate) / 1000),

@@ -31,7 +31,7 @@ export const until = async <A>(what: string, look: () => A | undefined | Promise
   throw new Error(`in vain: ${what}`)
 }
 
-/** Who is connected to a URL of ours: handed the socket after the upgrade, or before it. */
+/** A server at a URL of ours: it gets the socket after the upgrade, or before it. */
 export type Server =
   | { readonly type: "webSocket"; readonly connected: (socket: WebSocket) => void }
   | { readonly type: "raw"; readonly upgrade: (request: IncomingMessage, socket: Duplex) => void }
@@ -41,7 +41,7 @@ interface Told {
   readonly data: { readonly [name: string]: unknown; readonly call_id: string }
 }
 
-/** What tests read of answers. */
+/** The fields of answers that tests read. */
 interface Answer {
   readonly id: string
   readonly status: string
@@ -59,12 +59,12 @@ interface Answer {
 }
 
 /**
- * A machine that others share stands still now and then where no witness sees it. A fault of the service shows itself
- * again, and then it is one.
+ * A shared machine stands still now and then without a witness that shows it. A fault of the service recurs in the
+ * repetition, and then fails the test.
  */
 export const onceMore = { retry: 2 }
 
-/** A call between the service and a phone, which is told by its number. */
+/** A call between the service and a phone, identified by its number. */
 export interface Line {
   readonly id: string
   readonly number: string
@@ -73,8 +73,8 @@ export interface Line {
 export type World = Awaited<ReturnType<typeof start>>
 
 /**
- * The whole service as its users have it: a process of its own, its API over HTTP, its webhooks, media and streams over
- * HTTPS, and phones over SIP and RTP on loopback. One tenant has all calls.
+ * The whole service as its users run it: a separate process, its API over HTTP, its webhooks, media and streams over
+ * HTTPS, and phones over SIP and RTP on loopback. All calls belong to one tenant.
  */
 export const start = async (settings: Readonly<Record<string, string>> = {}) => {
   const folder = await OwnService.makeFolder()
@@ -133,7 +133,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     const text = await response.text()
-    // What an answer holds is checked by what the test does with it.
+    // The test's own expectations check the contents of an answer.
     const json = (text === "" ? {} : JSON.parse(text)) as Answer
     return { status: response.status, json }
   }
@@ -177,7 +177,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
       return told.find(({ data, event_type }) => event_type === type && data.call_id === callId)?.data
     })
   let numbers = 0
-  /** Of nobody else. */
+  /** Returns a number that is not in use. */
   const number = (): string => `+49301234${String(++numbers).padStart(4, "0")}`
   const plan = (codec: CodecName, voice: Phone.Voice, more: Partial<Phone.Plan> = {}): Phone.Plan => ({
     codecs: [codec],
@@ -187,7 +187,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
   })
   const act = (line: Line, verb: string, body: object = {}) => ask("POST", `/v1/calls/${line.id}/actions/${verb}`, body)
 
-  /** A phone calls us, and is answered. */
+  /** Lets a phone call the service, which answers. */
   const callIn = async (plan: Phone.Plan, answer: object = {}): Promise<Line> => {
     const from = number()
     await phones.dial(from, own, plan)
@@ -216,7 +216,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
     phones,
     told,
     callIn,
-    /** We call a phone, which answers. */
+    /** Calls a phone, which answers. */
     callOut: async (plan: Phone.Plan, more: object = {}): Promise<Line> => {
       const to = number()
       await phones.expect(to, plan)
@@ -224,16 +224,16 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
       await event("call.answered", id)
       return { id, number: to }
     },
-    /** The call is over, for the phone too. */
+    /** Ends the call, for the phone too. */
     hangUp: async (line: Line): Promise<void> => {
       await act(line, "hangup")
       await until("the phone is hung up", async () => ((await phones.state(line.number)).isOver ? true : undefined))
     },
     heard: async (line: Pick<Line, "number">): Promise<Timeline.Sound> => Timeline.of(await phones.heard(line.number)),
     /**
-     * For how long, in ms, a thread stood still while these phones were in their calls: what they sent was late, or a call
-     * beside theirs, in which nothing happens, was sent nothing. So much the machine may take from what they hear; of how
-     * long the service itself lets its calls wait, the benchmarks tell.
+     * How long, in ms, a thread stood still while these phones were in their calls: their packets were late, or a
+     * separate call, in which nothing happens, was sent none. The machine may take this much from the sound they
+     * receive. How long the service itself delays its calls is measured by the benchmarks.
      */
     stood: async (...lines: ReadonlyArray<Pick<Line, "number">>): Promise<number> => {
       const times = (await Promise.all(lines.map(({ number }) => phones.heard(number)))).flat().map(({ atMs }) => atMs)
@@ -242,27 +242,27 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
       const service = Timeline.stood(quiet, Math.min(...times), Math.max(...times))
       return states.reduce((sum, { lateMs }) => sum + lateMs, service)
     },
-    /** A file under this name, at a URL of ours. */
+    /** Serves a file under this name, at a URL of ours. */
     serve: (name: string, bytes: Uint8Array): string => {
       sounds.set(`/${name}`, bytes)
       return `https://127.0.0.1:${httpsPort}/${name}`
     },
-    /** A server of streams under this name. */
+    /** Adds a stream server under this name. */
     listen: (name: string, server: Server): string => {
       servers.set(`/${name}`, server)
       return `wss://127.0.0.1:${httpsPort}/${name}`
     },
-    /** So long a thread stood still in this time, by the call beside all others. */
+    /** How long a thread stood still in this time, by the call beside all others. */
     stoodWithin: async (fromMs: number, toMs: number): Promise<number> =>
       Timeline.stood(await phones.heard(witness.number), fromMs, toMs),
-    /** A further trunk of the tenant: its id. */
+    /** Adds a trunk to the tenant; returns its id. */
     route: async (name: string, host: string, port: number): Promise<string> => {
       const where = ["--host", host, "--port", String(port), "--options", "off"]
       await operator("route", "add", "--tenant", tenant, "--name", name, ...where)
       const { results } = await ask("GET", "/v1/connections")
       return results.find((each) => each.name === name)?.id ?? ""
     },
-    /** A figure of the service, by the name and labels under which Prometheus reads it. */
+    /** Returns a figure of the service, by its Prometheus name and labels. */
     metric: async (name: string): Promise<number> => {
       const text = await (await fetch(`http://127.0.0.1:${ports.operator}/metrics`)).text()
       return Number(
