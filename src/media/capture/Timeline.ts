@@ -15,7 +15,7 @@ export interface Chunk {
 
 /** The last frame is held back, so that it can be faded out if it turns out to be the end. */
 const heldFrames = 1
-/** A track that is this far behind another is filled with silence. */
+/** A track that lags another by this many frames is filled with silence. */
 const patienceFrames = 3
 /** Longer gaps are not filled: the timeline continues after them. */
 const longestHoleMs = 10_000

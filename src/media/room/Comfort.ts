@@ -34,5 +34,5 @@ export const make = (noise: Int16Array = shared): Comfort => {
   }
 }
 
-/** For tests that compare with an exact sum. */
+/** No noise, for tests that compare with an exact sum. */
 export const none: Comfort = { addTo: () => undefined }

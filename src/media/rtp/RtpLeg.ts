@@ -35,7 +35,7 @@ interface Session {
   remote: RtpRemote
   format: PacketFormat
   readonly latch: SourceLatch.SourceLatch
-  /** The source of the RTCP of a peer behind address translation. */
+  /** The source of the RTCP of a peer behind a NAT. */
   control: Address | null
   /** The destination of our RTP; `null` until something is sent there. */
   destination: Destination | null

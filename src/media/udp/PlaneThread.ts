@@ -5,9 +5,9 @@ import type * as Descriptors from "./packet/Descriptors.ts"
 import type { Chosen, PacketIo } from "./packet/PacketIo.ts"
 
 /**
- * Limits of the thread's heap. Each datagram of a socket of Node leaves objects behind, some 10 MB a second in a room
- * of 250. Without a limit the young generation grows to dozens of MB, and a collection then takes 20 ms and more, in
- * which every leg waits; on busy cores much more, because helper threads without the priority of this thread take part.
+ * Limits of the thread's heap. Each datagram of a socket of Node creates garbage, some 10 MB a second in a room of 250.
+ * Without a limit the young generation grows to dozens of MB, and a collection then takes 20 ms and more, in which
+ * every leg waits; on busy cores much more, because helper threads without the priority of this thread take part.
  * Collected at 4 MB it takes 1 to 4 ms, for one percent of a core.
  */
 export const resourceLimits = { maxYoungGenerationSizeMb: 8 } as const
