@@ -10,10 +10,7 @@ import type { PacketSink } from "./rtp/PacketSink.ts"
  */
 export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 
-/**
- * The far end pressed a digit outside its sound. `isPassedOn`: its packets are forwarded to another far end, which gets
- * the digit from them.
- */
+/** The far end pressed a digit outside its sound. `isPassedOn`: another far end gets it from the forwarded packets. */
 export type OnDigit = (digit: string, isPassedOn?: boolean) => void
 
 /** How the packets of a far end carry sound and digits, without the payload types, which a header can exchange. */
@@ -34,10 +31,7 @@ export interface FarEnd {
   readonly rate: () => SampleRate
   /** Whether sound can be played to it already; playback waits until then. */
   readonly ready: () => boolean
-  /**
-   * Writes the next 20 ms of the far end into `out`, a frame of its rate. False when it says nothing: then `out` is
-   * silence.
-   */
+  /** Writes the next 20 ms of the far end into `out`, a frame of its rate. False: it says nothing, `out` is silent. */
   readonly say: (out: Frame, now: number) => boolean
   /** Plays 20 ms to it, at its rate. */
   readonly hear: (frame: Frame, now: number) => void

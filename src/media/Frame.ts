@@ -10,10 +10,7 @@ import type { Payloads } from "./Payloads.ts"
 export interface Frame {
   readonly rate: SampleRate
   readonly samples: Int16Array
-  /**
-   * Present when several far ends are given this frame: a payload that one has encoded is sent by others of its codec
-   * too.
-   */
+  /** Present when several far ends are given this frame: a payload that one has encoded serves others of its codec. */
   readonly payloads?: Payloads
 }
 

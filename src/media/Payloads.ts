@@ -10,10 +10,7 @@ interface Payload {
 
 /** The payloads of a frame that several far ends are given, each encoded once. Only stateless codecs can share them. */
 export interface Payloads {
-  /**
-   * Writes the payload into `out` from `at` on, encoded by `encoder` if it is the first of its codec. Returns the
-   * octets written.
-   */
+  /** Writes the payload into `out` from `at` on, by `encoder` if it is its codec's first. Returns its octets. */
   readonly write: (codec: CodecName, encoder: Encoder, samples: Int16Array, out: Uint8Array, at: number) => number
   /** Forgets the payloads, because the samples of the frame have changed. */
   readonly clear: () => void

@@ -52,10 +52,7 @@ const soundOf = (part: Part): Int16Array => {
   }
 }
 
-/**
- * The sounds of scripts, which many phones share. Their number is bounded by the scripts in the table of numbers, and
- * few more.
- */
+/** The sounds of scripts, which many phones share. They are about as many as the scripts in the table of numbers. */
 const rendered = new Map<string, Int16Array>()
 const maxRendered = 64
 
@@ -81,10 +78,7 @@ const copy = (sound: Int16Array, from: number, out: Int16Array): boolean => {
   return from < sound.length
 }
 
-/**
- * A phone in memory. `onDigit` is called for each digit that it presses. All scripts but `echo` ignore the digits they
- * get.
- */
+/** A phone in memory. `onDigit` is called for each digit that it presses. All but `echo` ignore the digits they get. */
 export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
   const heard = Frame.make(sampleRate)
   const played = script.type === "plays" ? render(script.parts) : new Int16Array(0)

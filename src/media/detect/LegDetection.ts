@@ -5,9 +5,7 @@ import type * as Taps from "../mix/Tap.ts"
 
 export type LegDetection = ReturnType<typeof make>
 
-/**
- * The detection of an answering machine on one leg: a tap on the sound of its far end. One detection runs at a time.
- */
+/** The detection of an answering machine on one leg: a tap on the sound of its far end. One runs at a time. */
 export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: MediaEvent) => void }) => {
   const { emit, taps } = leg
   /** The detector, which listens before the answer or from `begin` on. */

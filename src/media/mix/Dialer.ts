@@ -34,10 +34,7 @@ const relayedMs = 100
 
 export interface Dialer extends Source {
   readonly send: (id: WorkId, digits: string, durationMs: number) => void
-  /**
-   * Sends a digit of another leg like one of this leg; drops it when too many wait. `onBegun`: its sending to the far
-   * end begins now.
-   */
+  /** Sends a digit of another leg; drops it when too many wait. `onBegun`: its sending to the far end begins now. */
   readonly relay: (digit: string, onBegun: (now: number) => void) => void
 }
 

@@ -3,14 +3,9 @@ import { type FarEnd, withoutPackets } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "./RateConverter.ts"
 
-/**
- * The far end of a leg that is joined to another leg of the same switch: each leg's sound is said by the other's far
- * end.
- */
+/** The far end of a leg that is joined to another leg of the same switch: it says that leg's sound. */
 export interface LocalBridge extends FarEnd {
-  /**
-   * Joins two ends that are alone. An end that is alone, also because the other was closed, is silent and cannot hear.
-   */
+  /** Joins two ends that are alone. An end that is alone, also after the other was closed, is silent and deaf. */
   readonly join: (other: LocalBridge) => void
   readonly leave: () => void
   /** The other leg says a frame, at its own rate. */

@@ -19,9 +19,7 @@ interface Place {
   readonly behind: Behind
   /** Whether it is heard only while no source before it sounds. */
   readonly yields: boolean
-  /**
-   * Whether its sound may have begun before it is heard: then it is faded in each time that it comes out of silence.
-   */
+  /** Whether its sound may have begun before it is heard: then it is faded in whenever it comes out of silence. */
   readonly isLive: boolean
   /** The gain at the end of the last frame; 0 for a new source, which is faded in. */
   gain: number

@@ -4,10 +4,7 @@ import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEnded } from "../../ports/media/MediaMessage.ts"
 import type { Playable } from "../../ports/media/Playback.ts"
 
-/**
- * The leg whose command caused a sound: the one that plays it, or one that is connected with it. The end is reported to
- * it.
- */
+/** The leg whose command caused a sound: the one that plays it, or one connected with it. It gets the end. */
 export interface Asker {
   readonly ended: (id: WorkId, end: Pick<MediaEnded, "status" | "reason">) => void
 }

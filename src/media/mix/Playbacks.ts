@@ -40,10 +40,7 @@ const gone = { status: "stopped", reason: "member_left" } as const satisfies End
  * ends when it has ended in all. Its end on a leg that has left a room counts only if all of them have left.
  */
 export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
-  /**
-   * The sounds for several legs: in how many queues each still is, and how it ended, the first end that was not
-   * `completed`.
-   */
+  /** The sounds for several legs: in how many queues each still is, and its first end that was not `completed`. */
   const shared = new Map<WorkId, { left: number; end: End | null }>()
 
   const asker: Asker = {

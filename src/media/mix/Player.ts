@@ -51,10 +51,7 @@ export type Want = (playback: Pick<PlaybackQueue.Playback, "id" | "sound">) => v
 export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) => void): Player => {
   const queue = PlaybackQueue.make(want)
   const converter = RateConverter.make()
-  /**
-   * The frame before conversion, when the sound has another rate than the leg, and whether the last frame was
-   * converted.
-   */
+  /** The frame before conversion to the rate of the leg, and whether the last frame was converted. */
   let source = Frame.make(8000)
   let isFiltered = false
   let out = Frame.make(8000)
@@ -117,10 +114,7 @@ export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) 
     last = into[wanted - 1] ?? 0
   }
 
-  /**
-   * Fades out a sound that has only `at` samples left here: over their end, or if they are too few, over an equally
-   * long stretch after them.
-   */
+  /** Fades out a sound with only `at` samples left here: over their end, or if too few, over a stretch after them. */
   const breakOff = (
     playback: PlaybackQueue.Playback,
     rate: SampleRate,

@@ -69,10 +69,7 @@ export type Taps = ReturnType<typeof make>
 export const make = ({ clock, cpuClock = clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
   let isClosed = false
-  /**
-   * The copy of the frame that taps are lent, so that a tap that writes into it changes nothing for the leg or another
-   * tap.
-   */
+  /** The copy of the frame that taps are lent, so that a tap that writes into it changes nothing for others. */
   let copy = Frame.make(8000)
 
   const change = (next: ReadonlyArray<Listening>): void => {

@@ -38,19 +38,14 @@ export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRe
   }
 }
 
-/**
- * The addresses that a leg receives at: an even port for RTP, the next for RTCP, at the address of each supported
- * family.
- */
+/** The addresses that a leg receives at, one of each supported family: an even port for RTP, the next for RTCP. */
 export interface RtpPlace {
   readonly addresses: IpAddress.Addresses
   readonly port: number
   readonly placement: Placement.Placement
 }
 
-/**
- * Receives the events of a leg. Its functions must not throw; they are called from the event loop, outside any fiber.
- */
+/** Receives the events of a leg. Its functions must not throw; the event loop calls them outside any fiber. */
 export interface Listener {
   /** An event for the call. */
   readonly told: (event: MediaEvent) => void
@@ -125,10 +120,7 @@ export class MediaPlane extends Context.Service<
       tenant: TenantId,
       near: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
-    /**
-     * Joins an open leg to a room, until `leaveRoom` or the end of one of them. A leg is in at most one room or bridge
-     * at a time.
-     */
+    /** Joins an open leg to a room, until `leaveRoom` or the end of either. A leg has one room or bridge at a time. */
     readonly enterRoom: (leg: Protocol.LegId, room: Protocol.LegId, seat: Seat) => Effect.Effect<void, BridgeRefused>
     /** Removes a leg from its room, if it is in one. */
     readonly leaveRoom: (leg: Protocol.LegId) => Effect.Effect<void>
@@ -156,10 +148,7 @@ export class MediaPlane extends Context.Service<
       wanted: Wanted,
       receiver: Captures.Receiver
     ) => Effect.Effect<Captures.Captured>
-    /**
-     * Lets `attendant` carry out the commands of these types until the scope closes. Without one they end as `failed`,
-     * `unsupported`.
-     */
+    /** Lets `attendant` carry out these commands until the scope closes. Without one they fail as `unsupported`. */
     readonly attend: (
       types: ReadonlyArray<Attended["type"]>,
       attendant: Attendant

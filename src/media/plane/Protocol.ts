@@ -24,9 +24,7 @@ interface PayloadTypes {
   readonly receive: number
 }
 
-/**
- * How a leg reaches its RTP peer, from the session descriptions. Address literals are written as sockets report them.
- */
+/** How a leg reaches its RTP peer, from the session descriptions. Address literals are in the form of sockets. */
 export interface RtpRemote {
   /** An IP address literal. */
   readonly address: string
@@ -38,10 +36,7 @@ export interface RtpRemote {
   /** The peer's parameters of the codec (`a=fmtp`); null: it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
-  /**
-   * The payload types of `telephone-event`, and its clock rate; null: digits are sent as tones, and none can be
-   * received.
-   */
+  /** The payload types of `telephone-event`, and its clock rate; null: digits are sent as tones, and not received. */
   readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
   /** The direction from our side: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
@@ -131,10 +126,7 @@ export const isOpening = (command: Command): command is Opening =>
   command.type === "open_joined" ||
   command.type === "open_room"
 
-/**
- * The measured quality of a leg, with every RTCP report and once more before the leg is gone. Totals are since the leg
- * was connected.
- */
+/** The quality of a leg, with every RTCP report and before the leg is gone. Totals are since it was connected. */
 export interface Quality {
   /** The codec that was agreed last. */
   readonly codec: CodecName

@@ -37,9 +37,7 @@ export interface Options {
   readonly mediaTimeoutMs: number
   /** The most legs at once; further ones are refused. */
   readonly maxLegs: number
-  /**
-   * Makes the phone at the far end of a leg. If it is absent, or returns null for a leg, the phone follows its script.
-   */
+  /** Makes the phone at the far end of a leg. Absent, or when it returns null: the phone follows its script. */
   readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: OnDigit) => FarEnd | null
   /** The country of the ring-back tone; default: the United States. */
   readonly ringback?: Country
@@ -70,10 +68,7 @@ const joinedRate: SampleRate = 16_000
 
 export type Switch = ReturnType<typeof make>
 
-/**
- * All legs of one thread and their connections. Commands open, control and close them, and the owner's clock drives
- * them.
- */
+/** All legs of one thread and their connections, controlled by commands and driven by the owner's clock. */
 export const make = (options: Options) => {
   const { clock, cpuClock = clock, emit, onDefect, ports } = options
   const legs = new Map<LegId, Leg>()

@@ -91,10 +91,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
 
-  /**
-   * Posts a command to the switch that has the leg. For a leg without a place the first switch answers that it is
-   * unknown.
-   */
+  /** Posts a command to the switch of the leg, or to the first one, which answers that the leg is unknown. */
   const post = (command: Protocol.Command): void => {
     const { thread } = legs.get(command.leg)?.placement ?? { thread: 0 }
     const link = links[thread] ?? links[0]

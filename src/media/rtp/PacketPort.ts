@@ -28,10 +28,7 @@ export interface PacketSocket {
   readonly close: () => void
 }
 
-/**
- * Receives every datagram. `bytes` belong to the receiver, which may write into them and `give` them away; `from` is
- * lent for the call.
- */
+/** Receives every datagram. `bytes` are the receiver's, to write into and `give` away; `from` is lent for the call. */
 export type OnPacket = (channel: Channel, bytes: Uint8Array, from: Address) => void
 
 /** Packet I/O of the switch. */

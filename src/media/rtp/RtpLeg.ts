@@ -41,10 +41,7 @@ interface Session {
   destination: Destination | null
 }
 
-/**
- * After this long without a packet, the other side is sent silence instead. Opus sends a packet every 400 ms in
- * silence.
- */
+/** After this long without a packet, the other side is sent silence. Opus sends one every 400 ms in silence. */
 const patienceMs = 500
 /** Sound that was forwarded longer ago has faded out at the peer. */
 const staleMs = 60

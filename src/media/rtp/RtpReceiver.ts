@@ -99,9 +99,7 @@ export const make = (
   }
 
   return {
-    /**
-     * Takes a packet, lent for the call. Returns the codec of its sound; `null`: it has none, or the codec is unknown.
-     */
+    /** Takes a packet, lent for the call. Returns the codec of its sound; `null`: it has none, or an unknown one. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
       const format = formatOf(packet.payloadType, encoding)
       usable = 0

@@ -124,10 +124,7 @@ export const make = (origin: Origin) => {
     },
     /** Lets time pass without a packet, because the clock stood still. */
     skip,
-    /**
-     * Passes a frame that is not sent because the leg is held. A digit that was being sent ends, because it would be
-     * useless later.
-     */
+    /** Passes a frame that is not sent because the leg is held. A digit under way ends: later it is useless. */
     hold: (): void => {
       skip(1)
       train = []
@@ -145,10 +142,7 @@ export const make = (origin: Origin) => {
     /** The number and the timestamp of the next packet. */
     nextSequenceNumber: (): number => sequenceNumber,
     nextTimestamp: (): number => timestamp,
-    /**
-     * Accounts for forwarded packets in this stream: `number` is the last one's, `end` the timestamp at the end of
-     * their sound.
-     */
+    /** Accounts for forwarded packets: `number` is the last one's, `end` the timestamp at the end of their sound. */
     passed: (number: number, end: number, payloadOctets: number, count: number): void => {
       if (distance(sequenceNumber, next(number)) > 0) sequenceNumber = next(number)
       if (timestampDistance(timestamp, end) > 0) timestamp = end

@@ -18,10 +18,7 @@ export const limits: Decode.Limits = { maxSeconds: 1800 }
 const pieceMs = 2000
 const leastMs = 20
 
-/**
- * The limit on a file's CPU time: ten times the time that a stereo MP3 of 48 kHz takes on a slow core, and a second to
- * begin with.
- */
+/** The limit on a file's CPU time: ten times that of a stereo MP3 of 48 kHz on a slow core, plus a second. */
 export const isWithinBudget = (cpuMs: number, soundMs: number): boolean => cpuMs <= 1000 + 0.03 * soundMs
 
 /** A file as it was fetched; `bytes` are shared and only read. */

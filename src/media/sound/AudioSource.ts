@@ -35,9 +35,7 @@ export const limits = {
   maxFlights: 512
 }
 
-/**
- * The overhead that a kept sound is charged with besides its bytes, so that the number of small ones is bounded too.
- */
+/** The charge for a kept sound besides its bytes, so that the number of small ones is bounded too. */
 const entryBytes = 32 * 1024
 
 /**

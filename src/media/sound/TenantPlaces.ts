@@ -1,8 +1,6 @@
 import { Effect, Semaphore } from "effect"
 
-/**
- * Gives each holder `places`, so that one with much work takes no more. The caller bounds how many wait for a place.
- */
+/** Gives each holder `places`, so that one with much work takes no more. The caller bounds how many wait. */
 export const make = (places: number) => {
   const holders = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
 

@@ -25,10 +25,7 @@ export const failed = ({ count, startedAt }: Attempts, now: number): Attempts | 
 export const due = (attempts: Attempts, now: number): Attempts | null =>
   attempts.nextAt === null || attempts.nextAt > now ? null : { ...attempts, nextAt: null }
 
-/**
- * The time limit of the present attempt: an equal share of the remaining time, which leaves one for each later attempt,
- * with their pauses.
- */
+/** The time limit of the present attempt: the remaining time is shared equally with later ones and their pauses. */
 export const patienceMs = ({ count, startedAt }: Attempts, now: number): number => {
   const left = startedAt + limits.withinMs - now
   return Math.max(1, left / (limits.count - count + 1) - (count < limits.count ? limits.pauseMs : 0))

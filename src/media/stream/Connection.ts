@@ -27,10 +27,7 @@ export interface Options {
   readonly failed: (failure: Message.Failure, detail: string) => void
 }
 
-/**
- * The one connection of a stream to its server, attempted up to three times until it is open (`Attempts`),
- * guide/streams.md#connecting.
- */
+/** The one connection of a stream to its server, attempted some times (`Attempts`), guide/streams.md#connecting. */
 export interface Connection {
   /** Begins the first attempt. */
   readonly begin: () => void

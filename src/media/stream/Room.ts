@@ -14,10 +14,7 @@ export interface Room {
   readonly of: (tenant: TenantId) => Share
 }
 
-/**
- * Bounds the octets of the servers' sound that wait to be played, of all streams of a thread: `most`, shared fairly.
- * Mutable.
- */
+/** Bounds the octets of waiting sound of all streams of a thread: `most`, shared fairly. Mutable. */
 export const make = (most: number): Room => {
   const share = FairShare.make()
   let held = 0

@@ -41,9 +41,7 @@ const attendedTypes = [
 export type Attended = Extract<MediaCommand, { readonly type: (typeof attendedTypes)[number] }>
 export const isAttended = (media: MediaCommand): media is Attended => attendedTypes.some((type) => type === media.type)
 
-/**
- * The end of work that a command began. `reason` is set with `failed`, and with `stopped` when no command stopped it.
- */
+/** The end of work that a command began. `reason` is set with `failed`, and with `stopped` without a command. */
 export const MediaEnded = Schema.Struct({
   type: Schema.tag("ended"),
   /** The id of the command that began it. */
@@ -53,9 +51,7 @@ export const MediaEnded = Schema.Struct({
 })
 export type MediaEnded = typeof MediaEnded.Type
 
-/**
- * An event of the media of a leg: digits, ends, and reports of running work with the `id` of the command that began it.
- */
+/** An event of the media of a leg: digits, ends, and reports of running work, with the `id` of its command. */
 export const MediaEvent = Schema.Union([
   ...Digits.events,
   ...Detection.events,

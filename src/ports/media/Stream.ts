@@ -52,10 +52,7 @@ const start = Schema.Struct({
 export type StartStream = typeof start.Type
 
 export const commands = [
-  /**
-   * Connects the leg to a server; `stream_started` comes once, and `ended` once. A leg has one stream: a second one
-   * fails.
-   */
+  /** Connects the leg to a server; `stream_started` and `ended` come once. A second stream of a leg fails. */
   start,
   /** Ends the stream of the leg, which reports its end; idempotent. */
   Schema.Struct({ type: Schema.tag("stop_stream") })

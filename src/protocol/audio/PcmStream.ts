@@ -6,10 +6,7 @@ export interface Stretch {
   readonly samples: Int16Array
 }
 
-/**
- * The format of a stream: raw samples, 16 bits little endian, one channel, of this rate; or a WAVE file of such
- * samples.
- */
+/** The format of a stream: raw samples, 16 bits little endian, one channel, of this rate; or a WAVE file of such. */
 export type Shape = { readonly type: "pcm"; readonly rate: number } | { readonly type: "wav" }
 
 export interface PcmStream {

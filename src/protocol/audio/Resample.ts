@@ -34,10 +34,7 @@ let held = 0
 /** The number of filters whose memory was not freed yet. */
 export const filtersHeld = (): number => held
 
-/**
- * Allocates a filter and its buffers in the memory of the WebAssembly module. A call may move that memory; the views
- * follow it.
- */
+/** Allocates a filter and its buffers in the WebAssembly memory. A call may move that memory; the views follow it. */
 const allocate = (inRate: number, outRate: number, inCapacity: number, outCapacity: number) => {
   held++
   const lengths = speex._malloc(8)
@@ -109,10 +106,7 @@ export const make = (inRate: number, outRate: number): Resampler => {
   }
 }
 
-/**
- * A resampler for a stream in pieces of up to `longest` samples. Pieces of whole milliseconds make exactly their duration
- * at the other rate.
- */
+/** A resampler for pieces of up to `longest` samples. A piece of whole milliseconds keeps its exact duration. */
 export const stream = (inRate: SampleRate, outRate: SampleRate, longest: number): StreamResampler => {
   const outLength = Math.ceil((longest * outRate) / inRate)
   const filter = allocate(inRate, outRate, longest, outLength)

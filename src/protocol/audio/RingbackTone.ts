@@ -4,8 +4,7 @@ import type { Component } from "./Tone.ts"
 export interface RingbackTone {
   readonly components: ReadonlyArray<Component>
   /**
-   * The durations of sound and silence in turn, in milliseconds; whole frames of 20. It begins with sound, and is
-   * repeated.
+   * The durations of sound and silence in turn, in milliseconds; whole frames of 20. Sound is first, and it repeats.
    */
   readonly cadenceMs: ReadonlyArray<number>
 }

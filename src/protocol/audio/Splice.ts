@@ -15,15 +15,10 @@ const longestMs = 20
 /** How long one sound fades into the other. */
 const fadeMs = 10
 
-/**
- * A period is first searched for at this rate, then found to the sample. A higher rate costs up to nine times as much
- * and gains little.
- */
+/** A period is first searched for at this rate, then found to the sample: a higher rate costs up to ninefold. */
 const coarseRate = 16_000
 
-/**
- * The correlation of the end of `sound` with the stretch `lag` samples before it, -1 to 1, by every `step`th sample.
- */
+/** The correlation of the end of `sound` with the stretch `lag` samples before, -1 to 1, by every `step`th sample. */
 const likeness = (sound: Int16Array, lag: number, window: number, step: number): number => {
   let product = 0
   let power = 0
@@ -37,10 +32,7 @@ const likeness = (sound: Int16Array, lag: number, window: number, step: number):
   return power === 0 || powerBefore === 0 ? 0 : product / Math.sqrt(power * powerBefore)
 }
 
-/**
- * The lag at which the end of a sound is most like itself, among every `step`th from `from` to `to`; 0: the range is
- * empty.
- */
+/** The lag at which the end of a sound is most like itself, by every `step`th from `from` to `to`; 0: empty range. */
 const bestLag = (sound: Int16Array, from: number, to: number, window: number, step: number): number => {
   let [lag, best] = [0, Number.NEGATIVE_INFINITY]
   for (let tried = from; tried <= to; tried += step) {

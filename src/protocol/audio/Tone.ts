@@ -47,10 +47,7 @@ const rows = [697, 770, 852, 941]
 const columns = [1209, 1336, 1477, 1633]
 const keys = "123A456B789C*0#D"
 
-/**
- * The two frequencies of a DTMF digit, ITU-T Q.23, the upper one 2 dB louder as is usual on the line; `null`: not a
- * digit.
- */
+/** The two frequencies of a DTMF digit, ITU-T Q.23, the upper 2 dB louder as usual on the line; `null`: no digit. */
 export const dtmf = (digit: string, dbfs = -9): ReadonlyArray<Component> | null => {
   const key = digit.length === 1 ? keys.indexOf(digit.toUpperCase()) : -1
   const row = rows[key >> 2]

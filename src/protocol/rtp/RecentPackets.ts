@@ -9,14 +9,9 @@ export interface Recent extends RtpPacket.RtpPacket {
 
 /** The packets that can wait in a jitter buffer, and some that were played: 240 ms in packets of 10 ms, and 80 ms. */
 export const most = 32
-/**
- * A longer datagram is not kept. The limit is the longest frame of a codec, with possible fields before and after it.
- */
+/** A longer datagram is not kept. The limit is a codec's longest frame, with possible fields before and after it. */
 export const mostOctets = 2304
-/**
- * The note before each packet: the duration of its sound, and its time of arrival (microseconds, wraps), 32 bits each;
- * its length, 16 bits.
- */
+/** The note before a packet: its duration and arrival time (microseconds, wraps), 32 bits each; its length, 16. */
 const noteOctets = 10
 /** The room of a packet of G.711, rounded up to the processor's cache lines of 64. */
 const leastRoom = 192

@@ -74,10 +74,7 @@ export const take = (packet: RtpPacket, into: Slot): void => {
   into.payloadEnd = packet.payloadEnd
 }
 
-/**
- * Reads packets from any bytes, one after the other, into the same object: its fields are valid until the next call.
- * Nothing is allocated.
- */
+/** Reads packets one after the other into one object, whose fields are valid until the next call. No allocation. */
 export const reader = (): ((bytes: Uint8Array) => RtpPacket | Malformed) => {
   const packet = slot()
   return (bytes) => {

@@ -26,10 +26,7 @@ const eventOf = (digit: string): number | null => {
   return event < 0 ? null : event
 }
 
-/**
- * Reads the payload of a packet. If it contains several events, which section 2.5.1.5 forbids for tones, the first is
- * read.
- */
+/** Reads the payload of a packet. Of several events, which section 2.5.1.5 forbids for tones, the first is read. */
 export const parse = (payload: Uint8Array): Result.Result<TelephoneEvent, "too_short"> => {
   const [event, flags, high, low] = payload
   if (event === undefined || flags === undefined || high === undefined || low === undefined)

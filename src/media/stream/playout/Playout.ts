@@ -175,9 +175,7 @@ export const make = (
     },
     /** Notes that sound is missing at this position. */
     lost: loss.dropped,
-    /**
-     * Adds a mark; returns the marks that come back at once. `isLossy`: sound before it was dropped on its way here.
-     */
+    /** Adds a mark; returns the marks that come back at once. `isLossy`: sound before it was dropped earlier. */
     mark: (name: string, isLossy = false): ReadonlyArray<Mark> => {
       const isCleared = loss.marked() || isLossy
       if (marks.length >= limits.marks) return [{ name, isCleared: true }]

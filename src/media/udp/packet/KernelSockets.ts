@@ -4,10 +4,7 @@ import type { Libc } from "./Libc.ts"
 import * as SocketName from "./SocketName.ts"
 import type * as UdpSocket from "./UdpSocket.ts"
 
-/**
- * Replaces the descriptor of a closed socket, because the kernel gives its number to the next descriptor that is
- * opened.
- */
+/** Replaces the descriptor of a closed socket, because the kernel reuses its number for the next one opened. */
 const closed = -1
 
 /**

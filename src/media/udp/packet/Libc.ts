@@ -108,17 +108,12 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
       length >>> 0 === length &&
       length <= bytes.length &&
       sendto(descriptor, bytes, length, MSG_DONTWAIT, to, to.length) === length,
-    /**
-     * Receives a datagram into `bytes`, and its sender's name. Returns its length, or -1: there is none. Never waits.
-     */
+    /** Receives a datagram into `bytes`, and its sender's name. Returns its length, or -1: none. Never waits. */
     receive: (descriptor: number, bytes: Uint8Array, from: SocketName.Room): number => {
       from.length[0] = from.bytes.length
       return Number(recvfrom(descriptor, bytes, bytes.length, MSG_DONTWAIT, from.bytes, from.length))
     },
-    /**
-     * Makes a set of descriptors to wait for together; null: the kernel has no more of these. A descriptor that is
-     * closed leaves it.
-     */
+    /** Makes a set of descriptors to wait for together; null: the kernel has no more. Closed descriptors leave it. */
     watch: () => {
       const set = epollCreate(EPOLL_CLOEXEC)
       if (typeof set !== "number" || set < 0) return null

@@ -1,9 +1,6 @@
 import type { Socket } from "node:dgram"
 
-/**
- * The most datagrams of one socket that may wait for the kernel; further ones are dropped. A leg that catches up sends
- * five at once.
- */
+/** The most datagrams of one socket that may wait for the kernel. A leg that catches up sends five at once. */
 export const maxWaiting = 16
 const smallest = 256
 

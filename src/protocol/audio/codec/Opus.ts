@@ -115,10 +115,7 @@ const decoder = (sampleRate: SampleRate): Decoder => {
   /** The sound that was concealed since the last packet, in clock units. */
   let madeUp = 0
   const repeat = FadingRepetition.make()
-  /**
-   * Whether this loss repeats the sound before it, because libopus falls by up to 16 dB within its first frame in
-   * steady sound.
-   */
+  /** Whether this loss repeats the sound before it: in steady sound libopus falls by up to 16 dB within a frame. */
   let repeats = false
 
   const makeUp = (samples: number, following: Uint8Array | null): number => {

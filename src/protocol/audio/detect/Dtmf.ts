@@ -12,9 +12,7 @@ const blockLength = 102
 const share = 0.76
 /** The root mean square of the quietest digit: -58 dBFS. */
 const leastRms = 40
-/**
- * The row may be 9 dB louder than the column, and the column 6 dB louder than the row (ITU-T Q.24 requires 8 and 4).
- */
+/** The row may be 9 dB louder than the column, the column 6 dB louder than the row (ITU-T Q.24 requires 8 and 4). */
 const [rowTwist, columnTwist] = [8, 4]
 /** The other frequencies of a group have to be 8 dB below. */
 const standsOut = 6.3
@@ -103,9 +101,7 @@ export const make = () => {
   }
 
   return {
-    /**
-     * Takes 20 ms of `samples` at `rate`, which are only read. Returns the digit that begins in them; null: none does.
-     */
+    /** Takes 20 ms of `samples` at `rate`, only read. Returns the digit that begins in them; null: none does. */
     hear: (samples: Int16Array, rate: SampleRate): string | null => {
       const frame = narrow.next(samples, rate)
       let began: string | null = null

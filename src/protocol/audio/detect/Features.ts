@@ -14,9 +14,7 @@ export interface Peaks {
   readonly spread: number
   /** The level of the first peak, 0 for a sine of full scale. */
   readonly dbfs: number
-  /**
-   * The geometric mean of the bins over their arithmetic mean: 0 for sines, about 0.56 for white noise and for brown.
-   */
+  /** The geometric over the arithmetic mean of the bins: 0 for sines, about 0.56 for white noise and for brown. */
   readonly flatness: number
 }
 
@@ -37,10 +35,7 @@ const dbOf = (power: number): number => (power <= 1e-12 ? silence : 10 * Math.lo
 
 /** Speech and tones of the network are between these frequencies. */
 const [lowest, highest] = [150, 3700].map((hz) => Math.round(hz / Spectrum.binHz)) as [number, number]
-/**
- * The lobe of a sine in a Hann window: its peak and two bins on each side, and one more because a sine may be between
- * two bins.
- */
+/** The lobe of a sine in a Hann window: its peak, two bins on each side, and one more for a sine between two bins. */
 const lobe = 3
 
 const sumAround = (power: Float64Array, peak: number): number => {

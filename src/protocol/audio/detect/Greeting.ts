@@ -70,10 +70,7 @@ export const answered = ({ greeting, silenceMs }: Talk, atMs: number): Talk => (
   carriedFrom: greeting !== null && silenceMs <= limits.carriedPause ? greeting.from - atMs : null
 })
 
-/**
- * The mean of about 0.2 s, in which one loud frame counts for little, because speech begins some frames before it is
- * detected.
- */
+/** The mean of about 0.2 s. One loud frame counts for little, because speech begins some frames before detection. */
 const follow = (mean: number | null, dbfs: number): number =>
   mean === null ? dbfs : mean + (Math.min(dbfs, mean + 6) - mean) / 10
 

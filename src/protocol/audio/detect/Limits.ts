@@ -28,16 +28,10 @@ export const limits = {
     { greeting: 700, silence: 900 },
     { greeting: Number.POSITIVE_INFINITY, silence: 1600 }
   ],
-  /**
-   * After a pause of `askedPause`, speech has to be this long to be a machine's, because people ask again when they get
-   * no answer.
-   */
+  /** After a pause of `askedPause`, only speech this long is a machine's: people ask again when they get no answer. */
   askedPause: 1200,
   askedGreeting: 700,
-  /**
-   * A pause that is this much louder than the time before the greeting has the noise of a recording, which has not
-   * ended.
-   */
+  /** A pause that is this much louder than before the greeting has the noise of a recording, which has not ended. */
   recordingDb: 6,
   recordingWait: 2500,
   /** A shorter greeting is that of a residence. */
@@ -52,10 +46,7 @@ export const limits = {
   total: 30_000,
   /** Speech that was under way at the answer and ends within this time was not spoken by the answering party. */
   tail: 300,
-  /**
-   * A greeting from before the answer continues after it, across a pause of up to `carriedPause`, once it has lasted
-   * `carriedBy`.
-   */
+  /** A greeting from before the answer continues across a pause of up to `carriedPause`, once it lasted `carriedBy`. */
   carriedPause: 300,
   carriedBy: 1000,
   /** A pause of this length before the answer ends a greeting. */

@@ -42,9 +42,7 @@ export const make = () => {
   }
 
   return {
-    /**
-     * Takes 20 ms of `samples` at the rate `at`; missing samples are silence. The result is lent until the next call.
-     */
+    /** Takes 20 ms of `samples` at the rate `at`; missing ones are silence. The result is lent until the next call. */
     next: (samples: Int16Array, at: SampleRate): Float64Array => {
       if (at === detectRate) {
         for (let i = 0; i < frameLength; i++) out[i] = samples[i] ?? 0

@@ -16,10 +16,7 @@ const reversed = Uint16Array.from({ length: half }, (_, i) => {
 
 export type Spectrum = ReturnType<typeof make>
 
-/**
- * Computes the power of 512 samples in each bin, with a Hann window; a sine of amplitude 1 sums up to 1 over its main
- * lobe.
- */
+/** Computes the power of 512 samples in each bin, with a Hann window; the main lobe of a sine of amplitude 1 has 1. */
 export const make = () => {
   const re = new Float64Array(half)
   const im = new Float64Array(half)
@@ -27,10 +24,7 @@ export const make = () => {
   /** The scale of the window and of both halves of the spectrum: a sine has half of its squared amplitude in each. */
   const scale = 4 / (size * hann.reduce((sum, each) => sum + each * each, 0))
 
-  /**
-   * Runs a complex transform of 256 points, in place, over input in bit-reversed order. The step of span 1 has no
-   * factors.
-   */
+  /** Runs a complex transform of 256 points, in place, on input in bit-reversed order. Span 1 needs no factors. */
   const transform = (): void => {
     for (let i = 0; i < half; i += 2) {
       const a = re[i + 1] ?? 0

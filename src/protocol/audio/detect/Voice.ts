@@ -127,10 +127,7 @@ export const judge = ({
       if (!isSpeech && quiet >= hangover) run = 0
       return isSpeech
     },
-    /**
-     * Begins anew, because another speaker may follow: earlier speech is over, and its loudest level is forgotten. The
-     * noise stays the same.
-     */
+    /** Forgets earlier speech and its loudest level, because another speaker may follow. The noise stays the same. */
     restart: (): void => {
       isSpeech = false
       run = 0

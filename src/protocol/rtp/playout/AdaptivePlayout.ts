@@ -23,10 +23,7 @@ export interface Options extends PayloadQueue.Limits {
   readonly maxPacketMs: number
 }
 
-/**
- * The kind of frame that `pull` gave: sound as sent, sound that is concealed at least in part, or silence because there
- * is no stream now.
- */
+/** The kind of frame that `pull` gave: sound as sent, sound concealed at least in part, or silence without a stream. */
 export type Pulled = "audio" | "concealed" | "idle"
 
 export interface Counters {
@@ -52,15 +49,9 @@ export const make = (options: Options, counters: Counters) => {
   let playout = 0
   let playing = false
   let bufferingSince = 0
-  /**
-   * The sound that was concealed while the playout point did not move, in clock units. The next gap is shorter by as
-   * much.
-   */
+  /** The sound concealed while the playout point did not move, in clock units. The next gap is shorter by as much. */
   let owed = 0
-  /**
-   * Whether a packet came too late although others waited, so that the delay is too short for the reordering of the
-   * network.
-   */
+  /** Whether a packet came too late although others waited: the delay is too short for the network's reordering. */
   let stretch = false
   let concealedInRow = 0
   const slack = Slack.make(frameUnits)

@@ -122,9 +122,7 @@ export const make = (options: Options = defaults) => {
       return isMuted ? "audio" : heard.pull(out, now)
     },
     boundary: heard.boundary,
-    /**
-     * Mutes the stream, because nothing listens to it: `pull` leaves its frame as it is. Waiting packets are dropped.
-     */
+    /** Mutes the stream, which nothing listens to: `pull` leaves its frame as it is. Waiting packets are dropped. */
     mute: (now: number): void => {
       const playout = heard.playout()
       newestAtRest = playout === null ? null : heard.newest()

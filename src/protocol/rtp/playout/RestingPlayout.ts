@@ -7,9 +7,7 @@ const leastLeadMs = 0
 const mostLeadMs = 60
 /** The lead after a correction. */
 const wantedLeadMs = { afterTooLittle: 20, afterTooMuch: 40 }
-/**
- * How much more sound than the time that has passed may come: a network may hold packets back and then release them.
- */
+/** How much more sound than the time that has passed may come: a network may hold packets back for a while. */
 const mostBurstMs = 1000
 /** A sender whose clock runs faster than ours by less than this never counts as a burst, however long it sends. */
 const toleratedPace = 1.02

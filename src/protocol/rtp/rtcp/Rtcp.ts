@@ -52,9 +52,7 @@ export interface Bye {
   readonly reason: string | null
 }
 
-/**
- * Any other type (APP, feedback, XR), kept as it came. `count` is the five bits after the version and the padding bit.
- */
+/** Any other type (APP, feedback, XR), kept as it came. `count` is the five bits after version and padding. */
 export interface Unknown {
   readonly type: "unknown"
   readonly packetType: number
