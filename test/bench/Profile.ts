@@ -6,13 +6,13 @@ import { type Profiler, Session } from "node:inspector/promises"
  * the effect runtime count for their caller, up to the run loop of the fiber; below that they are the runtime's own.
  */
 const parts: ReadonlyArray<readonly [part: string, frames: RegExp]> = [
-  ["authentication", /\/src\/(apikey|http\/(Authenticat|ClientAddress|Endpoint))/],
-  ["idempotency", /\/src\/(idempotency\/|http\/IdempotencyMiddleware)/],
-  ["HTTP: our edge", /\/src\/http\//],
-  ["admission and lookups", /\/src\/(account|billing|connection|number|call\/PlaceCall)/],
-  ["actor: shell", /\/src\/actor\//],
-  ["call: machine and rows", /\/src\/(call|domain|carrier|audit)\/|RecordingCarrier/],
-  ["journal: encode and batch", /\/src\/store\//],
+  ["authentication", /\/src\/(tenancy\/apikey|edge\/http\/(request\/Authenticat|connection\/ClientAddress|Endpoint))/],
+  ["idempotency", /\/src\/(runtime\/idempotency\/|edge\/http\/request\/IdempotencyMiddleware)/],
+  ["HTTP: our edge", /\/src\/edge\/http\//],
+  ["admission and lookups", /\/src\/(money\/(account|billing)|numbers\/|telephony\/call\/shell\/PlaceCall)/],
+  ["actor: shell", /\/src\/runtime\/(actor|process|fair)\//],
+  ["call: machine and rows", /\/src\/(telephony|domain|carrier|runtime\/audit)\/|RecordingCarrier/],
+  ["journal: encode and batch", /\/src\/runtime\/store\//],
   ["journal: Postgres client", /\/@effect\/sql-pg\/|\/effect\/(src|dist)\/sql\//],
   ["HTTP: effect routing", /\/@effect\/platform-node|\/effect\/(src|dist)\/http(-api)?\//],
   ["HTTP: schema", /\/effect\/(src|dist)\/(Schema|internal\/schema|schema\/)/],

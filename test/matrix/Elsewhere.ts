@@ -152,7 +152,7 @@ export const all: ReadonlyArray<Elsewhere> = [
       ),
       "recording.failed.reason=storage_error"
     ],
-    file: "call/Recording.test.ts",
+    file: "telephony/call/Recording.test.ts",
     title: '["storage_error", "storage_error"]',
     shows: 'type: "recording.failed", data: { reason: shown }'
   },
@@ -163,13 +163,13 @@ export const all: ReadonlyArray<Elsewhere> = [
     ] as const
   ).map(([reason, title]) => ({
     facts: [`recording.failed.reason=${reason}`],
-    file: "call/Recording.test.ts",
+    file: "telephony/call/Recording.test.ts",
     title,
     shows: 'type: "recording.failed", data: { reason: shown }'
   })),
   {
     facts: ["stream.failed.failure_reason=carrier_error"],
-    file: "call/Streaming.test.ts",
+    file: "telephony/call/Streaming.test.ts",
     title: "has failed after a restart where the leg lives on",
     shows: 'failureReason: "carrier_error"'
   },
@@ -181,19 +181,19 @@ export const all: ReadonlyArray<Elsewhere> = [
   },
   {
     facts: ["error auto_recharge_failed"],
-    file: "http/payment/Payments.integration.test.ts",
+    file: "edge/http/payment/Payments.integration.test.ts",
     title: "that is declined waits, and refuses calls by its own code only when the balance is used up",
     shows: '"auto_recharge_failed"'
   },
   {
     facts: ["error internal_error"],
-    file: "http/Edge.test.ts",
+    file: "edge/http/Edge.test.ts",
     title: "answers a defect with 500 internal_error",
     shows: '[500, "internal_error"]'
   },
   {
     facts: ["error service_unavailable"],
-    file: "http/Edge.test.ts",
+    file: "edge/http/Edge.test.ts",
     title: "answers 503 without Retry-After",
     shows: '[503, "service_unavailable"]'
   }

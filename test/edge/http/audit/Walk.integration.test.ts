@@ -28,7 +28,7 @@ const families: ReadonlyArray<readonly [names: RegExp, why: string]> = [
   ],
   [
     /^[A-Z]+ \/v1\/conferences/,
-    "a room and its participants have lines for each change, test/http/conference/Audit; the rest are its events"
+    "a room and its participants have lines for each change, test/edge/http/conference/Audit; the rest are its events"
   ]
 ]
 const withoutLine: Readonly<Record<string, string>> = {
