@@ -11,7 +11,7 @@ import * as SipWriter from "../src/protocol/sip/message/SipWriter.ts"
 import * as DataDirectory from "./support/DataDirectory.ts"
 import * as TestDatabase from "./support/TestDatabase.ts"
 
-/** The started program: what a wrong setting says, and how it stops. */
+/** The started program: its messages about wrong settings, and how it stops. */
 const root = new URL("..", import.meta.url).pathname
 
 interface Ended {
@@ -109,7 +109,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
         const database = yield* settings
         const { child, ended, output } = yield* start(database)
         yield* Effect.promise(() => until(() => output().includes("is up")))
-        // The owner lives on: a standby with another key would take over some day, and could read no secret.
+        // The owner lives on. A standby with another key would take over some day, and could read no secret.
         const other = yield* ending({ ...database, DATA_DIR: yield* DataDirectory.make })
         expect(other.code).toBe(1)
         expect(other.error).toMatch(/^trunkline: SECRET_KEY: this key of the vault is not the one [^\n]*\n$/)
@@ -163,7 +163,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
           FROM tenant`
       ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(database.DATABASE_URL) })))
       yield* Effect.promise(() => until(async () => (await ask("OPTIONS", sip)) === 200))
-      // While a call lives the service does too.
+      // The service lives as long as a call does.
       const { id } = (yield* Effect.promise(async () => (await place()).json())) as { readonly id: string }
       yield* Effect.promise(() => until(async () => (await api.call(key, id)).status === "answered"))
       child.kill("SIGTERM")
@@ -196,7 +196,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
   )
 })
 
-/** A SIP peer on loopback that asks and hears the status of the answer; 0: none within half a second. */
+/**
+ * A SIP peer on loopback that sends a request and gives the status of the answer; 0: none came within half a second.
+ */
 const sipPeer = Effect.gen(function* () {
   const socket = yield* Effect.acquireRelease(
     Effect.promise(async () => {

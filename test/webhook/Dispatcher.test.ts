@@ -327,7 +327,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       })
       const tenantId = yield* World.tenant()
       yield* World.subscribe(tenantId, receiver.url())
-      // Nobody can set the database's clock here: against it, the monotonic one is set forward.
+      // The database's clock cannot be set here. Instead, the monotonic one is set forward.
       const clock = yield* Clock.Clock
       let hours = 0n
       const ahead: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
@@ -361,7 +361,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       const followed = (yield* aheadMs)[0]?.kept
       expect(followed).not.toBeNull()
       yield* Scope.close(first, Exit.void)
-      // Nobody can set the database's clock here: it was two hours further once.
+      // The database's clock cannot be set here. The row says that it was two hours further.
       yield* sql`UPDATE journal_owner SET deliveries_ahead_ms = deliveries_ahead_ms + 7_200_000`
       yield* World.dispatch()
       expect((yield* World.rowsWhen(tenantId, World.finished))[0]).toMatchObject({ status: "succeeded", attempt_no: 2 })
@@ -448,7 +448,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       for (const answer of held) answer()
       yield* World.commit(World.event(stays, World.call(), 1))
       yield* World.rowsWhen(stays, World.finished)
-      // Several looks at due rows.
+      // The dispatcher looks for due rows several times meanwhile.
       yield* Effect.sleep("200 millis")
       expect((yield* World.rows(goes)).map(({ status }) => status)).toStrictEqual(["sending", "queued"])
       expect(slow.received.length).toBe(1)

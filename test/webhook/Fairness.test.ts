@@ -26,7 +26,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
         yield* prompt.arrived(index)
       }
       yield* World.rowsWhen(quiet, World.finished)
-      // Half of the places that nobody else wanted.
+      // The loud tenant has at most half of the places that no other tenant takes.
       expect(silent.received.length).toBeLessThanOrEqual(49)
     })
   )
@@ -60,7 +60,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       const long = World.call()
       yield* World.commit(...Array.from({ length: 556 }, (_, index) => World.event(tenantId, long, index + 1)))
       const other = World.call()
-      // Later than all of them, and waiting behind them before anybody looks.
+      // This event comes after all the others and waits before the first look.
       yield* World.commit(World.event(tenantId, other, 1))
       yield* World.dispatch({ drainMs: 0 })
       yield* receiver.arrived(2)
@@ -77,7 +77,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       for (const sequence of [1, 2, 3]) yield* World.commit(...calls.map((id) => World.event(tenantId, id, sequence)))
       yield* World.dispatch()
       const requests = yield* receiver.arrived(180)
-      // When the first call has had its third turn, nearly all have had their first.
+      // Nearly all calls have had their first turn when the first one has had its third.
       const turns = new Map<EntityId, number>()
       for (const request of requests) {
         const turn = (turns.get(callOf(request)) ?? 0) + 1
@@ -97,7 +97,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       const few = yield* World.tenant()
       yield* World.subscribeMany(crowded, 150, receiver.url("/many"))
       yield* World.subscribe(few, receiver.url("/few"))
-      // Retries of the version before, all due, and more of them than one look reaches.
+      // Retries of the previous version, all due, and more of them than one look reaches.
       yield* sql`
         INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, occurred_at, body)
         SELECT gen_random_uuid(), tenant_id, 0, 'svc_call_' || md5(id), 1, 'call.started', now(), ${

@@ -9,7 +9,7 @@ import { Vault } from "../../src/runtime/store/vault/Vault.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
-/** A dispatcher that offers what the test says, and keeps what it is told. */
+/** A dispatcher that offers the deliveries that the test chooses, and records the ones that it gets. */
 const listening = Effect.fnUntraced(function* (
   offered: (events: ReadonlyArray<Handover.Happened>) => ReadonlyArray<EventId>,
   closed: ReadonlyArray<string> = []
@@ -30,7 +30,7 @@ const all = (events: ReadonlyArray<Handover.Happened>) => events.map(({ id }) =>
 const standing = (rows: ReadonlyArray<{ readonly status: string; readonly attempt_no: number }>) =>
   rows.map(({ attempt_no, status }) => [status, attempt_no])
 
-/** Claims that the database has made, by its count of the rows that were updated. */
+/** True when the delivery's row has not been updated since the commit that made it. */
 const versions = Effect.fnUntraced(function* (event: EventRow) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly same: boolean }>`
@@ -82,7 +82,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("what a
       yield* Effect.yieldNow
       expect(handed().map(({ endpoint, eventId }) => [endpoint, eventId])).toStrictEqual([[open.id, events[0]?.id]])
       expect(new Set(waiting())).toStrictEqual(new Set([open.id, closed.id]))
-      // The first of the call is still under way.
+      // The first delivery of the call is still under way.
       for (const { id } of events) offered.add(id)
       yield* World.commit(...events.slice(2))
       yield* Effect.yieldNow
@@ -124,7 +124,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("what a
       const tenantId = yield* World.tenant()
       yield* World.subscribe(tenantId, receiver.url())
       const callId = World.call()
-      // Nobody takes what is handed over: the process dies here, or the answer of its commit is lost.
+      // The deliveries that are handed over are not begun: the process dies here, or the answer of its commit is lost.
       yield* World.commit(World.event(tenantId, callId, 1))
       yield* World.commit(World.event(tenantId, callId, 2))
       expect(standing(yield* World.rows(tenantId))).toStrictEqual([

@@ -1,4 +1,6 @@
-/** What webhook tests share: a database, the real journal, an egress whose Internet is 127.0.0.1, tenants, events. */
+/**
+ * Shared parts of webhook tests: a database, the real journal, an egress whose Internet is 127.0.0.1, tenants, events.
+ */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Entropy from "../../src/runtime/process/Entropy.ts"
@@ -35,7 +37,7 @@ export const layer = Layer.mergeAll(
 let made = 0
 const next = () => ++made
 
-/** A tenant to itself: what earlier tests left to be delivered is gone. */
+/** Makes a tenant that is alone: waiting deliveries of earlier tests are removed. */
 export const tenant = Effect.fnUntraced(function* (
   failover?: { readonly url: string; readonly secret: string },
   home = 0
@@ -52,7 +54,7 @@ export const tenant = Effect.fnUntraced(function* (
   return id
 })
 
-/** A subscription put straight into its table; answers id and secret. */
+/** Writes a subscription directly into its table; gives id and secret. */
 export const subscribe = Effect.fnUntraced(function* (
   tenantId: Id.TenantId,
   targetUrl: string,
@@ -69,7 +71,7 @@ export const subscribe = Effect.fnUntraced(function* (
   return { id, secret }
 })
 
-/** Many at once, as the version before subscriptions had a limit could leave them; each has a path of its own. */
+/** Writes many at once, as a version without a limit of subscriptions could leave them; each has a separate path. */
 export const subscribeMany = Effect.fnUntraced(function* (tenantId: Id.TenantId, count: number, url: string) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -97,7 +99,7 @@ export const event = (
 export const commit = (...events: ReadonlyArray<EventRow>) =>
   Effect.flatMap(Journal, (journal) => journal.commit({ ...empty, events }))
 
-/** A dispatcher that runs until the scope closes; looks for due rows often, retries soon. */
+/** Starts a dispatcher that runs until the scope closes, looks for due rows often and retries soon. */
 export const dispatch = (options: Partial<Dispatcher.Options> = {}) =>
   Layer.build(
     Dispatcher.layer({
@@ -134,7 +136,7 @@ export const rows = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
     FROM webhook_delivery WHERE tenant_id = ${tenantId} ORDER BY ordinal`
 })
 
-/** The tenant's delivery rows once `holds` is true of them. */
+/** Gives the tenant's delivery rows once `holds` is true of them. */
 export const rowsWhen = (tenantId: Id.TenantId, holds: (rows: ReadonlyArray<Row>) => boolean) =>
   Effect.gen(function* () {
     let seen = yield* rows(tenantId)

@@ -12,12 +12,12 @@ const rows: ReadonlyArray<readonly [Target.AddressKind, ReadonlyArray<string>]> 
   ["multicast", ["224.0.0.1", "239.255.255.250", "ff02::1"]],
   ["reserved", ["192.0.0.8", "192.0.2.1", "198.51.100.7", "203.0.113.9", "198.18.0.1", "240.0.0.1", "255.255.255.255"]],
   ["reserved", ["192.88.99.1", "2001:db8::1", "3fff::1", "100::1", "fec0::1", "5f00::1", "4000::1", "2001:2::1"]],
-  // Tunnels and translations to an address of their choice.
+  // Tunnels and translations, whose owners choose the address that they lead to.
   [
     "reserved",
     ["2002:7f00:1::", "2001:0:7f00:1::", "64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "::127.0.0.1", "::7f00:1"]
   ],
-  // Another way to write an IPv4 address.
+  // Other notations of an IPv4 address.
   ["loopback", ["::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::127.0.0.1"]],
   ["private", ["::ffff:10.0.0.1", "64:ff9b::a00:1"]],
   ["link_local", ["::ffff:169.254.169.254"]],

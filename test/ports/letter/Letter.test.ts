@@ -11,7 +11,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const taken: Array<MailMessage> = []
-/** What the transport says to the next letters, in order; then it takes them. */
+/** The transport's answers to the next letters, in order; after these it takes every letter. */
 const answers: Array<"lost" | "refused" | "taken, unanswered"> = []
 
 const transport = Layer.succeed(Mail, {
@@ -61,7 +61,7 @@ const row = (cause: string) =>
     return found
   })
 
-/** Makes what waits for its next attempt due, and attempts it. */
+/** Makes the letters that wait for their next attempt due, and makes the attempts. */
 const again = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE job SET due_at = now() WHERE kind = 'letter.sending' AND due_at IS NOT NULL`

@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { Payments } from "../../../src/ports/payment/Payments.ts"
 
-/** What any card processor does for us, tried with Stripe's test cards. `run` makes keys of this run unlike any other's. */
+/** The contract of any card processor, tested with Stripe's test cards. `run` makes the keys of this run unique. */
 export const tests = (run: string): Readonly<Record<string, Effect.Effect<void, unknown, Payments>>> => {
   let count = 0
   const attempt = () => `svc_ledger_${run}${String(++count).padStart(32 - run.length, "0")}`

@@ -1,6 +1,7 @@
 /**
- * Stripe, as far as we use it, over HTTPS, as documented: answers are typed by Stripe's own SDK. It honours idempotency
- * keys (and forgets them when asked to), replays stored failures, sends signed events, and can lose answers.
+ * The part of Stripe that we use, over HTTPS, as documented: answers are typed by Stripe's own SDK. It honours
+ * idempotency keys (and forgets them when asked to), replays stored failures, sends signed events, and can lose
+ * answers.
  */
 import { createHash, randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -28,7 +29,7 @@ type Dispute = Pick<Stripe.Dispute, "id" | "object" | "amount" | "status" | "cre
 type Method = Pick<Stripe.PaymentMethod, "id" | "object"> & {
   customer: string | null
   card: Pick<Stripe.PaymentMethod.Card, "brand" | "last4" | "exp_month" | "exp_year">
-  /** The test card that it is. */
+  /** The name of the test card. */
   name: string
 }
 type Entry = Pick<Stripe.BalanceTransaction, "id" | "object" | "amount" | "created"> & { source: unknown }
@@ -38,7 +39,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** What becomes of the next request that would make an intent or a refund. */
+/** The fault of the next request that would make an intent or a refund. */
 export type Fault = "lose_answer" | "lose_request" | "fail" | "odd_success"
 
 export const webhookSecret = "whsec_double"
@@ -54,19 +55,19 @@ export class StripeDouble {
   readonly entries: Array<Entry> = []
   readonly methods = new Map<string, Method>()
   readonly keys = new Map<string, Answer & { readonly asked: string }>()
-  /** Bodies of events that it would send, in order. */
+  /** The bodies of the events that it would send, in order. */
   readonly events: Array<string> = []
   readonly faults: Array<Fault> = []
-  /** Requests, as method and path. */
+  /** The requests, as method and path. */
   readonly asked: Array<string> = []
-  /** Hears of each of them before it is answered. */
+  /** Called with each request before it is answered. */
   heard: (asked: string) => void = () => {}
   port = 0
 
   now = () => Math.floor(Date.now() / 1000)
   private readonly id = (kind: string) => `${kind}_${randomUUID().replaceAll("-", "")}`
 
-  /** What the processor holds for us. */
+  /** The amount that the processor holds for us. */
   get net(): number {
     return this.entries.reduce((sum, { amount }) => sum + amount, 0)
   }
@@ -104,7 +105,7 @@ export class StripeDouble {
     this.emit("payment_intent.succeeded", intent)
   }
 
-  /** The cardholder confirms, or what was processing is done. */
+  /** Confirms an intent for the cardholder, or completes one that was processing. */
   confirm(intentId: string): void {
     const intent = this.intents.get(intentId)
     if (intent !== undefined && intent.status !== "succeeded" && intent.status !== "canceled") this.pay(intent)
@@ -147,7 +148,7 @@ export class StripeDouble {
     this.emit("charge.dispute.closed", dispute)
   }
 
-  /** By the API, or by hand at the processor. */
+  /** Makes a refund, for the API or for a person at the processor. */
   refund(intentId: string, amount: number | null, metadata: Readonly<Record<string, string>> = {}): Answer {
     const charge = this.charges.find((one) => one.payment_intent === intentId)
     if (charge === undefined) return missing
@@ -256,7 +257,7 @@ export class StripeDouble {
         const known = this.methods.get(id)
         if (known !== undefined) return ok(known)
         if (!/^pm_card_[A-Za-z]+$/.test(id) || id === "pm_card_unknown") return missing
-        // A test card's name is another card each time.
+        // Each use of a test card's name makes another card.
         const card: Method = {
           id: this.id("pm"),
           object: "payment_method",
@@ -333,7 +334,7 @@ export class StripeDouble {
     }
   }
 
-  /** The stored answer of a key, failures among them; another request under it is an error. */
+  /** Gives the stored answer of a key, including failures; another request under the same key is an error. */
   private once(key: string | undefined, asked: string, make: () => Answer): Answer {
     if (key === undefined) return make()
     const stored = this.keys.get(key)
@@ -384,7 +385,8 @@ export class StripeDouble {
 }
 
 const send = (response: ServerResponse, { body, status }: Answer): void => {
-  // On a connection that was kept, a request whose answer is lost is sent again by itself, under the same key.
+  // The connection is closed, because on a kept one a request whose answer is lost is sent again by itself, under the
+  // same key.
   response.writeHead(status, { "content-type": "application/json", "request-id": "req_double", connection: "close" })
   response.end(JSON.stringify(body))
 }

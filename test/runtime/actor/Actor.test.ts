@@ -10,7 +10,7 @@ import * as Surroundings from "../../../src/runtime/actor/Surroundings.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import * as SteppedClock from "../../support/SteppedClock.ts"
 
-/** A counter that counts up to ten, refuses zero, ignores negatives, and dies of 666 while it decides. */
+/** The actor is a counter that counts up to ten, refuses zero, ignores negatives, and dies of 666 while it decides. */
 type Input = number | "recovered" | "will" | "due"
 interface State {
   readonly total: number
@@ -38,7 +38,7 @@ const ended = ApiError.of("call_already_ended", "ended")
 const setUp = Effect.fnUntraced(function* (
   options: {
     readonly commit?: (state: State) => Effect.Effect<void, ApiError>
-    /** Behind the writing. */
+    /** Runs after the writing. */
     readonly written?: (state: State) => Effect.Effect<void>
     readonly time?: EntityTime.EntityTime
     readonly prepare?: Behavior<string, State, Input, string, string, string>["prepare"]
@@ -79,7 +79,7 @@ const setUp = Effect.fnUntraced(function* (
   return { actor, log, fiber }
 })
 
-/** An entity whose askers are nobody in particular, as an account's are. */
+/** An entity whose callers are not named (`asked` is null), as an account's are. */
 const anonymous = Effect.fnUntraced(function* () {
   const actor = yield* Actor.make<string, State, Input, string, string | null, number>({
     id: "anonymous",
@@ -151,7 +151,8 @@ describe("Actor", () => {
     )
   )
 
-  // An ask that names nobody was taken for a tell: its place was never given back, and the 65th of a lifetime was refused.
+  // An ask without a named caller was once taken for a tell. Its place was never given back, and the 65th ask was
+  // refused.
   it.effect(
     "an ask by nobody in particular is an ask: it is answered when nothing changes, and gives its place back",
     () =>

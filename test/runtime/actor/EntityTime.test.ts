@@ -26,7 +26,7 @@ describe("EntityTime", () => {
       const clock = yield* Clock.Clock
       const before = EntityTime.begin(clock, 7_000)
       const now = EntityTime.now(before, clock)
-      // Three seconds nobody lived there, and the next process's monotonic clock began elsewhere.
+      // The entity was in no process for three seconds, and the next process's monotonic clock began elsewhere.
       const after = EntityTime.resume(7_000 + 3_000, before.offsetMs)
       expect(EntityTime.now(after, clock)).toBe(now + 3_000)
     })

@@ -8,7 +8,7 @@ import * as Registry from "../../../src/runtime/actor/Registry.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import { StatementLimit } from "../../../src/runtime/store/StatementLimit.ts"
 
-/** A sum that is settled at 100, and grows by itself after ten minutes at 13; its rows are a map. */
+/** A sum that is settled at 100, and grows by itself after ten minutes at 13. Its rows are a map. */
 interface Sum {
   readonly total: number
 }
@@ -120,7 +120,7 @@ describe("A registry of actors", () => {
         yield* settle
         registry.post("a", { add: 10 })
         loading.openUnsafe()
-        // The one that was posted before the load began is in the rows: nobody is there to hear it.
+        // The one that was posted before the load began is not received, because the rows have it already.
         expect(yield* Fiber.join(asking)).toBe(12)
       })
     )

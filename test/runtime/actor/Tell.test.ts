@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import * as Tell from "../../../src/runtime/actor/Tell.ts"
 import * as Random from "../../support/Random.ts"
 
-/** A sender and a receiver with a journal each, and a network that does what it likes with what is between them. */
+/**
+ * A sender and a receiver, each with a journal, and a network that loses, repeats and reorders the messages in between.
+ */
 interface World {
   readonly said: Array<number>
   readonly taken: Array<number>
@@ -30,7 +32,7 @@ const move = (world: World, { does, which }: Move): void => {
       world.outbox = Tell.say(world.outbox, which)
       world.said.push(which)
       return
-    // Also what a sender does that was restarted: its outbox is in its rows.
+    // A restarted sender does the same, because its outbox is in its rows.
     case "send":
       return void world.tells.push(...world.outbox.open)
     case "deliver": {
@@ -79,7 +81,7 @@ describe("What one entity tells another", () => {
         expect(world.taken.at(-1)).toBe(world.said[world.taken.length - 1])
         expect(world.said.length - world.taken.length).toBeLessThanOrEqual(world.outbox.open.length)
       }
-      // The network is good again: what is open is sent until it is acknowledged.
+      // The network works again, and each open tell is sent until it is acknowledged.
       for (let round = 0; round < 2; round++) {
         move(world, { does: "send", which: 0 })
         while (world.tells.length > 0) move(world, { does: "deliver", which: 0 })

@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as FairPlaces from "../../../src/runtime/fair/FairPlaces.ts"
 
-/** Work that says when it begins, and ends when it is told to. */
+/** Work that reports when it begins, and ends when the test wants it to. */
 const workshop = () => {
   const begun: Array<string> = []
   const open = new Map<string, Deferred.Deferred<void>>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Pace from "../../../src/runtime/fair/Pace.ts"
 
-/** A pace whose turns of the event loop the test gives. */
+/** A pace whose turns of the event loop come from the test. */
 const paced = () => {
   let waiting: ReadonlyArray<() => void> = []
   const pace = Pace.make((then) => {

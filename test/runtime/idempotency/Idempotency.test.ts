@@ -24,7 +24,7 @@ const codeOf = (claim: ReturnType<Idempotency["Service"]["claim"]>) =>
 const subjects = {
   "in memory": Layer.suspend(() => Idempotency.layerMemory([])),
   "on the journal": Idempotency.layer.pipe(
-    // No sign of life in the day that the test's clock jumps over: its statement would be late by that clock, and the
+    // There is no heartbeat in the day that the test's clock skips: its statement would be late by that clock, and the
     // connection would be made anew, thousands of times.
     Layer.provide(JournalWriter.layer({ partitions: [0], onLost: () => {}, heartbeatMs: 172_800_000 })),
     Layer.provide(TestDatabase.layer)

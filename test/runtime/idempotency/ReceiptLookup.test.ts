@@ -19,7 +19,7 @@ const slot = (idempotencyKey: string) =>
   })
 
 layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Looking receipts up", (it) => {
-  // Giving a statement up takes the client five seconds more: it asks the silent server to cancel it.
+  // Giving a statement up takes the client five seconds more, because it asks the silent server to cancel it.
   it.effect("who waits for a database that is silent is told so when its time is up", () =>
     Effect.gen(function* () {
       const url = new URL(Redacted.value(yield* TestDatabase.empty))

@@ -12,7 +12,7 @@ import * as Ids from "../../support/Ids.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** Seconds since the start that the rows of these tests are due by: the database's clock, in the hand of the test. */
+/** The time of the database's clock at the start, in epoch seconds. The test moves that clock. */
 const startedAt = 1_800_000_000
 const clockOf = (sql: SqlClient.SqlClient) => {
   let seconds = startedAt
@@ -26,14 +26,16 @@ const world = Effect.gen(function* () {
   yield* Effect.provide(Migrations.run, database)
   const sql = yield* Effect.provide(SqlClient.SqlClient, database)
   const clock = clockOf(sql)
-  /** A process that owns the journal from here on; whoever owned it before has lost it. */
+  /** Starts a process that owns the journal from now on; the previous owner has lost it. */
   const start = (options: { readonly onLost?: () => void; readonly partitions?: ReadonlyArray<number> } = {}) =>
     Layer.build(
       JournalWriter.layer({ partitions: options.partitions ?? [0], onLost: options.onLost ?? (() => {}) })
     ).pipe(
       Effect.provide(database),
       Effect.map((journal) => ({
-        /** A runner of this process. Two of them stand for two processes that both believe to own the journal. */
+        /**
+         * A runner of this process. Two of them represent two processes that both believe that they own the journal.
+         */
         jobs: Effect.map(
           Layer.build(Jobs.layer({ now: clock.now }).pipe(Layer.provide(Layer.succeedContext(journal)))).pipe(
             Effect.provide(database)
@@ -328,7 +330,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* Deferred.await(began)
 
         const after = yield* (yield* start()).jobs
-        // The attempt of the one who lost it ends: the row is not its own any more.
+        // The attempt of the process that lost the journal ends, and its outcome is not written.
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(attempt)
         expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1 })
@@ -346,7 +348,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         while (attempts.length === 0) yield* Effect.sleep("10 millis")
         expect(attempts).toStrictEqual([2])
 
-        // Given back, the row is due: only the epoch keeps the one who lost it from claiming it.
+        // The row is given back and due. Only the epoch keeps the process that lost the journal from claiming it.
         yield* Fiber.interrupt(running)
         expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1, due: 0 })
         expect(Exit.isFailure(yield* Effect.exit(before.look))).toBe(true)

@@ -8,7 +8,7 @@ interface Sent {
   readonly question: string
 }
 
-/** A thread whose messages and death the test gives. */
+/** A thread whose messages and death come from the test. */
 class FakeThread {
   readonly sent: Array<Sent> = []
   readonly listeners = new Map<string, Listener>()
@@ -34,7 +34,7 @@ const world = () => {
     threads.push(thread)
     return thread
   })
-  /** Forked, and asked already. */
+  /** The question has been sent when this returns. */
   const ask = (question: string) =>
     Effect.tap(Effect.forkChild(Effect.exit(asked.ask(question))), () => Effect.yieldNow)
   const thread = (nth: number) => threads[nth] ?? new FakeThread()

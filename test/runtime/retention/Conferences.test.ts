@@ -13,7 +13,7 @@ const world = Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).
   Layer.provideMerge(OldCalls.layer(20))
 )
 
-/** What is left of a conference after so many days. */
+/** The rows that are left of a conference after this many days. */
 const left = Effect.fnUntraced(function* (id: Id.ConferenceId, days: number) {
   present.now = start + days * dayMs
   yield* (yield* Retention).prune

@@ -11,7 +11,7 @@ import * as Features from "../../support/Features.ts"
 
 export const dayMs = 86_400_000
 
-/** The moment that retention takes for now; tests set it. */
+/** The current time for retention; tests set it. */
 export const present = { now: 0 }
 
 /** The features over Postgres, and retention of 30 and 396 days in batches of `rows`. */
@@ -38,22 +38,22 @@ export type Tenant = Effect.Success<typeof tenant>
 
 export interface Old {
   readonly id: Id.CallId
-  /** When it began; it lasted three seconds. */
+  /** When the call began; it lasted three seconds. */
   readonly at: number
-  /** False: it is still answered. */
+  /** False: the call is still answered. */
   readonly settled: boolean
-  /** False: its last delivery still waits for a receiver. */
+  /** False: the call's last delivery still waits for a receiver. */
   readonly delivered: boolean
 }
 
-/** Writes a call as it was written `at` that time, with its deliveries. */
+/** Writes a call as a process would have written it `at` that time, with its deliveries. */
 export const write = Effect.fnUntraced(function* (tenant: Tenant, seed: string, of: Omit<Old, "id">) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const life = SampleCommit.life(tenant, seed, of.at)
   for (const commit of of.settled ? life : life.slice(0, 3)) yield* journal.commit(commit)
   const id = Id.derive(seed, "call")
-  // What the database dates by its own clock.
+  // The database sets this time by its own clock.
   yield* sql`UPDATE entity SET updated_at = to_timestamp(${of.at / 1000}::float8) WHERE id = ${id}`
   yield* sql`
     UPDATE webhook_delivery d SET created_at = e.occurred_at, status = 'succeeded', attempt_no = 1, due_at = NULL
@@ -65,7 +65,7 @@ export const write = Effect.fnUntraced(function* (tenant: Tenant, seed: string, 
   return { ...of, id }
 })
 
-/** How many rows there are of a call. */
+/** The number of rows of a call, by table. */
 export const rowsOf = Effect.fnUntraced(function* (id: Id.CallId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{

@@ -9,7 +9,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import { Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import type { Tenant } from "./OldCalls.ts"
 
-/** The life of a conference with its host, and one recording that failed; without its end it goes on. */
+/** The inputs of a conference with its host, and one recording that failed. Without the end it is still in progress. */
 const life = (tenant: Tenant, seed: string, hostCallId: Id.CallId, isOver: boolean): ReadonlyArray<Input> => {
   const id = Id.derive(seed, "conf")
   const legId = Id.derive(hostCallId, "leg")
@@ -63,7 +63,7 @@ const life = (tenant: Tenant, seed: string, hostCallId: Id.CallId, isOver: boole
 }
 type Input = (state: ConferenceState | null) => ConferenceInput
 
-/** Writes a conference as it was written `at` that time, with all of its webhooks delivered. */
+/** Writes a conference as a process would have written it `at` that time, with all of its webhooks delivered. */
 export const write = Effect.fnUntraced(function* (
   tenant: Tenant,
   seed: string,
@@ -84,7 +84,7 @@ export const write = Effect.fnUntraced(function* (
     yield* journal.commit(ConferenceRecord.commitOf(step, null, null))
     before = outcome.state
   }
-  // What the database dates by its own clock.
+  // The database sets this time by its own clock.
   yield* sql`UPDATE entity SET updated_at = to_timestamp(${of.at / 1000}::float8) WHERE id = ${id}`
   yield* sql`
     UPDATE webhook_delivery d SET created_at = e.occurred_at, status = 'succeeded', attempt_no = 1, due_at = NULL
@@ -92,7 +92,7 @@ export const write = Effect.fnUntraced(function* (
   return id
 })
 
-/** How many rows there are of a conference. */
+/** The number of rows of a conference, by table. */
 export const rowsOf = Effect.fnUntraced(function* (id: Id.ConferenceId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<Readonly<Record<string, number>>>`

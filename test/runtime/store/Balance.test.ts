@@ -6,7 +6,7 @@ import { empty, Journal, type MoneyRow } from "../../../src/runtime/store/journa
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** In the order of their ids; their balances stand in the table in the opposite one. */
+/** The tenants in the order of their ids; the table has their balances in the opposite order. */
 const tenants = Array.from({ length: 400 }, (_, n) => Id.deriveUuid("balance test", "tenant", n)).toSorted()
 const middle = tenants[200] ?? ""
 
@@ -37,7 +37,7 @@ layer(JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.prov
       }
       yield* sql`ANALYZE balance`
 
-      // One statement reads balances as they stand in the table, the other one by one in the order of tenants: each gets
+      // One statement reads balances in the order of the table, the other one by one in the order of tenants: each gets
       // as far as the middle, where both wait for a third.
       const commit = (name: string, ...planner: ReadonlyArray<string>) =>
         sql.withTransaction(

@@ -6,7 +6,7 @@ import * as Doors from "../../support/Doors.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** The features over a network that fails, and a client of its own to look at the database. */
+/** The features over a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.gen(function* () {
   const url = new URL(Redacted.value(yield* TestDatabase.empty))
   const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
@@ -19,7 +19,7 @@ const setUp = Effect.gen(function* () {
   return { proxy, run, look: Effect.provide(eyes) }
 })
 
-/** Its answer is the same for every address, and comes before the work. */
+/** The answer is the same for every address, and comes before the work. */
 const asynchronous = "verification that is sent again"
 
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
@@ -32,7 +32,8 @@ describe("Whatever is written without an entity, src/README.md#one-writer", () =
       Effect.gen(function* () {
         const { look, run } = yield* setUp
         const [free, of] = [yield* run(Doors.subject), yield* run(Doors.subject)]
-        // What a door does when nothing is in its way shows that this test sees it.
+        // Each door changes the database while this process owns the journal, which shows that the test sees its
+        // writes.
         for (const [name, door] of Object.entries(Doors.all)) {
           const before = yield* look(Doors.contents)
           const exit = yield* Effect.exit(run(door(free)))

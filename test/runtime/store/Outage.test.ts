@@ -46,7 +46,7 @@ const commit = (seq: number, cents = 0, seed = "s"): Commit => ({
         ]
 })
 
-/** The journal through a network that fails, and a client of its own to look at the database. */
+/** The journal through a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.gen(function* () {
   const url = new URL(Redacted.value(yield* TestDatabase.empty))
   const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
@@ -199,7 +199,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
         wanted = false
         expect(yield* Fiber.join(withdrawn)).toBeNull()
-        // Nobody has anything to store, and it is still known that nothing can be.
+        // No commit waits, and the outage is still known.
         yield* Effect.sleep("1500 millis")
         expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
         expect(yield* journal.canWrite).toBe(false)

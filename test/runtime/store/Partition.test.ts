@@ -51,7 +51,7 @@ const ofNobody = (key: string): Commit => ({
   receipt: { owner: "o", key, method: "POST", path: "/", bodyHash: "h", status: 400, body: null, sealed: false, at: 0 }
 })
 
-/** A process that holds these partitions; `lost` and `left` are what it was told of its losses. */
+/** Starts a process that holds these partitions; `lost` and `left` record the reported losses. */
 const start = Effect.fnUntraced(function* (partitions: ReadonlyArray<number>) {
   const told: Array<{ readonly partition: number; readonly left: ReadonlyArray<number> }> = []
   const onLost = (error: JournalLost, left: ReadonlyArray<number>) =>

@@ -10,7 +10,7 @@ import type { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-/** A process on this database, with a data directory of its own, behind a network that can fail. */
+/** A process on this database, with a separate data directory and a network that can fail. */
 const process = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   options: { readonly holder: string; readonly partitions?: ReadonlyArray<number> }
@@ -41,13 +41,13 @@ const process = Effect.fnUntraced(function* (
   }
 })
 
-/** A client past the network of the processes. */
+/** A client that does not use the network of the processes. */
 const eyes = (url: Redacted.Redacted) =>
   Effect.map(Layer.build(PgClient.layer({ url, maxConnections: 1 })), (context) =>
     Context.get(context, SqlClient.SqlClient)
   )
 
-/** The connections that hold a lock of the journal, and whose they are. */
+/** The connections that hold a lock of the journal. */
 const locks = (sql: SqlClient.SqlClient) =>
   sql<{ readonly pid: number }>`
     SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
@@ -61,7 +61,7 @@ const until = Effect.fnUntraced(function* <E>(what: string, isSo: Effect.Effect<
   return yield* Effect.die(new Error(`${what}: not within 20 s`))
 })
 
-/** They wait for the most part, each on a database of its own. */
+/** These tests mostly wait, each on a separate database. */
 const beside = { concurrent: true }
 
 layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -173,7 +173,7 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
           const url = yield* TestDatabase.empty
           const sql = yield* eyes(url)
           yield* Effect.provide(Migrations.runTo(5), Layer.succeed(SqlClient.SqlClient, sql))
-          // The version before gives signs of life in its own way.
+          // The previous version writes its heartbeats differently.
           const beat = sql`UPDATE journal_owner SET epoch = 7, heartbeat_at = clock_timestamp(), time_ms = 1`
           yield* beat
           const alive = yield* Effect.forkChild(Effect.forever(Effect.andThen(beat, Effect.sleep("300 millis"))))

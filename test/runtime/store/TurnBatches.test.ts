@@ -104,7 +104,7 @@ describe("Batches with a pause between them", () => {
         batches.offer("a", item)
         yield* TestClock.adjust(1)
       }
-      // With the third one enough had come.
+      // After the third one `enough` items had come.
       expect(served).toStrictEqual([[1], [2], [3]])
       yield* TestClock.adjust(14)
       expect(served[3]).toStrictEqual([4])

@@ -28,7 +28,7 @@ const failuresWhen = (id: SubscriptionId, attempts: number) =>
     Effect.orDie
   )
 
-/** It has failed `attempts` times since so many days. */
+/** Makes a subscription one that has failed `attempts` times over this many days. */
 const failed = Effect.fnUntraced(function* (id: SubscriptionId, days: number, attempts: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

@@ -5,7 +5,7 @@ import * as DeliveryMetrics from "../../../src/webhook/claim/DeliveryMetrics.ts"
 import type * as DueStatement from "../../../src/webhook/claim/DueStatement.ts"
 import * as World from "../WebhookWorld.ts"
 
-/** From tenant to what `webhook_deliveries_waiting` shows of it. */
+/** The values of `webhook_deliveries_waiting`, by tenant. */
 const waiting = Effect.map(Metric.snapshot, (metrics) =>
   Object.fromEntries(
     metrics.flatMap((metric) =>

@@ -11,7 +11,7 @@ import * as FanOut from "../../../src/webhook/claim/FanOut.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as World from "../WebhookWorld.ts"
 
-/** Endpoints of two partitions, in turn by name, each with one delivery that is due. */
+/** Endpoints of two partitions, alternating by name, each with one delivery that is due. */
 const endpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const homes = [yield* World.tenant(undefined, 0), yield* World.tenant(undefined, 1)]
@@ -53,7 +53,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       expect([...(yield* due(0))]).to.have.deep.members([...of(0)])
       expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
       expect(yield* due(2)).toStrictEqual([])
-      // From wherever it begins, it comes to all of them.
+      // The statement finds all of them, wherever it begins.
       for (const { endpoint } of of(0)) expect([...(yield* due(0, endpoint))]).to.have.deep.members([...of(0)])
       for (const partition of [0, 1]) {
         const [explained] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
@@ -64,7 +64,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
           .flatMap(({ Plan }) => nodes(Plan))
           .filter((node) => node["Node Type"] === "Recursive Union")
           .map((node) => node["Actual Rows"])
-        // One tenant, and each of its endpoints once; no retries.
+        // The statement visits one tenant, each of its endpoints once, and no retries.
         expect(steps.toSorted((one, other) => one - other)).toStrictEqual([0, 0, 1, of(partition).length])
       }
     })
@@ -188,7 +188,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
   )
 })
 
-/** The database, whose transaction of this number fails before it begins. */
+/** A database whose transaction with this number fails before it begins. */
 const failingAt = (number: number) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     let transactions = 0

@@ -24,7 +24,7 @@ const count = Effect.fnUntraced(function* (tenantId: TenantId) {
   return row
 })
 
-/** Runs the worker until `holds`; gives the tenants whose deliveries it made, portion by portion. */
+/** Runs the worker until `holds`; gives the tenants whose deliveries it made, in the order of the portions. */
 const spreadUntil = <E, R>(holds: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
     const portions: Array<TenantId> = []
@@ -114,7 +114,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("the fa
       expect(yield* waiting(tenantId)).toStrictEqual(events.map(({ id }) => id))
       yield* spreadUntil(done(tenantId))
       expect((yield* World.rows(tenantId)).map((row) => row.event_id)).toStrictEqual(events.map(({ id }) => id))
-      // Nothing waits any more: the next event's deliveries are made by its commit.
+      // No event waits any more, so the next event's deliveries are made by its commit.
       yield* World.commit(World.event(tenantId, callId, 3))
       expect([yield* waiting(tenantId), (yield* count(tenantId))?.all]).toStrictEqual([[], 3])
     })

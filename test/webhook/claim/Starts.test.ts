@@ -23,7 +23,7 @@ describe("the beginning of attempts, src/README.md#fan-out", () => {
       for (let index = 0; index < 200; index++) yield* attempt("loud")
       yield* attempt("quiet")
       const before = begun.length
-      // Each costs the loop some tenths of a millisecond, and what others wait for comes between the turns.
+      // Each costs the event loop some tenths of a millisecond, and other work runs between the turns.
       expect(before).toBeLessThanOrEqual(4)
       yield* turnOfTheLoop
       yield* turnOfTheLoop

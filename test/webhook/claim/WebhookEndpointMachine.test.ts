@@ -110,7 +110,7 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
     expect(steps.map(({ idle }) => idle)).toStrictEqual([false, false, true])
   })
 
-  /** Plays the claims against a table of rows the way the claim statement does. */
+  /** Answers the claims from a table of rows as the claim statement does. */
   const deliverAll = (lanes: ReadonlyArray<number>, choices: ReadonlyArray<number>) => {
     const rows = lanes.map((lane, index) => row(`${index}`, `${lane}`))
     const queue = [...rows]

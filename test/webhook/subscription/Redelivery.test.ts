@@ -21,7 +21,7 @@ const callerOf = (tenantId: Id.TenantId) => ({
   ip: "192.0.2.1"
 })
 
-/** A tenant whose events were delivered to a receiver, or refused by it, as `answer` says. */
+/** A tenant whose events were delivered to a receiver, or refused by it, as `answer` decides. */
 const delivered = Effect.fnUntraced(function* (events: number, answer: () => number) {
   const receiver = yield* HttpsReceiver.start((_, response) => {
     response.statusCode = answer()
@@ -89,7 +89,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
       expect((yield* Effect.flip(webhooks.redeliver(caller, idOf(row), null))).code).toBe("conflict")
       expect((yield* Effect.flip(webhooks.redeliverRange(caller, id, everything, null))).code).toBe("conflict")
       expect((yield* Effect.flip(webhooks.test(caller, id, null))).code).toBe("conflict")
-      // Enabling it again makes nothing again.
+      // Enabling the subscription makes nothing again.
       yield* webhooks.enable(id, by)
       expect((yield* World.rows(tenantId)).map(({ due, status }) => [due, status])).toStrictEqual([
         [false, "succeeded"]
@@ -141,12 +141,13 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
           WHERE tenant_id = ${tenantId} AND due_at IS NOT NULL GROUP BY 1`,
         (rows) => rows.map((row) => [row.id, row.n])
       )
-      // The first thousand rows of the tenant, of which 700 are in the range; then the next thousand.
+      // The job looks at the first thousand rows of the tenant, of which 700 are in the range, then at the next
+      // thousand.
       yield* jobs.look
       expect(yield* waiting).toStrictEqual([[id, 700]])
       yield* jobs.look
       expect(yield* waiting).toStrictEqual([[id, 1397]])
-      // More than a thousand wait already: what follows waits until there is a place, and is not lost.
+      // More than a thousand retries wait already. Further ones wait until there is a place, and are not lost.
       yield* jobs.look
       expect(yield* waiting).toStrictEqual([[id, 1397]])
       yield* sql`UPDATE webhook_delivery SET due_at = NULL, status = 'succeeded' WHERE destination = ${id} AND due_at IS NOT NULL`
@@ -204,7 +205,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
       const range = { createdAfterMs: null, createdBeforeMs: null, status: "succeeded" } as const
       const again = webhooks.redeliverRange(callerOf(tenantId), id, range, null)
       yield* again
-      // As it is after the last of its attempts, two portions on.
+      // The job is as it would be after the last of its attempts, two portions on.
       yield* sql`UPDATE job SET due_at = NULL, failed_at = now() WHERE kind = 'webhook.redelivery' AND starts_with(key, ${id})`
       yield* sql`UPDATE webhook_redelivery SET portions = 2, position = 1000000 WHERE subscription_id = ${id}`
       expect((yield* again).status).toBe(202)

@@ -13,7 +13,7 @@ const live = Webhooks.layer({
 
 const by = { actor: { type: "system", id: null, name: null }, ip: null } as const
 
-/** So many events that wait for a subscription, each second one for a retry. */
+/** Writes this many events that wait for a subscription, every second one for a retry. */
 const backlog = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -53,7 +53,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const { id } = yield* World.subscribe(tenantId, "https://127.0.0.1:1/")
         yield* backlog(tenantId, id, 2_500)
         yield* webhooks.disable(id, by, "it never answers")
-        // What the change itself does has a bound.
+        // The change itself withdraws a limited number.
         expect(yield* standing(tenantId)).toStrictEqual([
           { kind: "subscription", status: "failed", because: "it never answers", rows: 1_000 },
           { kind: "subscription", status: "queued", because: null, rows: 1_500 },

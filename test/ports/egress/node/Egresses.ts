@@ -1,4 +1,4 @@
-/** What tests of the egress share: an authority, servers of its certificates, and an Internet that is 127.0.0.1. */
+/** Shared parts of egress tests: an authority, servers with its certificates, and an Internet that is 127.0.0.1. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, type Socket } from "node:net"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import * as TestCertificate from "../../../support/TestCertificate.ts"
 export const authority = TestCertificate.makeAuthority()
 export const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])
 
-/** Every address but 127.0.0.1 keeps its kind, 127.0.0.2 included. */
+/** Every address except 127.0.0.1 keeps its kind, including 127.0.0.2. */
 const rules: Target.Rules = {
   permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
   localNames: false
@@ -33,7 +33,7 @@ export const serve = (
     at: (path = "/", host = "hook.example") => `https://${host}:${server.port}${path}`
   }))
 
-/** A TCP server that does nothing of its own. */
+/** A TCP server that does nothing by itself. */
 export const listen = (taken: (socket: Socket) => void = () => undefined) =>
   Effect.acquireRelease(
     Effect.promise(

@@ -197,7 +197,7 @@ describe("egress to where it must not go", () => {
       expect(first.status).toBe(200)
       expect(resolved).toBe(1)
       expect(server.connections[0]?.localAddress).toBe("127.0.0.1")
-      // A kept connection leads where it always led; a new one is checked anew.
+      // A kept connection leads where it did before; a new one is checked anew.
       expect((yield* egress.request(get(server.at()))).status).toBe(200)
       server.connections[0]?.destroy()
       yield* server.closed(1)
@@ -268,7 +268,7 @@ describe("egress to a server that misbehaves", () => {
   it.live("cuts a longer answer where told, and uses the connection again when the rest is short", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.end("x".repeat(5_000)))
-      // With one connection allowed, the next request waits until the rest was read and forgotten.
+      // Only one connection is allowed, so the next request waits until the rest of the answer was read and dropped.
       const egress = yield* egressOf({ maxConnectionsPerDestination: 1 })
       for (let n = 0; n < 3; n++) {
         const { body } = yield* egress.request(get(server.at(), { truncate: true }))

@@ -16,14 +16,14 @@ const asked = (url: string, more: Partial<EgressStreamRequest> = {}): EgressStre
 
 const textOf = <E>(body: Stream.Stream<Uint8Array, E>) => Stream.mkString(Stream.decodeText(body))
 
-/** The failure of the head or of the body, whichever it is. */
+/** The failure of the head or of the body, whichever comes. */
 const failure = (request: EgressStreamRequest) =>
   Effect.gen(function* () {
     const egress = yield* egressOf()
     return yield* Effect.flip(Effect.flatMap(egress.stream(request), ({ body }) => Stream.runDrain(body)))
   })
 
-/** `count` chunks of 16 KiB, one at a time; `made` counts those that were asked for. */
+/** `count` chunks of 16 KiB, one at a time; `made` counts those that were pulled. */
 const chunks = (count: number) => {
   const made = { count: 0 }
   const stream = Stream.range(1, count, 1).pipe(
@@ -78,7 +78,7 @@ describe("streamed uploads", () => {
         const { made, stream } = chunks(100_000)
         const error = yield* failure(asked(server.at(), { method: "PUT", body: { stream }, idleMs: 300 }))
         expect(error).toMatchObject({ reason: "timeout", detail: "the other side reads nothing" })
-        // What the kernel and TLS hold of 1.6 GB.
+        // The kernel and TLS buffer this much of 1.6 GB at most.
         expect(made.count).toBeLessThan(2_000)
         received?.resume()
         yield* server.closed(1)
@@ -189,7 +189,7 @@ describe("streamed answers", () => {
       yield* Effect.sleep(300)
       const written = server.connections[0]?.bytesWritten ?? 0
       expect(written).toBeGreaterThan(0)
-      // What the kernel and TLS hold of an endless answer.
+      // The kernel and TLS buffer this much of an endless answer at most.
       expect(written).toBeLessThan(16_000_000)
     })
   )

@@ -22,7 +22,7 @@ const options: Options = {
   silenceMs: 3_000
 }
 
-/** A `wss` server; `upgrade` in place of its own handshake where given. */
+/** A `wss` server; `upgrade`, when given, replaces its handshake. */
 const serve = (
   connected: (socket: WebSocket, request: IncomingMessage) => void = () => undefined,
   other: {
@@ -66,7 +66,7 @@ interface Told {
   readonly link: Link
 }
 
-/** Opens, and records what is told; `opened` speaks as soon as it is open. */
+/** Opens a link and records its events; `opened` is called as soon as it is open. */
 const connect = (pinned: Pinned, more: Partial<Options> = {}, opened: (link: Link) => void = () => undefined): Told => {
   let count = 0
   const link = WsClient.open(

@@ -1,4 +1,4 @@
-/** A thread that opens a WebSocket where it is told to, and tells what becomes of it. */
+/** A thread that opens a WebSocket to the destination in its message, and reports the outcome. */
 import { parentPort } from "node:worker_threads"
 import * as WsClient from "../../../../src/ports/egress/node/WsClient.ts"
 import type { Pinned } from "../../../../src/ports/egress/Pinned.ts"

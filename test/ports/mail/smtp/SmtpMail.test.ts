@@ -20,7 +20,7 @@ interface Taken {
   readonly raw: string
 }
 
-/** A mail server on loopback, with what it took. */
+/** A mail server on loopback, with the submissions that it took. */
 const serving = Effect.fnUntraced(function* (options: SMTPServerOptions = {}) {
   const taken: Array<Taken> = []
   const server = new SMTPServer({

@@ -60,7 +60,7 @@ it.live("An object is moved and removed once, however often that is asked", () =
 it.live("What cannot be stored is there not at all, and is told as a store that is away", () =>
   Effect.gen(function* () {
     const { path, put, root, storage } = yield* setup
-    // A file stands where the folder would be.
+    // A file is where the folder would be.
     yield* Effect.promise(async () => writeFile(root, ""))
     expect((yield* Effect.flip(put)).reason).toBe("unavailable")
     yield* Effect.promise(async () => rm(root))

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
 import type { Encoded, Encoding } from "../../../../src/ports/storage/disk/EncodeThread.ts"
 
-/** An encoding thread that dies of some files, of some only the first time, and hangs on others. */
+/** An encoding thread that dies of some files (of some only the first time), and hangs on others. */
 parentPort?.on("message", ({ from }: Encoding) => {
   const seen = `${from}.seen`
   if (from.endsWith("dies") || (from.endsWith("dies-once") && !existsSync(seen))) {

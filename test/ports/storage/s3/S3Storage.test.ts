@@ -16,7 +16,7 @@ const content = Buffer.from("The sound of a call. ".repeat(50))
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
 
-/** A store in memory that checks signatures and hashes; `next` answers the next request in its place. */
+/** A store in memory that checks signatures and hashes; `next` answers the next request instead. */
 const bucket = Effect.acquireRelease(
   Effect.promise(async () => {
     const objects = new Map<string, Buffer>()
@@ -91,11 +91,11 @@ const bucket = Effect.acquireRelease(
     return {
       objects,
       forged,
-      /** Its clock goes ahead of this machine's by so much. */
+      /** Sets how far the store's clock is ahead of this machine's. */
       setAhead: (ms: number) => {
         state.aheadMs = ms
       },
-      /** Requests that it refused for their time, since the last look. */
+      /** The number of requests that it refused for their time since the last call. */
       refused: () => {
         const { refused } = state
         state.refused = 0
@@ -157,7 +157,7 @@ describe("A bucket of an S3-compatible store", () => {
   it.live("takes, gives, moves and removes files although our clock is wrong, and when it is right again", () =>
     using(
       Effect.fnUntraced(function* (storage, { file, forged, objects, refused, setAhead }) {
-        // In the order in which a store may meet them first.
+        // Each of these steps may be the first request to a store.
         const all = [
           storage.put(key, file),
           Effect.map(read(storage, null), ({ bytes }) => expect(bytes).toStrictEqual(content)),
@@ -179,7 +179,7 @@ describe("A bucket of an S3-compatible store", () => {
           yield* storage.put(key, file)
           refused()
         }
-        // A little is no reason, and a refusal for another is told.
+        // A small difference is not refused.
         setAhead(120_000)
         yield* storage.remove(key)
         expect([refused(), objects.size, forged]).toEqual([0, 0, []])
@@ -199,7 +199,7 @@ describe("A bucket of an S3-compatible store", () => {
         })
         yield* storage.move(key, "archive/x")
         expect([...objects.keys()]).toStrictEqual([placeOf("archive/x")])
-        // A step whose answer was lost is done again.
+        // A step whose answer was lost is repeated.
         yield* storage.move(key, "archive/x")
         yield* storage.remove("archive/x")
         yield* storage.remove("archive/x")
@@ -235,7 +235,7 @@ describe("A bucket of an S3-compatible store", () => {
         expect(objects.size).toBe(0)
         yield* storage.put(key, file)
         const wrong: ReadonlyArray<Answer> = [
-          // Another part than was asked for, the whole in place of a part, a body that breaks off.
+          // The answers have another range, the whole object instead of a range, and a body that breaks off.
           (_, response) => response.writeHead(206, { "content-range": "bytes 0-4/10" }).end("12345"),
           (_, response) => response.writeHead(200, { "content-length": 5 }).end("12345"),
           (request, response) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { hash } from "node:crypto"
 import * as Signature from "../../../../src/ports/storage/s3/Signature.ts"
 
-// The examples of the store's own documentation, "Signature Calculations for the Authorization Header".
+// The examples are from the store's documentation, "Signature Calculations for the Authorization Header".
 const credentials = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

@@ -30,7 +30,7 @@ const load = (lines: ReadonlyArray<string>, words = passphrase) =>
     return { opened, rows: yield* Load.load(header ?? "", opened, next) }
   })
 
-/** Rows of every awkward kind, more than a page of them. */
+/** Writes difficult rows of every kind, more than a page of them. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Migrations.run
@@ -71,7 +71,7 @@ layer(Entropy.layerFixed("backup"), { excludeTestServices: true, timeout: "60 se
         const { opened, rows } = yield* load(lines)
         expect(opened.keys).toStrictEqual(ring)
         expect(rows).toBeGreaterThan(405)
-        // Its owner of then has ended; nothing else differs but the header.
+        // The load marked the owner in the backup as ended. Apart from that only the header differs.
         yield* sql`UPDATE journal_owner SET ended_epoch = NULL`
         const again = yield* dump
         expect(again.slice(1, -1)).toStrictEqual(lines.slice(1, -1))

@@ -86,7 +86,7 @@ describe("the embedded Postgres", () => {
             yield* Effect.promise(() => LogFile.rotate(log, full.length - 1))
             expect(yield* read(LogFile.previous(log))).toBe(full)
             yield* fail
-            // The server appends to what is left of it.
+            // The server appends to the rest of the log.
             const rest = yield* read(log)
             expect(rest).toContain("duplicate key")
             expect(rest.length).toBeLessThan(200)

@@ -1,4 +1,4 @@
-/** A process that owns `argv[2]`, with its Postgres when `argv[3]` is `postgres`; prints what it got, then waits. */
+/** A process that owns `argv[2]`, with its Postgres when `argv[3]` is `postgres`. It prints the result, then waits. */
 import { Effect, Redacted } from "effect"
 import * as EmbeddedPostgres from "../../../../src/runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../../../../src/runtime/store/embedded/OwnerFile.ts"
@@ -17,6 +17,6 @@ const own = Effect.gen(function* () {
 
 const fiber = Effect.runFork(own)
 process.once("SIGTERM", () => fiber.interruptUnsafe())
-// Holds the process while the fiber only waits.
+// Keeps the process alive while the fiber only waits.
 const alive = setInterval(() => undefined, 60_000)
 fiber.addObserver(() => clearInterval(alive))

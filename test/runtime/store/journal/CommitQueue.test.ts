@@ -57,7 +57,7 @@ describe("The queue of the journal's writer", () => {
       for (const each of [handedOver, waits, mayGiveUp, asked, late, lateAsked])
         expect(each.pollUnsafe(), "everybody is answered").toBeDefined()
       expect(JSON.stringify(yield* Fiber.join(handedOver))).toContain("Die")
-      // Durable or not: who commits without a way out is not told that it is.
+      // The outcome is unknown to a caller that cannot give up, so its commit dies.
       for (const each of [waits, late]) expect(JSON.stringify(yield* Fiber.join(each))).toContain("Die")
       expect(yield* Fiber.join(mayGiveUp), "nothing was written, and nothing will be").toStrictEqual(Exit.succeed(null))
       for (const each of [asked, lateAsked])

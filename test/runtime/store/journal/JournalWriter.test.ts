@@ -100,7 +100,9 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
           const tenantId = yield* tenant
           let nth = 0
           const next = () => entity(tenantId, Id.derive("gathers", "call", nth++), 1)
-          /** Whether a commit is in one statement with another that comes a millisecond later, behind many. */
+          /**
+           * True when a commit shares its statement with another one that comes a millisecond later, after many others.
+           */
           const isGathered = Effect.fnUntraced(function* (commit: (commit: Commit) => Effect.Effect<unknown, unknown>) {
             yield* Effect.forEach(Array.from({ length: 16 }, next), (one) => journal.commit(one), { concurrency: 16 })
             const [first, second] = [next(), next()]
@@ -112,7 +114,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
             const statements = yield* sql`SELECT DISTINCT xmin::text FROM entity WHERE id IN ${sql.in(ids)}`
             return statements.length === 1
           })
-          // A machine that stands still may make many look like few.
+          // It is repeated because a pause of the machine may make many commits look like few.
           const some = Effect.repeat(isGathered(journal.commit), { until: (gathered) => gathered, times: 20 })
           expect(yield* some).toBe(true)
           expect(yield* isGathered(journal.commitAsked)).toBe(false)

@@ -8,7 +8,7 @@ import * as ListTable from "../../../../src/runtime/store/list/ListTable.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
-/** A feature that the store has never heard of. */
+/** A feature that the store does not know. */
 interface Parcel {
   readonly id: Id.CallId
   readonly tenantId: Id.TenantId

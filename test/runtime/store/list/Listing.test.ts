@@ -25,7 +25,7 @@ interface List {
   readonly add: (sql: Sql, tenant: Id.TenantId, n: number) => Effect.Effect<unknown, SqlError>
 }
 
-/** Every list that a tenant reads, and how one more row comes into it. */
+/** Every list that a tenant reads, and how a row is added to it. */
 const lists: ReadonlyArray<List> = [
   {
     name: "API keys",
@@ -174,7 +174,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
     const long = Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tenant = yield* newTenant
-      // Every 6,000th has failed.
+      // Every 6,000th delivery has failed.
       yield* sql`
         INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, destination, lane, sequence, status,
           created_at)
@@ -240,7 +240,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
       Effect.gen(function* () {
         const { repo, tenant } = yield* long
         const pages = yield* walk((after) => repo.deliveries(tenant, { status: "failed" }, window(20, after)))
-        // Of the rows 25,000 to 15,001, to 5,001, and the rest.
+        // The pages cover the rows 25,000 to 15,001, then to 5,001, and then the rest.
         expect(pages).toEqual([2, 2, 0])
         const late = { createdAfterMs: at + 24_000_000 }
         const recent = yield* repo.deliveries(tenant, late, window(20, null))

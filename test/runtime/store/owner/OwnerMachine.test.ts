@@ -4,11 +4,11 @@ import * as OwnerMachine from "../../../../src/runtime/store/owner/OwnerMachine.
 import * as Netem from "../../../support/Netem.ts"
 
 /**
- * Processes over one database, with everything that can happen to them between two statements: src/README.md#two-processes.
- * Each statement takes effect at a moment of its own and is answered at another one, or never.
+ * Processes over one database, with everything that can happen to them between two statements:
+ * src/README.md#two-processes. Each statement takes effect at one moment and is answered at another one, or never.
  */
 const heartbeatMs = 2_000
-/** A statement without an answer is given up. */
+/** A statement without an answer is given up after this time. */
 const answerMs = 5_000
 const reconnectMs = 250
 
@@ -18,11 +18,11 @@ interface Process {
   state: OwnerMachine.State
   /** Null: the next act connects first. */
   session: symbol | null
-  /** When its next act is done. */
+  /** When the process's next act is done. */
   dueAt: number
   isCut: boolean
   isDead: boolean
-  /** Epochs that it raised. */
+  /** The epochs that the process raised. */
   readonly raised: Array<number>
 }
 
@@ -34,7 +34,7 @@ class World {
   readonly sessions = new Set<symbol>()
   readonly processes: Array<Process> = []
 
-  /** `holder`: another data directory unless it says otherwise. */
+  /** `holder`: the data directory; by default each process has another one. */
   start(name: string, holder = name): Process {
     const process: Process = {
       name,
@@ -62,7 +62,7 @@ class World {
     if (this.lock === session) this.lock = null
   }
 
-  /** Its connection breaks; it hears of that with its next statement. */
+  /** Breaks the connection of the process, which notices that with its next statement. */
   disconnect(process: Process): void {
     this.drop(process.session)
   }
@@ -72,7 +72,7 @@ class World {
     process.isDead = true
   }
 
-  /** Stops in order: its last sign of life says so. */
+  /** Stops the process in order; its last heartbeat records that. */
   end(process: Process): void {
     const { state } = process
     if (state.type === "owning" && state.epochs.get(0) === this.row.epoch && this.reaches(process))
@@ -89,14 +89,14 @@ class World {
     return this.isUp && !isCut && (session === null || this.sessions.has(session))
   }
 
-  /** One act of this process, at once. */
+  /** Does one act of this process at once. */
   act(process: Process, answers = true): void {
     const next = OwnerMachine.act(process.options, process.state)
     if (process.isDead || next === null) return
     const input = this.reaches(process) ? this.statement(process, next.type) : null
     if (input === null || !answers) {
       const waitMs = this.reaches(process) ? answerMs : reconnectMs
-      // The server may know only later that this connection is gone.
+      // The server may notice only later that this connection is gone.
       process.session = null
       this.feed(process, { type: "Disconnected" }, waitMs)
     } else this.feed(process, input, 0)
@@ -155,7 +155,7 @@ class World {
     }
   }
 
-  /** Lets so much time pass; those whose act is due do it, in any order. */
+  /** Lets this time pass; processes do the acts that are due, in any order. */
   run(ms: number, random: () => number = () => 0, answers: () => boolean = () => true): void {
     for (const end = this.now + ms; this.now < end;) {
       this.now += 50
@@ -170,7 +170,7 @@ class World {
 
 const isHealthy = (world: World, process: Process) => world.owners().includes(process)
 
-/** How long a standby that reaches the database takes at most, when an owner has died. */
+/** The longest time until a standby that reaches the database has taken over from a dead owner. */
 const takeoverMs = OwnerMachine.silentMs + 3 * OwnerMachine.pollMs + 500
 
 describe("The owner and those that stand by, src/README.md#two-processes", () => {
@@ -235,7 +235,7 @@ describe("The owner and those that stand by, src/README.md#two-processes", () =>
       world.now += 50
       if (standby.dueAt <= world.now) world.act(standby)
     }
-    // It hears that its connection broke, then it speaks.
+    // The owner notices that its connection broke, and then writes a heartbeat.
     world.act(owner)
     world.act(owner)
     world.act(standby)
@@ -255,7 +255,7 @@ describe("The owner and those that stand by, src/README.md#two-processes", () =>
     world.restartDatabase()
     world.run(60_000)
     world.isUp = true
-    // The standby is back first.
+    // The standby connects first.
     owner.dueAt = world.now + 10_000
     world.run(60_000)
     expect(isHealthy(world, owner)).toBe(true)

@@ -36,7 +36,7 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
           INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
           VALUES ('left', 'call', gen_random_uuid(), 0, 1, false, 1, '{}', to_timestamp(${diedAt / 1000}::float8))`
         const start = Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {}, heartbeatMs }))
-        // A start that dies before it has recovered anything.
+        // This start dies before it has recovered anything.
         yield* Effect.scoped(Effect.andThen(start, Effect.sleep("100 millis")))
         const journal = yield* Effect.provide(Journal, yield* start)
         expect(journal.lastHeartbeatAt(0)).toBe(diedAt)
@@ -48,7 +48,7 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
     it.effect("the time of a partition goes on from process to process", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        // Nothing waits to be rebuilt.
+        // No entity waits to be rebuilt.
         yield* sql`DELETE FROM entity`
         const life = Effect.gen(function* () {
           const journal = yield* Effect.provide(
@@ -66,7 +66,8 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
         expect(second.born).toBeLessThan(first.died + 10_000)
         expect(second.alive).toBeLessThan(first.died + 100)
         expect(second.alive).toBeGreaterThanOrEqual(first.born)
-        // The database's clock was set back by an hour while nobody lived: the partition's does not run back.
+        // The database's clock was set back by an hour while no process held the partition, whose time does not run
+        // back.
         yield* sql`UPDATE journal_owner SET heartbeat_at = heartbeat_at + interval '1 hour'`
         const third = yield* life
         expect(third.born).toBeGreaterThanOrEqual(third.alive)

@@ -13,7 +13,7 @@ import { WriteFence } from "../../../../src/runtime/store/owner/WriteFence.ts"
 import * as TcpProxy from "../../../support/TcpProxy.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
-/** A process whose connections go through a network that fails, and a client of its own to look at the database. */
+/** A process whose connections use a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.fnUntraced(function* (options: { readonly maxConnections?: number } = {}) {
   const url = new URL(Redacted.value(yield* TestDatabase.empty))
   const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
@@ -55,7 +55,7 @@ const ping = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
 const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : new Error("it succeeded")
 
-/** They wait for the most part, each on a database of its own. */
+/** These tests mostly wait, each on a separate database. */
 const live = { timeout: 30_000, concurrent: true }
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
@@ -88,7 +88,7 @@ describe("A session of the database, src/README.md#one-writer", () => {
         const error = errorOf(yield* Effect.exit(Effect.provideService(run(ping), StatementLimit, 300)))
         expect(error instanceof SqlError && Outage.is(error) && Unanswered.of(error)?.wasSent).toBe(true)
         proxy.restore()
-        // The connection that was given up is drained for at most 5 s; then another one takes its place.
+        // The abandoned connection is drained for at most 5 s; then another one takes its place.
         const again = yield* Effect.exit(run(ping).pipe(Effect.retry({ times: 20 })))
         expect(Exit.isSuccess(again)).toBe(true)
       }).pipe(Effect.scoped, quiet),
@@ -156,7 +156,7 @@ describe("A session of the database, src/README.md#one-writer", () => {
           const error = errorOf(yield* Effect.exit(Effect.provideService(run(write("2")), StatementLimit, 400)))
           expect(error instanceof SqlError && Outage.is(error)).toBe(true)
           expect(proxy.losses()).toBe(1)
-          // Nobody holds a lock of it any more.
+          // No session holds a lock of the table any more.
           yield* look(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`TRUNCATE rate`))
           yield* Effect.sleep("200 millis")
           expect(yield* look(written)).toStrictEqual([])

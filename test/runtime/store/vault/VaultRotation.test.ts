@@ -19,7 +19,7 @@ const database = Layer.unwrap(Effect.map(TestDatabase.empty, (url) => PgClient.l
 const secretOf = (byte: number) => Redacted.make(Buffer.alloc(32, byte).toString("hex"))
 const inFile = { secretKey: null, previousKeys: [] }
 
-/** A start with these keys, up to where the service would serve. */
+/** Does a start with these keys, up to the point where the service would serve. */
 const started = <A, E, R>(
   config: Parameters<typeof VaultKey.load>[0],
   dataDir: string,
@@ -38,7 +38,7 @@ const addTenant = (sealed: string) =>
       VALUES (gen_random_uuid(), 'T', gen_random_uuid()::text, 'active', ${sealed}, now(), now())`
   )
 
-/** More than a page, and the other columns. */
+/** The number of tenants with a secret, more than a page. */
 const rows = 520
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -52,7 +52,7 @@ const fill = Effect.gen(function* () {
     SELECT 'svc_route_1', id, 'Trunk', false, 'active', 'sip', ${vault.seal("password")}, now() FROM tenant LIMIT 1`
 })
 
-/** Every secret, opened, sorted. */
+/** Every secret in clear, sorted. */
 const secrets = Effect.gen(function* () {
   const vault = yield* Vault
   const found: Array<string> = []
@@ -118,7 +118,7 @@ layer(NodeEntropy.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         const sql = yield* SqlClient.SqlClient
         yield* Migrations.run
         yield* started(inFile, dataDir, fill)
-        // The second column waits for this lock, and there the process dies.
+        // The second column waits for this lock, where the process dies.
         const died = yield* Deferred.make<void>()
         const lock = yield* Effect.forkChild(
           sql.withTransaction(Effect.andThen(sql`SELECT FROM webhook_subscription FOR UPDATE`, Deferred.await(died)))
