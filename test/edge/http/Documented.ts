@@ -1,4 +1,4 @@
-/** Whether an answer is one that the published document lists: asked of every answer that a test of the API receives. */
+/** Checks that the published document lists an answer. Every answer that a test of the API receives is checked. */
 import { Result, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../../src/edge/http/Api.ts"
@@ -26,7 +26,7 @@ const templates = Object.keys(document.paths).map((path) => ({
   parameters: path.split("{").length - 1
 }))
 
-/** Static paths before parameters, as the service routes. */
+/** Static paths precede parameters, as in the service's routing. */
 const templateOf = (path: string): string | null => {
   const segments = path.replace(/\/$/, "").split("/")
   const matching = templates.filter(
@@ -58,7 +58,7 @@ const codeIn = (text: string): unknown => {
   }
 }
 
-/** What is wrong with the answer; null when the document has it. */
+/** The fault of the answer; null when the document lists it. */
 export const fault = (method: string, target: string, { headers, status, text }: Answered): string | null => {
   const path = normalize(target).replace(/\?.*$/s, "")
   if (!path.startsWith("/v1/")) return null

@@ -14,7 +14,7 @@ const world = new TestServer.World()
 const ask = (method: string, path: string, asked?: TestServer.Asked) =>
   Effect.flatMap(Listening, ({ port }) => Effect.promise(() => TestServer.send(port, method, path, asked)))
 
-/** The lines of `/metrics` that begin so. */
+/** The lines of `/metrics` with this beginning. */
 const lines = (begin: string) =>
   Effect.map(PrometheusMetrics.format(), (text) => text.split("\n").filter((line) => line.startsWith(begin)))
 

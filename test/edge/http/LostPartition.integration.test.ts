@@ -9,7 +9,7 @@ type Engine = Effect.Success<ReturnType<typeof SimulatedService.start>>
 
 const neverAnswers = "+12025550102"
 
-/** A tenant that lives in the partition, with a number and a call that rings. */
+/** A tenant in the partition, with a number and a ringing call. */
 const tenant = Effect.fnUntraced(function* (engine: Engine, partition: number, number: string) {
   const { ask, port } = engine
   const sql = yield* SqlClient.SqlClient
@@ -20,14 +20,14 @@ const tenant = Effect.fnUntraced(function* (engine: Engine, partition: number, n
   const { api_key_plaintext: key } = signedUp.json as { readonly api_key_plaintext: string }
   const order = { phone_numbers: [number], country_code: "US", number_type: "local" }
   expect((yield* ask(key, "POST", "/v1/numbers/order", order)).status).toBe(201)
-  // Orders are finished by a job, and jobs are run in one partition only.
+  // Orders are finished by a job, and jobs run in only one partition.
   yield* sql`UPDATE phone_number SET status = 'active' WHERE phone_number = ${number}`
   const place = (at: Engine) => at.ask(key, "POST", "/v1/calls", { from: number, to: neverAnswers })
   const placed = yield* place(engine)
   expect(placed.status, placed.text).toBe(201)
   const { id } = placed.json as { readonly id: string }
   const find = (at: Engine) => Effect.map(at.ask(key, "GET", `/v1/calls/${id}`), ({ json }) => json as Call)
-  // From here on nothing happens by itself.
+  // After this, nothing happens by itself.
   while ((yield* find(engine)).status !== "ringing") yield* Effect.sleep("10 millis")
   return {
     place: (at: Engine) => Effect.map(place(at), ({ status }) => status),
@@ -59,7 +59,7 @@ describe("A service that loses one of its partitions to another process", () => 
 
         const second = yield* SimulatedService.start("second", [1])
         expect(yield* goes.find(second)).toMatchObject({ status: "failed", end_reason: "carrier_error" })
-        // The first hears of it by what it tries to write: here a hangup, which must not be told that it was done.
+        // The first process learns of it by its next write, here a hangup, which must not be reported as done.
         const refused = yield* goes.hangUp(first)
         expect(unavailable(refused), refused.text).toBe(true)
         expect(yield* first.liveCalls).toBe(1)
@@ -73,7 +73,7 @@ describe("A service that loses one of its partitions to another process", () => 
           const answer = yield* goes.asks(first, method, path, body)
           expect(unavailable(answer), `${method} ${path}: ${answer.status} ${answer.text}`).toBe(true)
         }
-        // What is only read is read from the rows.
+        // A mere read comes from the rows.
         expect(yield* goes.find(first)).toMatchObject({ status: "failed", end_reason: "carrier_error" })
         expect(yield* goes.place(second)).toBe(201)
 

@@ -38,7 +38,7 @@ const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
 
 const media = (part: unknown): Json => at(part, "content", "application/json") as Json
 
-/** A file, of which no example could be shown. */
+/** A file cannot have an example. */
 const isFile = (response: unknown): boolean => {
   const [type = "", ...more] = Object.keys(at(response, "content") as Json)
   return more.length === 0 && ["text/csv", "application/octet-stream", "application/pdf"].includes(type)
@@ -49,11 +49,11 @@ const isUnder =
   (field: Json) =>
     keywords.some((keyword) => keyword in field)
 const shows = isUnder("examples", "const", "enum", "default", "$ref", "properties", "items")
-/** Its own, or that of one of its forms. */
+/** The field has an example, or one of its forms does. */
 const hasExample = (field: Json): boolean =>
   shows(field) || ((field["anyOf"] as ReadonlyArray<Json> | undefined) ?? []).some(hasExample)
 
-/** Every property of a schema, with its path; what `$ref` names is looked at where it stands. */
+/** Yields every property of a schema, with its path. The target of a `$ref` is visited where it is defined. */
 function* fieldsOf(schema: unknown, path: string): Generator<readonly [path: string, field: Json]> {
   if (!isJson(schema)) return
   for (const [name, field] of Object.entries(isJson(schema["properties"]) ? schema["properties"] : {})) {

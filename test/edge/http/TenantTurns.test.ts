@@ -14,7 +14,7 @@ import * as TestServer from "./TestServer.ts"
 const world = new TestServer.World()
 const good = JSON.stringify({ from: "+12025550150", to: "+12025550100" })
 
-/** Who reached the door, in order. */
+/** The tenants that reached the door, in order. */
 const reached = () =>
   world.reached.map(({ args }) =>
     (args[0] as { readonly tenantId: string }).tenantId === TestServer.tenantA ? "loud" : "quiet"
@@ -25,7 +25,7 @@ const place = (key: string) =>
     Effect.promise(() => TestServer.send(port, "POST", "/v1/calls", { key, body: good }))
   )
 
-/** A placement whose client hangs up when it is told to. */
+/** A placement whose client can be disconnected by the test. */
 const placeAndGo = Effect.map(Listening, ({ port }) => {
   const headers = {
     authorization: "Bearer svc_live_a",
@@ -43,7 +43,7 @@ const until = (condition: () => boolean) =>
     while (!condition()) yield* Effect.sleep(5)
   })
 
-/** Requests that the service serves at once. */
+/** The requests that the service serves at once. */
 const places = 8
 const turns = FairPlaces.make({ places, room: 1_000 })
 
@@ -115,7 +115,7 @@ layer(TestServer.layer(world), { excludeTestServices: true })("Requests of tenan
 const bodies = FairPlaces.make({ places: 2, room: 8 })
 const onlyBody = FairPlaces.make({ places: 1, room: 8 })
 
-/** Unpacks nothing, and dies of a body that says so. */
+/** Unpacks nothing, and dies of a body that asks for it. */
 const dies = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
@@ -130,7 +130,7 @@ const documents = `/v1/porting/orders/${Id.derive("order", "port")}/documents`
 const document = (bytes: number) =>
   JSON.stringify({ document_type: "loa", filename: "loa.pdf", content_base64: "A".repeat(bytes) })
 
-/** A document whose last byte is sent when it is told to. */
+/** A document whose last byte is sent on the test's command. */
 const slowly = (port: number, body: string) => {
   const headers = {
     authorization: "Bearer svc_live_a",
@@ -234,7 +234,7 @@ layer(TestServer.layer(world, { limits: { lingerMs: 20_000 } }), { excludeTestSe
   }
 )
 
-/** What such a client reads in the end. */
+/** The bytes that such a client reads in the end. */
 const unread = async (port: number, body: string, path = documents): Promise<string> => {
   const socket = connect(port, "127.0.0.1").pause()
   const headers = `Host: a\r\nAuthorization: Bearer svc_live_a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
@@ -247,13 +247,13 @@ const unread = async (port: number, body: string, path = documents): Promise<str
   return first.toString()
 }
 
-/** What is answered to a document without a length before it. */
+/** The answer to a document without a declared length. */
 const inChunks = (port: number, body: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: "Bearer svc_live_a", "content-type": "application/json" }
     const outgoing = request({ host: "127.0.0.1", port, method: "POST", path: documents, agent: false, headers })
     outgoing.on("response", (response) => text(response).then(resolve, reject))
-    // The service may close before it has all.
+    // The service may close before it has everything.
     outgoing.on("error", () => undefined)
     for (let at = 0; at < body.length; at += 1_048_576) outgoing.write(body.slice(at, at + 1_048_576))
     outgoing.end()

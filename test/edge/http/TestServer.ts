@@ -73,11 +73,11 @@ export const call = (id: Id.CallId): Call => ({
 
 export class World {
   readonly receipts: Array<Receipt> = []
-  /** Arguments of every `place`, `act` and `list` that reached the door. */
+  /** The arguments of every `place`, `act` and `list` that reached the door. */
   readonly reached: Array<{ readonly door: string; readonly args: ReadonlyArray<unknown> }> = []
   readonly suspended = new Set<string>()
   readonly closed = new Set<string>()
-  /** What the next place or act does instead. */
+  /** Replaces the next place or act. */
   next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
   readonly storage = MemoryStorage.make()
@@ -206,7 +206,7 @@ const fakeWebhooks = (world: World) => {
             : { count: 0, results: [], next: null }
         ),
       find: found,
-      // Not of the tenants' API.
+      // These are not part of the tenants' API.
       wants: () => Effect.die("nobody asks"),
       enable: () => Effect.die("nobody asks"),
       disable: () => Effect.die("nobody asks"),
@@ -347,14 +347,14 @@ export interface Answer {
 }
 
 export interface Asked {
-  /** What a door says here no door says: the document need not have it. */
+  /** A fake door gives an answer that no real door gives, so the document need not list it. */
   readonly undocumented?: boolean
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
-/** One request on a connection of its own; the path goes out as it stands. A string body goes out as it stands. */
+/** Sends one request on a separate connection. The path and a string body are sent unchanged. */
 export const send = (port: number, method: string, path: string, asked: Asked = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const body =
@@ -385,7 +385,7 @@ export const send = (port: number, method: string, path: string, asked: Asked = 
           try {
             json = JSON.parse(text)
           } catch {
-            // an HTML page, or nothing
+            // An HTML page, or nothing.
           }
           const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json }
           const undocumented = Documented.fault(method, path, answer)
@@ -395,11 +395,11 @@ export const send = (port: number, method: string, path: string, asked: Asked = 
       }
     )
     outgoing.on("error", reject)
-    // As bytes: with text, node would write the headers in its encoding too.
+    // The body is sent as bytes, because with text Node would write the headers in its encoding too.
     outgoing.end(body === undefined ? undefined : Buffer.from(body))
   })
 
-/** Bytes out, everything that comes back until the server closes. */
+/** Sends bytes, and returns everything that comes back until the server closes. */
 export const raw = (port: number, bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes))

@@ -7,7 +7,7 @@ const fault = (text: string, bounds?: JsonShape.Bounds) => JsonShape.fault(Buffe
 const depthOf = (value: Schema.Json): number =>
   typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
 
-/** As it is counted: one for each bracket and each comma. */
+/** Counts values as the service does: one for each bracket and each comma. */
 const valuesOf = (value: Schema.Json): number => {
   if (typeof value !== "object" || value === null) return 0
   const inner: ReadonlyArray<Schema.Json> = Object.values(value)

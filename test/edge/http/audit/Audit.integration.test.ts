@@ -139,7 +139,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/au
       expect(yield* ids("?resource_id=t4")).toEqual(["t4"])
       expect(yield* ids("?action=thing.removed")).toEqual(["t3"])
       expect(yield* ids("?actor_id=even")).toEqual(["t6", "t4", "t2"])
-      // The moments themselves are left out.
+      // The bounds are exclusive.
       expect(yield* ids("?created_after=2020-01-02T00:00:00Z&created_before=2020-01-05T00:00:00Z")).toEqual([
         "t4",
         "t3"

@@ -10,8 +10,8 @@ import * as Service from "../../../support/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
 /**
- * Every endpoint that writes leaves a line in the audit log, with who did it, or says here why it has none. A new endpoint
- * is missing in one of the two tables, and this test fails.
+ * Every writing endpoint leaves a line in the audit log with its actor, or is listed here with the reason why not. A
+ * new endpoint is missing in both tables, so this test fails.
  */
 class Running extends Context.Service<Running, Effect.Success<ReturnType<typeof Service.start>>>()("test/Running") {}
 
@@ -20,7 +20,7 @@ const running = Layer.effect(Running, Effect.orDie(Service.start("audit walk")))
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** Whole families, and why. */
+/** Whole families, with their reasons. */
 const families: ReadonlyArray<readonly [names: RegExp, why: string]> = [
   [
     /^POST \/v1\/calls\/:[a-z]+\/actions\/(?!hangup$)/i,
@@ -45,13 +45,13 @@ const withoutLine: Readonly<Record<string, string>> = {
 const isWithoutLine = (name: string) => withoutLine[name] !== undefined || families.some(([names]) => names.test(name))
 
 interface Step {
-  /** The endpoint, as it is declared. */
+  /** The endpoint's declared name. */
   readonly name: string
-  /** What stands for its `:id`, by an earlier step's name. */
+  /** The earlier step whose result replaces `:id`. */
   readonly of?: string
   readonly body?: unknown
   readonly action: string
-  /** Absent: the key. */
+  /** Absent for the key. */
   readonly actor?: string
 }
 

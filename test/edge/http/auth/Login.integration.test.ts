@@ -157,7 +157,7 @@ describe("password reset (guide/authentication.md#password-reset)", () => {
         yield* Wire.ask("PATCH", `/v1/team/members/${disabled.id}`, { key: owner.key, body: { status: "disabled" } })
         yield* Features.lettersSent
         Features.mails.length = 0
-        // U+212A lower-cases to k: it finds the member, and the letter goes where the member's mail goes.
+        // U+212A lower-cases to k, so it finds the member, and the letter goes to the member's stored address.
         const alike = owner.email.replace("k", "\u212a")
         const answers = yield* Effect.forEach([owner.email, "nobody@example.com", disabled.email, alike], reset)
         for (const answer of answers) expect([answer.status, answer.text]).toEqual([202, "{}"])

@@ -35,7 +35,7 @@ interface Page {
 
 const seller = { name: "Łódź Telekom", address: ["ul. Piotrkowska 1", "Łódź"], taxId: "PL123", email: null }
 
-/** Moves a tenant's entries into the past: each is booked in the month of its description, or in the one given. */
+/** Moves a tenant's entries into the past, each to the month of its description, or to the one given. */
 const book = (
   tenantId: TenantId,
   entries: ReadonlyArray<readonly [at: string, type: string, cents: number, what?: string]>
@@ -154,7 +154,7 @@ describe("invoices (guide/money.md#invoices)", () => {
         yield* invoices.setSeller(seller)
         const [broken, other] = [yield* oldTenant, yield* oldTenant]
         yield* sql`UPDATE ledger SET created_at = '2025-12-05T00:00:00Z' WHERE tenant_id = ${broken.id}`
-        // Its December has an invoice of which its ledger knows nothing.
+        // Its December has an invoice that covers none of its ledger.
         yield* sql`
           INSERT INTO invoice (id, tenant_id, number, status, period, period_start, period_end, through_ordinal, total_cents,
             amount_due_cents, document, issued_at)

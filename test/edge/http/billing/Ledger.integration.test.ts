@@ -23,11 +23,11 @@ interface Page {
   readonly results: ReadonlyArray<Entry>
 }
 
-/** So many entries of one cent, a second apart, the oldest first; every seventh of another type. */
+/** Inserts this many entries of one cent, a second apart, the oldest first. Every seventh has another type. */
 const fill = (tenantId: TenantId, entries: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // In portions, each within the time of a statement.
+    // Portions keep each statement within its time limit.
     for (let from = 1; from <= entries; from += 100_000)
       yield* sql`
       INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, created_at)
@@ -140,7 +140,7 @@ describe("balance and ledger over HTTP (guide/money.md#the-ledger)", () => {
             200,
             "entry 200000"
           ])
-          // Nothing in the rows that one answer looks at: it goes on behind them.
+          // The rows that one answer looks at contain none, so the list continues after them.
           const rare = yield* read<Page>(key, "/v1/billing/ledger?type=refund")
           expect([rare.results.length, rare.next === null]).toEqual([0, false])
           const behind = yield* read<Page>(key, String(first.next).replace("https://api.example.com", ""))

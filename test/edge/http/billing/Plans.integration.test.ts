@@ -40,7 +40,7 @@ const current = (key: string) => read<Subscription>(key, path)
 const balanceOf = (key: string) =>
   Effect.map(read<{ readonly balance_cents: number }>(key, "/v1/billing/balance"), ({ balance_cents }) => balance_cents)
 
-/** The period ended so many days ago, and what is due is due. */
+/** Ends the period this many days ago, and makes its fee due. */
 const ended = (tenantId: TenantId, days: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -257,7 +257,7 @@ describe("plans (guide/money.md#plans)", () => {
         })
         yield* Effect.all([plans.cover, plans.cover], { concurrency: "unbounded" })
         expect((yield* current(tenant.plaintext)).used).toEqual({ billed_minutes: 7 })
-        // 13 calls of 2 cents, 7 of them back.
+        // 13 calls cost 2 cents each, and 7 of them come back.
         expect(yield* balanceOf(tenant.plaintext)).toBe(500 - 13 * 2 + 7 * 2)
         const back = yield* sql`SELECT 1 FROM ledger WHERE tenant_id = ${tenant.id} AND cause LIKE 'included:%'`
         expect(back).toHaveLength(7)

@@ -22,7 +22,7 @@ interface Proof {
 
 const dayMs = 86_400_000
 
-/** A round of the sealer, so many days from now. */
+/** Runs a round of the sealer this many days from now. */
 const sealAt = Effect.fnUntraced(function* (days: number) {
   const clock = yield* Clock.Clock
   const moved = Object.assign(Object.create(clock) as Clock.Clock, {
@@ -32,11 +32,11 @@ const sealAt = Effect.fnUntraced(function* (days: number) {
   yield* Effect.provideService((yield* Proofs).seal, Clock.Clock, moved)
 })
 
-/** The rounds of these tests are those of long ago, each of another day. */
+/** The rounds of these tests lie far in the past, each on another day. */
 let days = -1_000
 const anotherDay = Effect.suspend(() => sealAt(++days))
 
-/** As the guide tells it, without anything of the service: over the CSV file, whose cells JSON takes as they are. */
+/** Follows the guide without any code of the service, over the CSV file, whose cells are valid JSON values. */
 const chainOf = (tenantId: string, file: string, entries: number): string => {
   const [, ...records] = Result.getOrThrow(Csv.parse(file)).map(({ cells }) => cells)
   let link = createHash("sha256").update(tenantId).digest("hex")
@@ -88,7 +88,7 @@ describe("the proof (guide/money.md#proof)", () => {
           ask("POST", "/v1/billing/topup", { key, body: { amount_cents: cents, payment_method_id: card } })
         const visa = yield* save("pm_card_visa")
         expect((yield* topUp(visa, 3_000)).status).toBe(201)
-        // Its holder has yet to confirm it.
+        // The cardholder still has to confirm it.
         expect((yield* topUp(yield* save("pm_card_authenticationRequired"), 1_500)).json).toMatchObject({
           status: "pending"
         })
@@ -249,7 +249,8 @@ describe("the proof (guide/money.md#proof)", () => {
         "root_differs",
         [
           "DELETE FROM ledger_seal_root WHERE day = (SELECT max(day) FROM ledger_seal_root)",
-          // By way of days that nobody has: a day is unique at each row that a statement writes, not only at its end.
+          // The days move in two steps over unused days, because uniqueness is checked for each row and not only at the
+          // end.
           ...["ledger_seal", "ledger_seal_root"].flatMap((table) => [
             `UPDATE ${table} SET day = day - 10000`,
             `UPDATE ${table} SET day = day + 9999`
@@ -286,7 +287,7 @@ describe("the proof (guide/money.md#proof)", () => {
           const later = Features.newTenant()
           return yield* Effect.fail([yield* codes(id), yield* codes((yield* later).id), yield* codes(other.id)])
         }).pipe(sql.withTransaction, Effect.flip)
-        // Another tenant of that day hears of it too: the root is theirs together. One without a seal does not.
+        // Another tenant of that day has the fault too, because they share the root. A tenant without a seal has none.
         expect(yield* undone).toEqual([["root_differs"], [], ["root_differs"]])
       })
     )
@@ -305,7 +306,7 @@ describe("the proof (guide/money.md#proof)", () => {
             FROM ledger_seal WHERE tenant_id = ${id} ORDER BY number`,
           (rows) => rows.map(({ day, rated }) => [day, rated])
         )
-        /** A call that began so many days from now, and its debit. */
+        /** A call that began this many days from now, and its debit. */
         const callAt = (days: number, debited: number | null = 2) =>
           Effect.gen(function* () {
             const callId = yield* call(id, `day ${days}`, 2, debited)
@@ -314,7 +315,7 @@ describe("the proof (guide/money.md#proof)", () => {
         yield* callAt(-2)
         yield* sealAt(base)
         yield* callAt(0.1)
-        // Nine days ahead; then as it was, and on from there.
+        // The clock is nine days ahead; then it is set back, and continues from there.
         yield* callAt(7)
         yield* sealAt(base + 9)
         yield* callAt(0.2, null)
@@ -326,7 +327,7 @@ describe("the proof (guide/money.md#proof)", () => {
         expect(yield* sealed).toEqual([
           [0, 1],
           [9, 3],
-          // A day that has been sealed is not sealed again.
+          // A sealed day is not sealed again.
           [1, 1],
           [2, 4],
           [3, 5]

@@ -25,7 +25,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/ca
         }))
       const id = yield* a.place("+12025550101", { customer_reference: '=HYPERLINK("https://example.com")' })
       yield* a.until(id, ({ status }) => status === "failed" || status === "ended")
-      // More than one portion, some in the same moment.
+      // There is more than one portion, and some calls share a moment.
       yield* sql`
         INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, duration_seconds,
           customer_reference, cost_cents, rating_status)

@@ -47,7 +47,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The audit 
       )
       expect((yield* room.post("/actions/end/")).status).toBe(200)
 
-      // The newest is first.
+      // The newest comes first.
       expect(yield* linesOf(room.id)).toStrictEqual([
         ["conference.status_changed", "Default", "status in_progress completed"],
         ["conference.updated", "Default", "beep_enabled never always", "max_participants 10 7"],

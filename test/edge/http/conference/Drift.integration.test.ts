@@ -8,10 +8,10 @@ import * as TestDatabase from "../../../support/TestDatabase.ts"
 import * as TestServer from "../TestServer.ts"
 import * as Room from "./RoomOfService.ts"
 
-/** Whether the switch answers when it is asked who is in its rooms. */
+/** Whether the switch answers when it is asked for the participants of its rooms. */
 let isThere = true
 
-/** What the switch has, behind the back of its rooms. */
+/** The participants that the switch has, without the knowledge of its rooms. */
 let switched: (members: ReadonlyArray<MemberFacts>) => ReadonlyArray<MemberFacts> = (members) => members
 
 const drifting = (rooms: Rooms): Rooms => ({
@@ -90,7 +90,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The switch
       expect((json as { readonly results: ReadonlyArray<Row> }).results).toMatchObject([
         { member_id: null, drift: true, call_id: stranger.call, leg_id: stranger.leg, muted: true }
       ])
-      // Never an id of the switch: its member's, which the room does not know.
+      // An id of the switch is never shown: here that of a member whom the room does not know.
       expect(JSON.stringify(json)).not.toContain(Id.derive("stranger", "member"))
       const before = yield* room.events
       yield* Effect.sleep("500 millis")
@@ -115,7 +115,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("The switch
       isThere = false
       const answer = yield* room.get("/participants/upstream/")
       expect([answer.status, TestServer.codeOf(answer)]).toEqual([502, "upstream_error"])
-      // What is wrong with the question comes first.
+      // A fault of the request takes precedence.
       expect((yield* room.get("/participants/upstream/?page_size=101")).status).toBe(400)
       expect((yield* room.get("/participants/list/")).status).toBe(200)
       expect((yield* room.find).participants.length).toBe(2)

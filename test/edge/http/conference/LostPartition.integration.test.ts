@@ -9,7 +9,7 @@ import * as Room from "./RoomOfService.ts"
 
 type Engine = Effect.Success<ReturnType<typeof Service.start>>
 
-/** A tenant that lives in the partition, with a room of three and one who rings. */
+/** A tenant in the partition, with a room of three and one ringing participant. */
 const meeting = Effect.fnUntraced(function* (engine: Engine, partition: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`ALTER TABLE tenant ALTER COLUMN partition SET DEFAULT ${partition}`)
@@ -35,7 +35,7 @@ const until = Effect.fnUntraced(function* (reached: Effect.Effect<boolean>) {
   return yield* Effect.die(new Error("it never came to be"))
 })
 
-/** What was told of an entity, in its order; the numbers have no gap, and none comes twice. */
+/** The events of an entity in order. Their numbers have no gap and no repetition. */
 const told = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly type: string; readonly sequence: number; readonly member: string | null }>`
@@ -73,7 +73,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(Layer.succeed(References.Minimu
         expect(end.left).toEqual(end.joined)
         expect(end.types.filter((type) => type === "conference.ended")).toHaveLength(1)
 
-        // The first has heard of it, or hears of it now by what it tries to write: it never says that it was done.
+        // The first process knows of it, or learns of it by this write; it never reports the write as done.
         const refused = yield* goes.at(first, "POST", "/actions/end/", {})
         expect(unavailable(refused) || TestServer.codeOf(refused) === "conference_already_ended", refused.text).toBe(
           true
@@ -86,7 +86,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(Layer.succeed(References.Minimu
           expect((yield* told(callId)).types.filter((type) => type === "call.ended")).toHaveLength(1)
         }
 
-        // Whom the first still has on its own phones is nobody's any more: nothing that they do is told.
+        // The phones that are still connected to the first process belong to no call any more, and cause no events.
         expect((yield* stays.room.post("/actions/end/")).status).toBe(200)
         yield* stays.room.until(({ status }) => status === "completed")
         for (const callId of stays.calls)

@@ -27,7 +27,7 @@ type Tenant = Effect.Success<ReturnType<typeof Service.tenant>>
 
 let rooms = 0
 
-/** A room with its host and so many others, all of them in it. */
+/** A room with its host and this many others, all of them in it. */
 export const hosted = Effect.fnUntraced(function* (
   { ask }: Running,
   tenant: Tenant,
@@ -77,7 +77,7 @@ export const hosted = Effect.fnUntraced(function* (
     post,
     find,
     until,
-    /** What its webhooks are to say, in their order. */
+    /** The events for its webhooks, in order. */
     events: Effect.map(
       Effect.orDie(sql<{ readonly type: string }>`
         SELECT type FROM event WHERE entity_id = ${id} ORDER BY sequence`),

@@ -57,7 +57,7 @@ const guarded = (
 interface Client {
   readonly socket: Socket
   readonly closed: Effect.Effect<string>
-  /** Completes when what came so far satisfies the pattern. */
+  /** Completes when the bytes received so far match the pattern. */
   readonly heard: (pattern: RegExp) => Effect.Effect<void>
 }
 
@@ -96,10 +96,10 @@ const answered = (port: number, from?: string) =>
     return (yield* closed).startsWith("HTTP/1.1 200")
   })
 
-/** Never answers. */
+/** Never answers a request. */
 const silence: Serve = () => {}
 
-/** So many connections, each asking for something; of one address after the other. */
+/** Opens this many connections, each with a request, from one address after the other. */
 const asking = (port: number, count: number, from: (n: number) => string = () => "127.0.0.1") =>
   Effect.gen(function* () {
     const made: Array<Client> = []
@@ -193,7 +193,7 @@ describe("A full server", () => {
       for (let n = 0; n < 20; n++) kept.push(yield* client(port, { from: `127.0.1.${n + 1}` }))
       for (let n = 0; n < 5; n++) expect(yield* answered(port, "127.0.0.2")).toBe(true)
       yield* kept[0]?.closed ?? Effect.void
-      // Each that came gave its own place back.
+      // Each new connection gave its own place back.
       expect(cut).toEqual(["replaced"])
     }).pipe(Effect.scoped)
   )
@@ -240,7 +240,7 @@ describe("Connections at work", () => {
         answers[n]?.()
       }
       yield* Effect.forEach(kept, ({ heard }) => heard(/hello/))
-      // They rest, and may ask again.
+      // They rest, and may send further requests.
       kept[0]?.socket.write(get)
       while (answers.length < 21) yield* Effect.sleep(1)
       answers[20]?.()
@@ -409,7 +409,7 @@ describe("Requests on one connection", () => {
       while (open() > 0) yield* Effect.sleep(5)
       ends.shift()?.()
       yield* Effect.sleep(50)
-      // Not even the first, which came with them.
+      // Not even the first request has begun, because it came with the others.
       expect(begun).toEqual([])
       expect(cut).toEqual(["pipelined"])
     }).pipe(Effect.scoped)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as ConnectionTurns from "../../../../src/edge/http/connection/ConnectionTurns.ts"
 
-/** An event loop whose turns pass when they are told to. */
+/** An event loop whose turns pass on the test's command. */
 const loop = () => {
   let next: Array<() => void> = []
   return {
@@ -49,7 +49,7 @@ describe("Connections that are worked for", () => {
     expect(loud.map((turn) => turn.hasPlace()).lastIndexOf(true)).toBe(4)
     turns.take("quiet", "connection", () => begun.push("quiet"))
     expect(begun.at(-1)).toBe("quiet")
-    // One that waits, twice; then one that has a place.
+    // A waiting one leaves, twice; then one that has a place.
     for (const n of [5, 5, 0]) loud[n]?.leave()
     while (pass());
     expect(begun.slice(6)).toEqual([])

@@ -239,7 +239,7 @@ describe("top-ups (guide/money.md#top-ups)", () => {
         expect((yield* auditOf(id)).filter((action) => action === "topup.failed")).toHaveLength(1)
         const tries = yield* Effect.forEach(Array.from({ length: 8 }), () => topUp(key, { amount_cents: 1_000 }))
         expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([402]))
-        // The ninth of a day does not reach the processor.
+        // The ninth attempt of a day does not reach the processor.
         const sql = yield* SqlClient.SqlClient
         const [row] = yield* sql<{ readonly count: number }>`
           SELECT count(*)::int AS count FROM payment_attempt WHERE tenant_id = ${id}`
@@ -291,7 +291,7 @@ describe("top-ups (guide/money.md#top-ups)", () => {
         yield* save(key, "pm_card_chargeCustomerFail")
         expect((yield* topUp(key, { amount_cents: 1_000 })).status).toBe(402)
         expect(yield* tried(id)).toBe(8)
-        // To a processor a card that is saved anew may be another one.
+        // A card that is saved again may be another one to a processor.
         for (let cards = 1; cards <= 3; cards++) {
           yield* sql`UPDATE payment_attempt SET card_id = 'pm_' || ordinal WHERE tenant_id = ${id}`
           yield* topUp(key, { amount_cents: 1_000 })
@@ -337,7 +337,7 @@ describe("top-ups (guide/money.md#top-ups)", () => {
 describe("auto-recharge (guide/money.md#auto-recharge)", () => {
   layer(served, { excludeTestServices: true })((it) => {
     const set = { enabled: true, auto_recharge_threshold_cents: 400, auto_recharge_amount_cents: 1_000 }
-    /** Until what goes on behind answers has come to this. */
+    /** Waits for work that continues after the answers. */
     const until = <A>(look: Effect.Effect<A>, wanted: (value: A) => boolean) =>
       look.pipe(
         Effect.tap(() => Effect.sleep("50 millis")),
@@ -483,7 +483,7 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
           yield* jobs.runNow(kind, kind)
           expect(yield* sql`SELECT FROM payment_attempt WHERE tenant_id = ${id}`).toHaveLength(8)
         }
-        // A day later it is tried again.
+        // A day later it is charged again.
         yield* sql`UPDATE payment_attempt SET created_at = created_at - interval '25 hours' WHERE tenant_id = ${id}`
         yield* jobs.runNow(kind, kind)
         yield* until(Effect.orDie(sql`SELECT FROM payment_attempt WHERE tenant_id = ${id}`), (rows) => rows.length > 8)

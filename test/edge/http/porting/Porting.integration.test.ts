@@ -24,7 +24,7 @@ const invoice = { document_type: "invoice", filename: "bill.png", content_base64
 const orders = "/v1/porting/orders"
 
 let used = 0
-/** One that no other test has. */
+/** A number that no other test has. */
 const fresh = () => `+1215555${String(2_000 + ++used)}`
 
 layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/porting (guide/porting.md)", (it) => {
@@ -196,7 +196,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
         phone_numbers: [{ status: "cancelled", activation_status: null }]
       })
       expect(yield* t.numbers).toMatchObject([{ phone_number: number, status: "failed" }])
-      // It can be tried again.
+      // The number can be submitted again.
       yield* t.submitted([number])
     })
   )
@@ -324,7 +324,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
         400,
         "invalid_target_url"
       ])
-      // Longer than any part, and the largest that there is.
+      // The document is longer than any part, and has the largest size allowed.
       const tail = Buffer.from("\nstartxref\n9\n%%EOF\n")
       const sized = (bytes: number) =>
         base64(Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(bytes - 9 - tail.length, 0x20), tail]))

@@ -164,7 +164,7 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
         const answer = yield* place("k".repeat(129))
         expect([answer.status, TestServer.codeOf(answer)]).toEqual([400, "idempotency_key_too_long"])
         expect((yield* place("k".repeat(128))).status).toBe(201)
-        // Node takes a header as Latin-1: these are the bytes of UTF-8.
+        // Node reads a header as Latin-1, so these are the bytes of UTF-8.
         const bytes = (text: string) => Buffer.from(text).toString("latin1")
         expect((yield* place(bytes("\u00fc".repeat(128)))).status).toBe(201)
         expect((yield* place(bytes("\u00fc".repeat(129)))).status).toBe(400)

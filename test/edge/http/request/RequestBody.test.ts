@@ -4,14 +4,14 @@ import { HttpServerRequest } from "effect/http"
 import { about, BodyLimit } from "../../../../src/edge/http/Endpoint.ts"
 import * as RequestBody from "../../../../src/edge/http/request/RequestBody.ts"
 
-/** The limit of an endpoint that says this, or nothing. */
+/** The limit of an endpoint that declares this one, or none. */
 const limit = (bodyBytes?: number) =>
   Context.get(about({ summary: "Upload", scope: null, ...(bodyBytes === undefined ? {} : { bodyBytes }) }), BodyLimit)
 
 const kib = 1024
 const text = (bytes: number) => `"${"a".repeat(bytes - 2)}"`
 
-/** What becomes of a body of so many bytes, with its length said before it or not. */
+/** The outcome of a body of this many bytes, with or without a declared length. */
 const read = (bytes: number, allowed: number, isSaid: boolean) => {
   const body = isSaid ? text(bytes) : new Blob([text(bytes)]).stream()
   const headers = isSaid ? { "content-length": String(bytes) } : {}

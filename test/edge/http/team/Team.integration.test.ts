@@ -93,7 +93,7 @@ describe("invitations (guide/team.md#invitations)", () => {
         expect((yield* accept(expired)).status).toBe(400)
         const after = (yield* Wire.ask("GET", "/v1/team/invitations", { key: owner.key })).json as Listed
         expect(after.results.map(({ status }) => status)).toEqual(["expired", "revoked"])
-        // What ran out or was revoked stands in nobody's way.
+        // An expired or revoked invitation blocks no new one.
         expect((yield* invite(owner.key, emails[1] ?? "")).status).toBe(201)
       })
     )

@@ -1,4 +1,6 @@
-/** The wire over the real doors and a database, where mail reaches people and each request may come from anywhere. */
+/**
+ * The HTTP surface over the real doors and a database. Mail reaches people, and each request may come from any address.
+ */
 import { Effect, Layer } from "effect"
 import { Calls } from "../../../../src/telephony/call/Call.ts"
 import { Conferences } from "../../../../src/telephony/conference/Conference.ts"
@@ -33,7 +35,7 @@ export const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 
 )
 
 let addresses = 0
-/** An address that nobody asked from before. */
+/** An address that no request has come from. */
 export const somewhere = (): string => `198.51.${Math.floor(++addresses / 250)}.${(addresses % 250) + 1}`
 
 export interface Asked extends TestServer.Asked {
@@ -53,7 +55,7 @@ export const ask = (method: string, path: string, { from = somewhere(), ...asked
 
 export const post = (path: string, body: unknown, asked: Asked = {}) => ask("POST", path, { body, ...asked })
 
-/** Status and code, which is null where all went well. */
+/** Status and code; the code is null on success. */
 export const outcome = (answer: TestServer.Answer) => [answer.status, TestServer.codeOf(answer) ?? null]
 
 let count = 0
@@ -64,11 +66,11 @@ export interface Person {
   readonly id: string
   readonly email: string
   readonly tenantId: string
-  /** Of a login. */
+  /** The key of a login. */
   readonly key: string
 }
 
-/** A workspace: its machine's key, and its owner, logged in and verified. */
+/** A workspace with its machine's key and its owner, who is logged in and verified. */
 export const workspace = Effect.fnUntraced(function* (name = "Acme") {
   const email = newEmail()
   const body = { email, password, tenant_name: name, first_name: "Ada", last_name: "Lovelace" }
@@ -90,7 +92,7 @@ export const login = (email: string, with_ = password) =>
     ({ json }) => (json as { readonly api_key_plaintext: string }).api_key_plaintext
   )
 
-/** Lines of the audit log with this action: who did it, to what, and from where. */
+/** Lines of the audit log with this action: their actor, resource and address. */
 export const linesOf = (key: string, action: string) =>
   Effect.map(ask("GET", `/v1/audit?action=${action}`, { key }), ({ json }) =>
     (
@@ -108,7 +110,7 @@ export const linesOf = (key: string, action: string) =>
 export const letterTo = (email: string) =>
   Effect.map(Effect.andThen(Features.lettersSent, Features.lettersSent), () => Features.tokenFor(email) ?? "")
 
-/** Somebody who was invited by this key and has joined. */
+/** A member who was invited with this key and has joined. */
 export const joined = Effect.fnUntraced(function* (by: string, role: string, tenantId: string) {
   const email = newEmail()
   yield* post("/v1/team/invitations", { email, role }, { key: by })

@@ -16,7 +16,7 @@ import * as Features from "../../../support/Features.ts"
 import * as TestServer from "../TestServer.ts"
 import * as FakeSpeech from "../../../support/FakeSpeech.ts"
 
-/** The wire over the real doors and a database; calls and webhooks have suites of their own. */
+/** The HTTP surface over the real doors and a database. Calls and webhooks have separate suites. */
 const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
     Layer.mock(Calls)({}),
@@ -65,7 +65,7 @@ const signUp = Effect.map(
 
 type SignedUp = Effect.Success<typeof signUp>
 let shared: SignedUp | undefined
-/** One tenant for refusals, which leave no trace: a signup costs a password hash. */
+/** One tenant serves all refusals, which leave no trace, because a signup costs a password hash. */
 const sharedTenant = Effect.suspend(() =>
   shared === undefined ? Effect.tap(signUp, (made) => Effect.sync(() => void (shared = made))) : Effect.succeed(shared)
 )

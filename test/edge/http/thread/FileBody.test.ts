@@ -19,7 +19,7 @@ describe("A body with a file", () => {
       file: { bytes: Buffer.from("hello"), sha256: createHash("sha256").update("hello").digest("hex") },
       bodyHash: null
     })
-    // As some encoders of JSON write it.
+    // Some JSON encoders write it so.
     expect(unpack('{"content":"\\/\\/8\\u003d"}')).toMatchObject({ file: { bytes: Buffer.from([255, 255]) } })
   })
 

@@ -48,7 +48,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/us
         lookups: 0,
         total_cost_cents: orders + 1
       })
-      // Wherever the sums stand.
+      // The report does not depend on how far the sums are.
       yield* a.usages.sum
       expect(yield* a.report()).toEqual(once)
       const month = new Date().toISOString().slice(0, 7)
@@ -91,7 +91,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/us
       const before = yield* a.report()
       const groups = yield* a.report("?group_by=number")
       yield* sql`TRUNCATE usage_tail, usage_detail, usage_day`
-      // As the migration finds it.
+      // This is the state that the migration finds.
       yield* sql`
         INSERT INTO usage_backfill (name, position, until, others)
         SELECT 'calls', '', max(initiated_at)::text, '{}' FROM call`

@@ -48,7 +48,7 @@ describe("the webhooks of the published document", () => {
     const body = components.schemas[last(schema.$ref)] ?? expect.unreachable()
     expect(body.properties.event_type.enum).toEqual([type])
     expect(Object.keys(body.properties.data.properties)).toEqual(Object.keys(catalogue[type].data.from.fields))
-    // Receivers that generate code from it must take fields that come later.
+    // Receivers that generate code from it must accept future fields.
     expect(body.additionalProperties).not.toBe(false)
     expect(example).toEqual(Envelope.example(type))
     expect(description).toBe(catalogue[type].when)

@@ -60,7 +60,7 @@ layer(TestServer.layer(world))("webhooks over HTTP, guide/webhooks.md#subscripti
           { ...good, secret: "mine" }
         ])
           expect(yield* refusal("POST", all, { body })).toEqual([400, "invalid_request"])
-        // Lengths count code points, as the published limits do.
+        // Lengths count code points, like the published limits.
         for (const character of ["x", "\u{1f4de}"])
           expect((yield* ask("POST", all, { body: { ...good, description: character.repeat(200) } })).status).toBe(201)
       })
