@@ -6,7 +6,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import * as Features from "../../support/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** A call of the process before this one, as its rows say: live, and not settled. */
+/** The rows of a call from an earlier process: live, and not settled. */
 const leftCall = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   const sql = yield* SqlClient.SqlClient
   const id = Id.derive(tenantId, "call")

@@ -28,7 +28,7 @@ const account = (
 const live = { places: 1, reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
   Lives.from(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
-/** What becomes of a request, as its code or as what is reserved. */
+/** The outcome of a request: its error code, or the cents reserved. */
 const reserve = (
   state: Account.AccountState,
   purpose: Purpose.Purpose,

@@ -33,7 +33,7 @@ it("a balance is low below the limit, and a cap is told of from four fifths on, 
     }).map(({ kind, period }) => `${kind} ${period}`)
   expect(kinds({ balance: 200, day: 1, month: 1 })).toEqual([])
   expect(kinds({ balance: 199, day: 0, month: 1 })).toEqual(["low_balance "])
-  // Who has spent nothing has nothing to be told.
+  // A tenant that has spent nothing gets no letter.
   expect(kinds({ balance: 0, day: 0, month: 0 })).toEqual([])
   expect(kinds({ balance: 200, day: 7_999, month: 79_999 })).toEqual([])
   expect(kinds({ balance: 200, day: 8_000, month: 80_000 })).toEqual([
@@ -94,7 +94,7 @@ layer(quiet, { timeout: "60 seconds", excludeTestServices: true })("Letters abou
       expect(yield* look).toEqual(["daily_cap", "low_balance"])
       yield* move("topup", 1_000)
       expect(yield* look).toEqual(["daily_cap", "low_balance"])
-      // What goes back to a card is not spent, and the balance is low once more.
+      // Money that goes back to a card is not spend, and the balance is low once more.
       yield* move("refund", -1_100)
       expect(yield* look).toEqual(["daily_cap", "low_balance", "low_balance"])
     })

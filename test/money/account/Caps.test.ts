@@ -9,10 +9,10 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 const Step = Schema.Struct({
   call: whole(0, 7),
   type: Schema.Literals(["outbound", "transfer", "answer", "renewal", "ended", "abandoned", "later"]),
-  /** What it asks for beside what it has reserved already: at least, and gladly on top. */
+  /** The least that it asks for beside its reservation; `gladly` is on top. */
   more: whole(0, 120),
   gladly: whole(0, 600),
-  /** Hundredths of what is reserved that an ended call is charged. */
+  /** The charge of an ended call, in hundredths of its reservation. */
   charged: whole(0, 100)
 })
 
@@ -42,7 +42,7 @@ it.prop(
         live: Lives.empty
       }
     }
-    /** Added up here, by day and by month. */
+    /** The test's own sums, by day and by month. */
     const spent = new Map<string, number>()
     const inputOf = ({ call, charged, gladly, more, type }: typeof Step.Type): Account.AccountInput | null => {
       const id = names[call] ?? Ids.call("none")

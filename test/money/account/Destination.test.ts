@@ -14,12 +14,12 @@ describe("Dialing permissions, guide/calls.md#dialing-permissions", () => {
   it.each([
     ["+442079460123", "country_blocked"],
     ["+79161234567", "country_blocked"],
-    // Numbers that no plan has, behind a calling code of a blocked country.
+    // Numbers that are in no plan, under a calling code of a blocked country.
     ["+44999999999", "country_blocked"],
     ["+70000000000", "country_blocked"],
     ["+4412345", "country_blocked"],
     ["+441", "country_blocked"],
-    // Jersey and Kazakhstan share the calling codes, and are certain.
+    // Jersey and Kazakhstan share their calling codes, and are certain.
     ["+441534123456", "allowed"],
     ["+77011234567", "allowed"],
     ["+12025550150", "allowed"],
@@ -32,7 +32,7 @@ describe("Dialing permissions, guide/calls.md#dialing-permissions", () => {
     ["+4930123456", "allowed"],
     ["+49123456", "allowed"],
     ["+14165550100", "country_not_allowed"],
-    // In the plan of no country that shares +1, some of which are not allowed.
+    // The number is in no plan of the countries that share +1, some of which are not allowed.
     ["+11111111111", "country_not_allowed"],
     ["+881612345678", "country_not_allowed"],
     ["+999123456", "country_not_allowed"],

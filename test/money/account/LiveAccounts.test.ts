@@ -13,27 +13,27 @@ import * as Random from "../../support/Random.ts"
 const tenantId = Ids.tenant("tenant")
 const limit = 3
 
-/** The life of one call, as its rows and its account see it. */
+/** The life of one call, for its rows and its account. */
 interface Life {
-  /** An inbound call asks for nothing until it is answered. */
+  /** An inbound call reserves nothing until it is answered. */
   readonly direction: "outbound" | "inbound"
-  /** What a minute costs. */
+  /** The price of a minute. */
   readonly rate: number
-  /** A commit takes so long; or the first one is never written. */
+  /** The time of a commit; the first one may never be written. */
   readonly commitMs: number
   readonly born: boolean
-  /** From a commit until its account is told of it. */
+  /** The time from a commit until `began` is called. */
   readonly beganMs: number
-  /** How many minutes it talks, each lasting `minuteMs`; null: it still lives at the end. */
+  /** How many minutes it talks, each lasting `minuteMs`; null when it is still live at the end. */
   readonly minutes: number | null
   readonly minuteMs: number
-  /** The commits of its renewals are lost. */
+  /** Whether the commits of its renewals are lost. */
   readonly forgets: boolean
-  /** From the commit of its end until the account is told. */
+  /** The time from the commit of its end until the account is notified. */
   readonly tellMs: number
-  /** How often it is told. */
+  /** How often the account is notified. */
   readonly times: number
-  /** It told something before, and that was lost. */
+  /** Whether an earlier message to the account was lost. */
   readonly missed: boolean
 }
 
@@ -51,7 +51,7 @@ const lifeOf = (random: Random.Random): Life => ({
   missed: random.chance(0.1)
 })
 
-/** The state of a call, as far as an account wants to know it. */
+/** The part of a call's state that an account reads. */
 const Stored = Schema.Struct({
   counts: Schema.Boolean,
   reservedCents: Schema.Number,
@@ -60,7 +60,7 @@ const Stored = Schema.Struct({
 })
 const readStored = Schema.decodeUnknownSync(Stored)
 
-/** Rows that are what was committed, and read slowly: the snapshot is taken somewhere within a read. */
+/** Rows contain what was committed, and are read slowly: the snapshot is taken at some time within a read. */
 const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1_000_000) {
   const rows = new Map<CallId, typeof Stored.Type>()
   let balanceCents = firstCents
@@ -106,7 +106,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
     const stored = counts ? { places: 1, reservedCents, heard: told } : null
     return inFlight !== null && inFlight.reservedCents >= (stored?.reservedCents ?? 0) ? inFlight : stored
   })
-  /** Has a place at the account, and neither ended nor abandoned it. */
+  /** Calls with a place at the account, neither ended nor abandoned. */
   const holding = new Map<string, number>()
   const beyondLimit: Array<string> = []
   const debit = (cents: number) => {
@@ -145,7 +145,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
     if (life.minutes === null) return
     yield* Effect.sleep(life.minuteMs)
     const n = life.missed ? 2 : 1
-    // No more is charged than what its row had reserved.
+    // The charge is never more than the reservation in its row.
     const chargedCents = Math.min(life.minutes, stored) * rate
     rows.set(id, { counts: true, reservedCents: 0, told: n, ended: true })
     holding.delete(id)
@@ -160,7 +160,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
     balanceCents += 100
     return accounts.reread(tenantId)
   })
-  /** A debit that must be covered; its transaction may fail. */
+  /** A debit that must be covered. Its transaction may fail. */
   const order = Effect.fnUntraced(function* (id: OrderId, cents: number) {
     const covered = yield* Effect.option(accounts.reserve(tenantId, id, { purpose: "order", offers: [cents] }))
     if (covered._tag === "None") return
@@ -205,7 +205,8 @@ describe("Accounts in memory", () => {
         missed: false
       } as const
       yield* Effect.forkScoped(Effect.orDie(call(Ids.call("first"), { ...life, commitMs: 45, beganMs: 1 })))
-      // Loaded, and admitted at 40 ms; committed, begun and ended while it is read again, before the snapshot at 90.
+      // The call is admitted at 40 ms, and committed, begun and ended while the account is read again, before its
+      // snapshot at 90.
       yield* TestClock.adjust(70)
       yield* Effect.forkScoped(credit)
       yield* TestClock.adjust("1 second")
@@ -253,7 +254,7 @@ describe("Accounts in memory", () => {
         yield* Effect.forkScoped(
           Effect.orDie(call(id, { ...life, direction: "outbound", born: true, commitMs: 500, beganMs: 1 }))
         )
-        // Admitted, committed after half a second; renewed a second later, and that is not committed yet.
+        // The call is admitted, committed after half a second, and renewed a second later, which is not committed yet.
         yield* TestClock.adjust(1_700)
         yield* Effect.forkScoped(credit)
         yield* TestClock.adjust(100)
@@ -276,7 +277,7 @@ describe("Accounts in memory", () => {
         )
         for (let move = 0; move < 60; move++) {
           if (random.chance(0.6)) yield* Effect.forkScoped(Effect.orDie(call(Ids.call(`call ${move}`), lifeOf(random))))
-          // A message of the account dies; or so many in a row that it gives up, and loses what waits.
+          // A message of the account dies, or so many in a row that it gives up and loses its waiting messages.
           else if (random.chance(0.4)) {
             const times = random.chance(0.5) ? 7 : 1
             for (let time = 0; time < times; time++) yield* Effect.forkScoped(fault)

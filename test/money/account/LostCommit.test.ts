@@ -24,7 +24,7 @@ describe("What is in memory after the answer to a COMMIT was lost", () => {
           const keys = yield* ApiKeys
           const { id } = yield* Features.newTenant()
           expect(yield* keys.tenantStatus(id)).toBe("active")
-          // What the signup left to do is through: the next COMMIT is that of the closing.
+          // The work left by the signup is finished, so the next COMMIT is that of the closing.
           yield* Effect.sleep("1 second")
           proxy.lose({ text: "COMMIT", arrives: true, by: "cut" })
           yield* accounts.close(id, operator)

@@ -9,7 +9,7 @@ const suspended = (suspensionReason: "email_unverified" | "operator" | "fraud_re
 describe("what owners are told of the status of their workspace (guide/tenants.md#suspension)", () => {
   it.each([
     ["it is suspended by the operator", active, suspended("operator"), "is suspended", /by the operator/],
-    // Whoever looks into a fraud tells nobody of it.
+    // An investigated tenant is not told of the fraud review.
     ["it is suspended for a fraud review", active, suspended("fraud_review"), "is suspended", /by the operator/],
     ["nobody has verified", active, suspended("email_unverified"), "is suspended", /no owner has confirmed an e-mail/],
     ["the suspension is lifted", suspended("operator"), active, "works again", /placed and received again/],
@@ -20,7 +20,7 @@ describe("what owners are told of the status of their workspace (guide/tenants.m
     expect(letter?.subject).toBe(`Your workspace ${subject}`)
     expect(letter?.paragraphs.join("\n")).toMatch(text)
     expect(letter?.link).toBeNull()
-    // What goes on and what does not is said of a suspension alone.
+    // Only the letter of a suspension explains which operations continue.
     expect(letter?.paragraphs.join("\n").includes("Running calls finish")).toBe(after.status === "suspended")
   })
 

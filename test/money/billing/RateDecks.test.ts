@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
 import * as Features from "../../support/Features.ts"
 
-/** A database of which nothing can be read any more from the moment in which something is written that says so. */
+/** A database that can no longer be read after a statement with this text. */
 const goesAway = (sql: SqlClient.SqlClient, written: string) => {
   let isAway = false
   return new Proxy(sql, {

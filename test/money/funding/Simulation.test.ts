@@ -6,16 +6,16 @@ import { type Decline, type Intent, unknownDecline } from "../../../src/ports/pa
 import * as Netem from "../../support/Netem.ts"
 
 /**
- * Money under fault: the machines of `funding/` as a service with a processor that behaves as Stripe documents it. The
+ * Money under fault: the machines of `funding/` in a service with a processor that behaves as Stripe documents it. The
  * service dies between any two steps; requests and answers are lost; events are lost, repeated and early; keys are
- * forgotten after a day; recharges race. When all has settled, no attempt was charged twice, and the ledger is what the
- * processor has.
+ * forgotten after a day; recharges race. When all has settled, no attempt was charged twice, and the ledger equals the
+ * processor's records.
  */
 const minute = 60_000
 const hour = 60 * minute
 const tenantId = Id.deriveUuid("simulated", "tenant")
 
-/** What the rules are measured against: each is the same with one of them taken away. */
+/** The rules as built, and for comparison without one of them each. */
 type Variant = "as built" | "random keys" | "charges after a day" | "no cause" | "one recharge unguarded"
 
 interface Stored {
@@ -34,19 +34,19 @@ interface World {
   readonly attempts: Map<string, Stored>
   readonly intents: Map<string, Intent>
   readonly keys: Map<string, { readonly at: number; readonly intentId: string | null }>
-  /** Events under way: intents, and when they arrive. */
+  /** Events under way: their intents, and the times when they arrive. */
   events: Array<{ readonly intentId: string; readonly at: number }>
   recharge: Recharge.AutoRecharge
   pendingAtOnce: number
   count: number
 }
 
-/** The service dies here, or the answer does not come. */
+/** The service dies here, or the answer is lost. */
 class Lost extends Error {}
 
 const chance = (world: World, probability: number) => world.random() < probability
 
-/** Stripe: the charge is made once for a key while it remembers that, and tells of it by an event, or two, or none. */
+/** Stripe makes the charge once for a key while it remembers the key, and sends one event about it, or two, or none. */
 const charge = (world: World, attempt: Attempt.Attempt): Intent => {
   if (chance(world, 0.15)) throw new Lost("the request is lost")
   const key = world.variant === "random keys" ? `${attempt.id} ${++world.count}` : attempt.id
@@ -103,7 +103,9 @@ const succeed = (world: World, intent: Intent): void => {
   emit(world, intent.id)
 }
 
-/** One transaction: the row's lock, the ledger's cause, the status; or, when it dies before, nothing. */
+/**
+ * One transaction with the row's lock, the ledger's cause and the status. Nothing happens when it dies before its end.
+ */
 const settle = (world: World, attemptId: string, outcome: Intent | Decline): void => {
   if (chance(world, 0.1)) throw new Lost("it died before the commit")
   const row = world.attempts.get(attemptId)
@@ -118,7 +120,7 @@ const settle = (world: World, attemptId: string, outcome: Intent | Decline): voi
   const intentId = "status" in outcome ? outcome.id : attempt.intentId
   switch (settlement.type) {
     case "mismatch":
-      // A second intent of an attempt: what the rules are there for.
+      // The rules must prevent a second intent of an attempt.
       if (world.variant === "as built") throw new Error(settlement.detail)
       return
     case "unchanged":
@@ -147,7 +149,7 @@ const credit = (world: World, attempt: Attempt.Attempt): void => {
   world.ledgerCents += attempt.amountCents
 }
 
-/** A try of the job, as `Collector` makes it. */
+/** An attempt of the job, as in `Collector`. */
 const collect = (world: World, row: Stored): void => {
   const { attempt } = row
   const isFirstTry = row.tries++ === 0
@@ -202,7 +204,7 @@ const begin = (world: World, kind: Attempt.Attempt["kind"], amountCents: number)
 const recharges = (world: World) =>
   [...world.attempts.values()].filter(({ attempt }) => attempt.kind === "auto_recharge")
 
-/** As many look at once as like; each under the lock of the settings, with an index behind it. */
+/** Any number may look at once, each under the lock of the settings, and the index allows one pending recharge. */
 const look = (world: World): void => {
   const midnight = world.now - (world.now % (24 * hour))
   const isPending = recharges(world).some(({ attempt }) => attempt.status === "pending")
@@ -239,14 +241,14 @@ const deliver = (world: World): void => {
       try {
         settle(world, intent.attemptId ?? "", intent)
       } catch (error) {
-        // Stored before it was answered: the job of the event comes back.
+        // The event is stored before it is answered, so its job is retried.
         if (error instanceof Lost) world.events.push({ ...event, at: world.now + minute })
         throw error
       }
     })
 }
 
-/** What the daily reconciliation books: charges that nobody told of. */
+/** The daily reconciliation books charges that no event reported. */
 const reconcile = (world: World): void => {
   for (const intent of world.intents.values())
     if (intent.status === "succeeded") survives(() => settle(world, intent.attemptId ?? "", intent))
@@ -288,7 +290,7 @@ const run = (seed: number, variant: Variant): World => {
     }
   }
   steps(world.now + 3 * 24 * hour, true)
-  // It comes to rest: what is processing ends, and every event that is not lost arrives.
+  // The world comes to rest: processing ends, and every event that is not lost arrives.
   steps(world.now + 4 * 24 * hour, false)
   for (const intent of world.intents.values()) if (intent.status === "processing") succeed(world, intent)
   steps(world.now + 36 * hour, false)
@@ -303,7 +305,7 @@ const chargedTwice = (world: World): number =>
       1
   ).length
 
-/** What the ledger says of cards, against what the processor has. */
+/** Whether the ledger's card entries differ from the processor's records. */
 const differs = (world: World): boolean => {
   const charged = [...world.intents.values()].reduce((sum, { receivedCents }) => sum + receivedCents, 0)
   const credited = [...world.attempts.values()].reduce(

@@ -33,7 +33,7 @@ const invoice = (lines: number): InvoiceRow => ({
   paidAt: Date.UTC(2026, 1, 1, 1)
 })
 
-/** Dies of an invoice that has many lines. */
+/** Dies of an invoice with many lines. */
 const dies = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
@@ -50,14 +50,14 @@ const pages = (pdf: Uint8Array) =>
 
 interface Text {
   readonly x: number
-  /** From the lower edge of the page, in points. */
+  /** The distance from the lower edge of the page, in points. */
   readonly y: number
   readonly font: string
-  /** Glyphs of a font of the document, so the same text in the same font is the same. */
+  /** Glyphs of a font of the document. The same text in the same font has the same glyphs. */
   readonly glyphs: string
 }
 
-/** What is written on each page. */
+/** The texts on each page. */
 const textsOf = (pdf: Uint8Array): ReadonlyArray<ReadonlyArray<Text>> => {
   const bytes = Buffer.from(pdf)
   const text = bytes.toString("latin1")
@@ -123,12 +123,12 @@ describe("the PDF of an invoice", () => {
       const texts = textsOf(pdf)
       expect(texts.length).toBeGreaterThan(8)
       expect(pages(pdf)).toBe(texts.length)
-      // Each line once: they differ in their number. Four texts at the same edge are above them.
+      // Each line occurs once, because they differ in their number. Four texts at the same edge are above them.
       const left = texts.flat().filter(({ font, x }) => x === 50 && font === "F1 9")
       expect(new Set(left.map(({ glyphs }) => glyphs)).size).toBe(560 + 4)
       expect(left.length).toBe(560 + 4)
       const [first = [], ...others] = texts
-      // The head of the list stands at the top of each further page, and the number of the page below all.
+      // The list's head is at the top of each further page, and the page number below everything.
       const quantity = first.find(({ font, x }) => font === "F2 9" && Math.abs(x - 286) < 1)?.glyphs
       for (const page of others.filter((texts) => texts.some(({ font, x }) => x === 50 && font === "F1 9"))) {
         const top = Math.max(...page.map(({ y }) => y))

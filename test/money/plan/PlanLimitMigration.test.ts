@@ -7,7 +7,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const [limited, free] = ["7b8f3f0c-7a77-4a0e-9d0e-2f1f6f1f0a01", "7b8f3f0c-7a77-4a0e-9d0e-2f1f6f1f0a02"]
 
-/** What an account was stored as while its plan had written 25 over the operator's 12. */
+/** The stored form of an account whose plan had overwritten the operator's 12 with 25. */
 const stored = (tenantId: string | undefined) =>
   `{"seq": 3, "quota": {"dailySpendCapCents": 10000, "concurrentCallLimit": 25, "monthlySpendCapCents": 100000, "allowCallerIdForwarding": false, "webhookSubscriptionLimit": 50}, "status": "active", "tenantId": "${tenantId}", "suspensionReason": null}`
 

@@ -11,7 +11,7 @@ import * as Features from "../../support/Features.ts"
 
 const quiet = Features.layer.pipe(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")))
 
-/** Days around the end of a month and of a year; a moment stands at a border of a day as often as anywhere. */
+/** Days around the end of a month and of a year. Half of the moments lie on the border of a day. */
 const origin = Date.UTC(2025, 11, 30)
 const span = 4
 const Moment = Schema.Struct({
@@ -30,16 +30,16 @@ const Counted = Schema.Struct({
   destination: Schema.NullOr(Schema.Literals(["US", "GB"])),
   figure: Schema.Literals(figures),
   amount: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 })),
-  /** Whether the job came behind it. */
+  /** Whether the job ran after it. */
   summed: Schema.Boolean,
-  /** Whether it is told twice. */
+  /** Whether it is reported twice. */
   repeated: Schema.Boolean
 })
 
 layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("Usage", (it) => {
   let n = 0
 
-  /** Only what usage asks for of a tenant: a signup takes long. */
+  /** Only the part of a tenant that usage needs, because a signup takes long. */
   const workspace = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const id = Id.deriveUuid(`usage ${++n}`, "tenant")
@@ -134,7 +134,7 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("Usage", (it
       expect(results.length).toBe(1_001)
       expect(results.at(-1)).toMatchObject({ customer_reference: null, outbound_calls: 203 })
       expect([totals.outbound_calls, totals.total_cost_cents]).toEqual([1_203, (1_202 * 1_203) / 2])
-      // A reference that has a sum goes on with it.
+      // A reference with a sum keeps that sum.
       yield* sql`INSERT INTO usage_tail (tenant_id, entries) VALUES (${tenantId},
         ${JSON.stringify([{ id: "once more", at: origin, customer_reference: "r0", outbound_calls: 5 }])}::text::jsonb)`
       yield* usages.sum

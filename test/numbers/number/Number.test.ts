@@ -18,7 +18,7 @@ const search = { countryCode: "US", numberType: "local", limit: 100 } as const
 const nobody = Ids.tenant("0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d")
 const placed = (body: string | null) => JSON.parse(body ?? "") as NumberOrderView
 
-/** Each test brings numbers of a country of its own, so that none meets another's. */
+/** Each test has numbers of a separate country, so that tests do not share any. */
 const entry = (phoneNumber: string, fields: { readonly countryCode: string; readonly cents?: number }) => ({
   phoneNumber,
   countryCode: fields.countryCode,
@@ -111,7 +111,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const { caller, id } = yield* Features.newTenant()
         yield* (yield* Accounts).overview(id)
         expect(yield* numbers.byDialled("+12025550150")).toBeNull()
-        // Looked up all the while: what was seen before a change must not be what is remembered after it.
+        // The number is looked up all the time: a value from before a change must not be cached after it.
         const looking = yield* Effect.forkChild(Effect.forever(numbers.byDialled("+12025550150")))
         const { body, status } = yield* numbers.order(
           caller,
@@ -180,7 +180,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           Array.from({ length: 12 }, (_, n) => entry(`+9991000${100 + n}`, { countryCode: "XA", cents: 10 }))
         )
         const tenants = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Features.newTenant())
-        // All want the same pair at the same time, in either order, and pairs overlap: nobody waits for ever.
+        // All want the same pair at the same time, in either order, and pairs overlap. None may wait forever.
         const attempts = yield* Effect.forEach(
           Array.from({ length: 72 }, (_, n) => n),
           (n) => {

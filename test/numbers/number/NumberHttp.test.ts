@@ -170,7 +170,7 @@ const cases: Readonly<
     expect((yield* actions(number)).slice(-7)).toEqual(
       Object.entries(fields).map(([field, to]) => ["number.updated", { field, from: before[field], to }])
     )
-    // What is left out stays, within a field too; what is the same leaves no line.
+    // Absent fields stay unchanged, within a field too, and an unchanged value leaves no line.
     expect((yield* ask("PATCH", `/${number}`, {})).json).toEqual(after)
     expect((yield* ask("PATCH", `/${number}`, { inbound_recording: { enabled: false } })).json).toMatchObject({
       inbound_recording: { enabled: false, format: "wav", channels: "dual" }
@@ -259,7 +259,7 @@ const cases: Readonly<
       "number.released",
       { field: "status", from: "active", to: "released" }
     ])
-    // Whoever repeats it has what he wanted, and it is said once.
+    // A repeated release succeeds, and is recorded once.
     expect((yield* ask("DELETE", `/${number}`)).status).toBe(204)
     expect((yield* actions(number)).filter(([action]) => action === "number.released").length).toBe(1)
     const wanted = { phone_numbers: [phone], country_code: "US", number_type: "local" }
@@ -346,10 +346,10 @@ const cases: Readonly<
     yield* billing.setPrice("lookup", 15_000)
     expect((yield* ask("GET", path)).json).toEqual({ ...found, cost_cents: 2 })
     expect(yield* charges).toEqual([{ cents: -2, type: "lookup", id: "+18005550111" }])
-    // Usage counts those that were answered, free ones too.
+    // Usage counts answered lookups, including free ones.
     const { totals } = yield* Context.get(context, Usages).report(id, {})
     expect(totals.lookups).toBe(5)
-    // As many as there is money for, however many ask at once.
+    // The money limits the number of lookups, however many run at once.
     yield* billing.setPrice("lookup", 1_000_000)
     const answers = yield* Effect.all(
       Array.from({ length: 10 }, () => other.ask("GET", path)),

@@ -73,7 +73,7 @@ describe("the days on which a number is due (guide/numbers.md#renewals)", () => 
         expect((next - anchor) % day).toBe(0)
         const [was, is] = [new Date(due), new Date(next)]
         expect((is.getUTCFullYear() - was.getUTCFullYear()) * 12 + is.getUTCMonth() - was.getUTCMonth()).toBe(1)
-        // Whenever it is asked for, the first one behind that moment.
+        // From every moment, the result is the first due date after it.
         expect(RenewalCalendar.after(anchor, next - 1)).toBe(next)
         due = next
       }
@@ -108,7 +108,7 @@ describe("the life of a number (guide/numbers.md#owned-numbers)", () => {
   const no = "release_not_permitted"
   const not = "number_not_yet_active"
   const off = "conflict"
-  // The columns are the inputs: a status, an error, or "-" where nothing changes.
+  // The columns are the inputs: a status, an error, or "-" for no change.
   it.each([
     ["pending", "active", "failed", "-", "-", not, not, not, no, not],
     ["port pending", "active", "failed", "-", "-", not, not, not, no, not],
@@ -154,7 +154,7 @@ describe("the life of a number (guide/numbers.md#owned-numbers)", () => {
 })
 
 describe("a month that is not paid (guide/numbers.md#renewals)", () => {
-  /** What happens to an unpaid number that is looked at whenever it asks to be, from `from` on. */
+  /** The life of an unpaid number that is checked at each `checkAt`, from `from` on. */
   const unpaid = (from: number, late = 0) => {
     let life = { ...active, nextRenewalAt: t0 }
     const seen: Array<string> = []

@@ -9,7 +9,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 const tenantId = Id.deriveUuid("before", "tenant")
 const did = (name: string) => Id.derive(name, "did")
 
-/** Numbers as the version before wrote them: it had no renewals, and nothing to configure. */
+/** Numbers as the previous version wrote them, which had no renewals and no configuration. */
 const before = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Migrations.runTo(22)

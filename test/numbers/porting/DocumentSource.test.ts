@@ -8,7 +8,7 @@ import * as NoEgress from "../../support/NoEgress.ts"
 const tenant = Id.deriveUuid("a", "tenant")
 const url = "https://example.com/loa.pdf"
 
-/** What came of fetching it, and what was asked. */
+/** The result of a fetch, and its request. */
 const fetched = (answer: Effect.Effect<EgressResponse, EgressError>, from = url) => {
   const asked: Array<unknown> = []
   const egress = Layer.succeed(Egress, {

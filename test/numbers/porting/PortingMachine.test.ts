@@ -50,7 +50,7 @@ const states = {
 } as const
 type Status = keyof typeof states
 
-/** Where each input leads from each status; `null`: it is refused. */
+/** The status to which each input leads from each status; `null` when it is refused. */
 const table: Readonly<Record<string, readonly [Machine.Input, Readonly<Record<Status, Status | null>>]>> = {
   edit: [{ type: "edit", numbers: false }, row({ draft: "draft", exception: "exception" })],
   "edit of numbers": [{ type: "edit", numbers: true }, row({ draft: "draft" })],

@@ -1,16 +1,16 @@
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 
-/** Sound and a recognizer of it that need no engine: words are bursts of a tone, as many of them as their place says. */
+/** Sound and its recognizer without an engine: each burst of a tone is a word, numbered by its position. */
 
 export interface Burst {
   readonly word: string
-  /** Seconds. */
+  /** In seconds. */
   readonly start: number
   readonly end: number
 }
 
-/** Bursts of these lengths in milliseconds, each 400 ms behind the one before; 0: only the pause. */
+/** Bursts of these lengths in milliseconds, each after a pause of 400 ms; 0 is only the pause. */
 export const sound = (rate: SampleRate, ...lengthsMs: ReadonlyArray<number>): Int16Array => {
   const parts = lengthsMs.flatMap((ms) => [new Int16Array((rate / 1000) * 400), Tone.sine(500, -6, ms, rate)])
   const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0))
@@ -24,7 +24,7 @@ export const sound = (rate: SampleRate, ...lengthsMs: ReadonlyArray<number>): In
 const pauseSeconds = 0.2
 const least = 1_000
 
-/** Hears little-endian samples in pieces. */
+/** Recognizes little-endian samples in pieces. */
 export const make = (rate: number) => {
   let count = 0
   let from = -1

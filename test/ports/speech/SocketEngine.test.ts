@@ -95,7 +95,7 @@ describe.concurrent.each([
       Effect.gen(function* () {
         const lost: SocketServer.Behavior = (socket, asked, count) => {
           honest(socket, asked, count)
-          // In the middle of the second burst.
+          // The connection ends in the middle of the second burst.
           if (count === 1) socket.on("message", () => void (asked.seconds() > 1.15 && socket.terminate()))
         }
         const { connections, end, phrases, say } = yield* session(lost, dialect)

@@ -13,7 +13,7 @@ export interface Asked {
   seconds: () => number
 }
 
-/** What a server does with a connection. */
+/** A server's behavior on a connection. */
 export type Behavior = (socket: WebSocket, asked: Asked, count: number) => void
 
 /** A WebSocket server on loopback, and the client of the operator's egress for it. */
@@ -67,7 +67,7 @@ const hears = (
   })
 }
 
-/** As alphacep/vosk-server speaks: words of bursts. */
+/** Behaves like alphacep/vosk-server, with words of bursts. */
 export const vosk: Behavior = (socket, asked) => {
   let rate = 8000
   hears(
@@ -85,7 +85,7 @@ export const vosk: Behavior = (socket, asked) => {
   )
 }
 
-/** As Deepgram speaks. */
+/** Behaves like Deepgram. */
 export const deepgram: Behavior = (socket, asked) => {
   hears(
     socket,

@@ -8,7 +8,7 @@ import * as Ids from "../../support/Ids.ts"
 
 const second = (rate = 8000) => ({ rate, samples: new Int16Array(8000).fill(1000) })
 
-/** What becomes of a text that an engine speaks so, and the seconds that were heard of it. */
+/** The outcome of a text with this engine, and the seconds of sound that it gave. */
 const outcome = (speak: Engine["speak"], after = 60_000) => {
   const fake = FakeSpeech.make({ speak })
   let heard = 0

@@ -6,7 +6,7 @@ const rate = 8000
 const frame = 160
 const ms = (samples: number) => (samples * 1000) / rate
 
-/** A sample of speech is above zero, and tells where in the sound it is; speech comes in whole frames. */
+/** A sample of speech is positive, and encodes its position in the sound. Speech comes in whole frames. */
 const soundOf = (spans: ReadonlyArray<number>): Int16Array => {
   const sound = new Int16Array(spans.reduce((sum, frames) => sum + frames, 0) * frame)
   let at = 0

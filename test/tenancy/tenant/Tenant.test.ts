@@ -14,7 +14,7 @@ const by = { type: "operator", name: "test" } as const
 /** The token of the first letter to this address, or of one after it. */
 const tokenFor = (email: string, after = 0) =>
   Effect.andThen(
-    // A request for another letter puts the letter.
+    // A request for another letter puts the letter into the queue.
     Effect.andThen(Features.lettersSent, Features.lettersSent),
     Effect.sync(() => {
       const token = Features.tokenFor(email, after)
@@ -97,7 +97,7 @@ describe("signup (guide/tenants.md#signup)", () => {
         const late = yield* Effect.forkChild(signup("late", "192.0.2.3"), { startImmediately: true })
         yield* Fiber.interruptAll(loud.slice(4))
         yield* Effect.forEach([...loud.slice(0, 4), quiet, late], Fiber.join)
-        // Two of the first address were being hashed when the others came.
+        // Two passwords of the first address were being hashed when the others came.
         expect(order.slice(0, 4).toSorted()).toEqual(["late", "loud0", "loud1", "quiet"])
         const sql = yield* SqlClient.SqlClient
         const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name LIKE 'loud%'`

@@ -92,14 +92,14 @@ describe("an attempt to charge a card (src/README.md#cards)", () => {
     expect(Machine.absent(attempt, 23 * hour - 1)).toBe("charge")
     expect(Machine.absent(attempt, 23 * hour)).toBe("wait")
     expect(Machine.absent(attempt, 23.5 * hour)).toBe("give_up")
-    // A clock that was set back: the key and the list are in the way of a second charge.
+    // After the clock was set back, the key and the list prevent a second charge.
     expect(Machine.absent(attempt, -hour)).toBe("charge")
   })
 
   it("is charged without a look on the first try only, and while its key is surely remembered", () => {
     const first = (isFirstTry: boolean, ageMs: number) => Machine.first(isFirstTry, attempt, ageMs)
     expect([first(true, 0), first(false, 0)]).toEqual(["charge", "find"])
-    // A process that stopped gave its tries back, or the operator has revived the job.
+    // A process that stopped gave its attempts back, or the operator has revived the job.
     expect([first(true, 23 * hour - 1), first(true, 23 * hour)]).toEqual(["charge", "find"])
     expect(first(true, -1)).toBe("find")
   })

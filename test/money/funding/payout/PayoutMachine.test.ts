@@ -67,7 +67,7 @@ describe("What goes back of a balance (guide/tenants.md#refund-of-the-balance)",
         expect(cents).toBeLessThanOrEqual(of?.leftCents ?? 0)
       }
       expect(new Set(refunds.map(({ attemptId }) => attemptId)).size).toBe(refunds.length)
-      // What is asked for after that, when all of it is done, is nothing.
+      // After all of these refunds, none is left.
       const after = all.topUps.map((of) => ({
         ...of,
         leftCents: of.leftCents - (refunds.find(({ attemptId }) => attemptId === of.attemptId)?.cents ?? 0)

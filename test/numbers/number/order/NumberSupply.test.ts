@@ -10,7 +10,7 @@ import type { NumberOrderView } from "../../../../src/numbers/number/NumberView.
 import * as Features from "../../../support/Features.ts"
 import * as SeenEvent from "../../../support/SeenEvent.ts"
 
-/** What the supplier of these tests says of each number; absent: it has not decided. */
+/** The decisions of these tests' supplier by number; absent while it has not decided. */
 const says = new Map<string, Outcome>()
 let isAway = false
 const asked: Array<string> = []
@@ -44,7 +44,7 @@ const placed = Effect.fnUntraced(function* (phoneNumbers: ReadonlyArray<string>)
   return { id, orderId, find: numbers.findOrder(id, orderId) }
 })
 
-/** The next attempt is made at once. */
+/** Makes the next attempt at once. */
 const again = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE job SET due_at = now() WHERE kind = 'number_order.activation'`
@@ -92,7 +92,7 @@ describe("an order whose numbers another one gives (guide/numbers.md#ordering)",
         yield* again
         expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(400)
         expect(yield* Features.ledgerAddsUp).toBe(true)
-        // What failed may be ordered again at once.
+        // A failed number may be ordered again at once.
         says.set(two, "active")
         expect((yield* (yield* placed([two])).find).status).toBe("completed")
       })

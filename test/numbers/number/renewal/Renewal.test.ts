@@ -10,11 +10,11 @@ import * as NumberRepo from "../../../../src/numbers/number/NumberRepo.ts"
 import * as Renewal from "../../../../src/numbers/number/renewal/Renewal.ts"
 import * as Features from "../../../support/Features.ts"
 
-/** Numbers of a country of its own, so that no test meets another's. */
+/** These numbers have a separate country, so that tests do not share any. */
 const country = "XR"
 let last = 100
 
-/** A tenant whose numbers cost so much a month and are due since so many days ago. */
+/** A tenant whose numbers have this monthly price, and are due since this many days ago. */
 const due = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<{ readonly cents: number; readonly daysAgo: number }>,
   fields: { readonly balance?: number } = {}
@@ -46,7 +46,7 @@ const due = Effect.fnUntraced(function* (
     WHERE tenant_id = ${id} AND type = 'number_renewal' ORDER BY ordinal`
   const show = (number: { readonly id: Id.NumberId } | undefined) =>
     doors.find(id, number?.id ?? Id.derive("none", "did"))
-  /** The days pass for what is unpaid. */
+  /** Lets days pass for unpaid numbers. */
   const pass = (days: number) => sql`
     UPDATE phone_number SET unpaid_since = unpaid_since - ${days} * interval '1 day',
       unpaid_suspended_at = unpaid_suspended_at - ${days} * interval '1 day',
@@ -54,7 +54,7 @@ const due = Effect.fnUntraced(function* (
   return { id, caller, numbers: owned, balance, renewals, show, pass }
 })
 
-/** One sweep, what it found, and the letters of that. */
+/** Runs one sweep, and returns its result and its letters. */
 const sweep = Effect.gen(function* () {
   const jobs = yield* Jobs
   const sql = yield* SqlClient.SqlClient
@@ -106,7 +106,7 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
         const owed = yield* show(numbers[0])
         expect(Date.parse(owed.next_renewal_at ?? "")).toBeLessThan(Date.now())
         expect(owed.suspended_at).toBeNull()
-        // Money that arrives pays what is owed, without a sweep.
+        // Money that arrives pays the debt without a sweep.
         yield* (yield* Billing).adjust(id, 150, "test")
         yield* (yield* Accounts).moneyMoved(id)
         yield* (yield* Jobs).look
@@ -209,7 +209,7 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
           SELECT a.action, n.phone_number AS phone FROM audit a JOIN phone_number n ON n.id = a.resource_id
           WHERE a.tenant_id = ${world.id} AND a.resource_type = 'number' AND a.actor_type = 'system' ORDER BY a.ordinal`
         const told = lines.map(({ action, phone }) => `${phone === one?.phoneNumber ? "one" : "other"} ${action}`)
-        // Two that are due together rest in the order of their ids.
+        // Two that are due together are suspended in the order of their ids.
         expect(told.slice(0, 2).toSorted()).toEqual(["one number.suspended", "other number.suspended"])
         expect(told.slice(2)).toEqual(["one number.resumed", "other number.released"])
         const search = {

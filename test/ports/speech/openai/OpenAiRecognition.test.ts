@@ -23,7 +23,7 @@ const ok: Answer = {
   body: JSON.stringify({ text: "Hello.", words: [{ word: "Hello", start: 0.4, end: 1 }] })
 }
 
-/** A session whose server gives these answers, the last of them again and again. */
+/** A session whose server gives these answers, and repeats the last. */
 const session = Effect.fnUntraced(function* (
   { model = "whisper-1" as string, language = "en-GB" },
   ...answers: ReadonlyArray<Answer>
@@ -74,7 +74,7 @@ const session = Effect.fnUntraced(function* (
   }
 })
 
-/** Lets promises of the form's reading settle, which no clock waits for. */
+/** Lets the promises that read the form settle, which no clock controls. */
 const settled = (what: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() =>
     what()
@@ -99,7 +99,7 @@ describe("Recognition by a server like OpenAI's", () => {
       expect(yield* outcome).toBe("completed")
       expect(heard.map(({ seconds }) => seconds > 1.4 && seconds < 2.8)).toEqual([true, true])
       const [first, second] = phrases
-      // 1.5 s of silence, of which 400 ms belong to the utterance, and 400 ms to the word in it.
+      // Of 1.5 s of silence, 400 ms belong to the utterance, and 400 ms to the word in it.
       expect(Math.abs((first?.startMs ?? 0) - 1_500)).toBeLessThan(150)
       expect(Math.abs((second?.startMs ?? 0) - 4_500)).toBeLessThan(150)
       expect(heard[0]?.request).toMatchObject({

@@ -13,7 +13,7 @@ interface Asked {
   readonly body: unknown
 }
 
-/** A server in the place of OpenAI's. */
+/** A server in place of OpenAI's. */
 const serve = (answer: (response: ServerResponse, request: IncomingMessage) => void) => {
   const asked: Array<Asked> = []
   let closed = 0
@@ -56,7 +56,7 @@ const engineAt = (url: string, format: OpenAiSpeech.Server["format"] = { type: "
 
 const samples = Int16Array.from({ length: 4801 }, (_, i) => i * 6)
 
-/** What is heard of an answer: how many samples at which rate, or why not. */
+/** The sound of an answer: how many samples at which rate, or the failure. */
 const heard = (
   answer: (response: ServerResponse) => void,
   format?: OpenAiSpeech.Server["format"]

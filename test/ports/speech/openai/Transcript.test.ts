@@ -33,7 +33,7 @@ describe("A transcript of a server like OpenAI's", () => {
   it("says nothing where the server made words of what it takes for no speech", () => {
     const segment = { avg_logprob: -1.2, no_speech_prob: 0.9 }
     expect(read({ text: "Thanks for watching!", segments: [segment] })?.text).toBe("")
-    // One segment that is speech is enough, and so is one of two signs.
+    // One segment of speech is enough, and so is one of the two signs.
     expect(read({ text: "Yes.", segments: [segment, { avg_logprob: -0.1, no_speech_prob: 0 }] })?.text).toBe("Yes.")
     expect(read({ text: "Yes.", segments: [{ ...segment, avg_logprob: -0.5 }] })?.text).toBe("Yes.")
   })

@@ -13,7 +13,7 @@ import * as Ssml from "../../../../src/ports/speech/process/Ssml.ts"
 interface Heard {
   readonly seconds: number
   readonly samples: ReadonlyArray<number>
-  /** Times that sound came. */
+  /** The number of times that sound came. */
   readonly stretches: number
 }
 
@@ -35,7 +35,7 @@ const say = (engine: Engine, text: string, voice: string, isSsml = false): Effec
 const level = ({ samples }: Heard): number =>
   20 * Math.log10(Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length) / 32_768)
 
-/** What an engine that has SSML and many languages does. */
+/** The tests of an engine with SSML and many languages. */
 const speaksWell = (make: Effect.Effect<Engine, never, Scope.Scope>) =>
   Effect.gen(function* () {
     const engine = yield* make
@@ -49,7 +49,7 @@ const speaksWell = (make: Effect.Effect<Engine, never, Scope.Scope>) =>
     expect(Math.abs(german.seconds - english.seconds)).toBeGreaterThan(0.05)
     expect((yield* say(engine, text, "en-us+f3")).samples).not.toEqual(english.samples)
 
-    // Markup in a text is read as it is, and not obeyed.
+    // Markup in a text is read aloud, and not obeyed.
     const plain = yield* say(engine, "one <break time='3s'/> two", "en-us")
     const pause = yield* say(engine, "<speak>one <break time='3s'/> two</speak>", "en-us", true)
     const none = yield* say(engine, "<speak>one two</speak>", "en-us", true)
@@ -207,7 +207,7 @@ describe("programs of this machine", () => {
 })
 
 describe("SSML of a tenant", () => {
-  /** All that is a tag to espeak: `<` and a letter or a mark. */
+  /** Everything that is a tag to espeak: `<` and a letter or a mark. */
   const tagsOf = (ssml: string) => ssml.match(/<[^<>]*>?/g) ?? []
 
   it("opens no file of this machine", () => {
@@ -218,7 +218,7 @@ describe("SSML of a tenant", () => {
       `<\u0001audio src="/x">`,
       `<au<audio>dio src="/x">`,
       `<audio src="/x"`,
-      // Cut to eight bits, the first letter is that of ASCII.
+      // When cut to eight bits, the first letter is an ASCII one.
       `<\u0161udio src="/data/recordings/secret.wav"/>`,
       `<p <\u0161udio src="/x">>`,
       `<p title=">" <audio src="/x">`,

@@ -2,7 +2,9 @@ import { writeSync } from "node:fs"
 import { Result } from "effect"
 import * as Message from "../../../../src/ports/speech/process/Message.ts"
 
-/** A program in espeak's place: it ends, writes garbage, speaks, or speaks for the last time, as its text says. */
+/**
+ * A program in place of espeak. Its text decides whether it ends, writes garbage, speaks, or speaks for the last time.
+ */
 const read = Message.reader()
 process.stdin.on("data", (bytes: Buffer) => {
   const messages = read(bytes)
@@ -19,7 +21,7 @@ process.stdin.on("data", (bytes: Buffer) => {
     writeSync(1, Message.write({ type: "sound", id, rate: 8000 }, new Uint8Array(1600)))
     const isLast = text === "speak and end"
     writeSync(1, Message.write({ type: "end", id, isLast }))
-    // Not at once: what is asked of it meanwhile is lost.
+    // It does not end at once, so that requests in the meantime are lost.
     if (isLast) setTimeout(() => process.exit(0), 200)
   }
 })
