@@ -9,7 +9,7 @@ const suspended = (suspensionReason: "email_unverified" | "operator" | "fraud_re
 describe("what owners are told of the status of their workspace (guide/tenants.md#suspension)", () => {
   it.each([
     ["it is suspended by the operator", active, suspended("operator"), "is suspended", /by the operator/],
-    // An investigated tenant is not told of the fraud review.
+    // The letter does not reveal a fraud review to the tenant.
     ["it is suspended for a fraud review", active, suspended("fraud_review"), "is suspended", /by the operator/],
     ["nobody has verified", active, suspended("email_unverified"), "is suspended", /no owner has confirmed an e-mail/],
     ["the suspension is lifted", suspended("operator"), active, "works again", /placed and received again/],

@@ -70,7 +70,7 @@ export interface Person {
   readonly key: string
 }
 
-/** A workspace with its machine's key and its owner, who is logged in and verified. */
+/** A workspace with its machine's key and its logged-in, verified owner. */
 export const workspace = Effect.fnUntraced(function* (name = "Acme") {
   const email = newEmail()
   const body = { email, password, tenant_name: name, first_name: "Ada", last_name: "Lovelace" }
