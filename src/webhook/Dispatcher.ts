@@ -37,7 +37,6 @@ export interface Options {
   readonly delaysMs?: ReadonlyArray<number>
   /** The time between two looks for due rows: retries, leases that ran out, hints that got lost. */
   readonly pollMs?: number
-  /** An endpoint without work is stopped after this time. */
   readonly idleMs?: number
   /** The most live endpoints. Tenants share them, and the next look at due rows finds the others again. */
   readonly maxLive?: number

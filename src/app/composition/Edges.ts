@@ -13,7 +13,6 @@ import { OperatorServer } from "../../edge/operator/door/OperatorServer.ts"
 export interface Options {
   readonly dataDir: string
   readonly version: string
-  /** The reasons why the service is not ready. */
   readonly unready: () => ReadonlyArray<string>
 }
 

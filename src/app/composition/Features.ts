@@ -21,7 +21,6 @@ import type { Config } from "../boot/config/Config.ts"
 import * as Metered from "./Metered.ts"
 import * as Onboarded from "./Onboarded.ts"
 
-/** The configuration of features. */
 type Options = Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays"> & {
   readonly payment: Pick<Config["payment"], "topUp">
 }

@@ -16,7 +16,6 @@ import type { Config } from "../boot/config/Config.ts"
 
 type Options = Pick<Config, "baseUrl" | "retentionDays" | "signupCreditCents"> & {
   readonly policy: TargetPolicy.TargetPolicy
-  /** The addresses of a name. */
   readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -32,7 +31,6 @@ export const layer = (options: Options) =>
     Targets.layer(options.policy)
   ).pipe(Layer.provideMerge(accounts(options)))
 
-/** The foundations that accounts need. */
 export const accounts = (options: Omit<Options, "policy" | "retentionDays">) =>
   Layer.mergeAll(
     Billing.layer({ trialCreditCents: options.signupCreditCents }),

@@ -20,5 +20,4 @@ const of =
       })
     })
 
-/** Plans, which cover the minutes of calls. */
 export const plans = Layer.unwrap(Effect.map(Journal, (journal) => Plans.layer({ metered: of(journal) })))

@@ -14,6 +14,5 @@ export const storage = ({ recordingStore }: Pick<Config, "recordingStore">, data
     ? DiskStorage.layer(join(dataDir, "files"))
     : S3Storage.layer(recordingStore).pipe(Layer.provide(NodeOperatorEgress.layer()))
 
-/** Writes recordings while they are made. */
 export const recorder = (dataDir: string) =>
   Recorder.layer.pipe(Layer.provide(DiskSpool.layer(join(dataDir, "spool"))), Layer.provide(Encoders.layer))

@@ -2,7 +2,6 @@ import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 import type { Pinned } from "./Pinned.ts"
 import type { Scheme } from "./Target.ts"
 
-/** The properties of every request to a server. */
 export interface Asked {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE"
   readonly headers: Readonly<Record<string, string>>
@@ -83,7 +82,6 @@ const reasons = [
   "refused",
   /** The answer is no WebSocket, or breaks the protocol. */
   "protocol",
-  /** The uploaded stream was not as long as announced. */
   "wrong_length"
 ] as const
 export type EgressReason = (typeof reasons)[number]

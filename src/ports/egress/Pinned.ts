@@ -10,7 +10,6 @@ export interface Pinned {
   readonly port: number
   /** The name in the certificate and in `Host`: a host name, or an IP literal without brackets. */
   readonly host: string
-  /** True when the connection uses TLS. */
   readonly secure: boolean
   /** The path with the query. */
   readonly path: string

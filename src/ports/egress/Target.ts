@@ -72,7 +72,6 @@ export const meant = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
     : parsed
 }
 
-/** The rules for what may be reached. */
 export interface Rules {
   /** True when an address may be reached. It is called for every literal and every resolved address. */
   readonly permits: (address: string) => boolean

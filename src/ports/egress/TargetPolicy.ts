@@ -11,7 +11,6 @@ export interface TargetPolicy {
   readonly onChange: (listener: () => void) => void
 }
 
-/** Makes a policy that has no rules yet. */
 export const make = (): TargetPolicy => {
   const listeners: Array<() => void> = []
   let current = TargetRules.none

@@ -12,7 +12,6 @@ export interface Options {
   readonly maxMessageBytes: number
   /** The most bytes that may wait for the network; `send` refuses a message that would exceed it. */
   readonly maxBufferedBytes: number
-  /** The time between two pings. */
   readonly pingMs: number
   /** Closes with `timeout` when nothing complete (message, ping, pong) came for this time. */
   readonly silenceMs: number

@@ -5,7 +5,6 @@ import type { Mailbox } from "../mail/Mail.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type { Letter } from "./Rendering.ts"
 
-/** The ways in which a letter is done. */
 export type Outcome = "sent" | "refused" | "expired"
 
 interface Waiting {

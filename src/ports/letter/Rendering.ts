@@ -73,7 +73,6 @@ const nameLength = 40
 export const nameOf = (name: string): string | null =>
   name.length <= nameLength && nameForm.test(name) && !/\b(www|http)/i.test(name) ? name : null
 
-/** The first line of a letter. */
 export const greeting = (firstName: string): string => {
   const name = nameOf(firstName)
   return name === null ? "Hello," : `Hello ${name},`

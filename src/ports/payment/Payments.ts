@@ -7,7 +7,6 @@ import { Context, type Effect, Schema } from "effect"
  * request of a refund.
  */
 
-/** The reason why a card was not charged. */
 export interface Decline {
   /** `card_declined`, `insufficient_funds`, `expired_card`, `authentication_required`, … */
   readonly code: string
@@ -172,7 +171,6 @@ export class Payments extends Context.Service<
       readonly intentId: string
       readonly amountCents: number
     }) => Effect.Effect<Refund, PaymentError>
-    /** All refunds of an intent. */
     readonly refunds: (intentId: string) => Effect.Effect<ReadonlyArray<Refund>, PaymentError>
     readonly dispute: (id: string) => Effect.Effect<Dispute, PaymentError>
     /**

@@ -55,7 +55,6 @@ export class Spool extends Context.Service<
     readonly finish: (recording: Spooled) => Effect.Effect<Finished | null, SpoolError>
     /** The recordings in the spool; at a start, those that another process left. */
     readonly left: Effect.Effect<ReadonlyArray<Spooled>>
-    /** Removes a recording with all its files. */
     readonly remove: (id: WorkId) => Effect.Effect<void>
   }
 >()("trunkline/storage/Spool") {}

@@ -13,7 +13,6 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
   }
 }
 
-/** A local file to be stored. */
 export interface LocalFile {
   readonly path: string
   readonly sizeBytes: number

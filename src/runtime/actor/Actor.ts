@@ -82,7 +82,6 @@ export const make = Effect.fnUntraced(function* <
   readonly surroundings: Surroundings
   /** The answer to an ask when the entity has ended. */
   readonly ended: ApiError
-  /** How many asks may wait. */
   readonly askRoom?: number
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
@@ -142,7 +141,6 @@ export const make = Effect.fnUntraced(function* <
     )
   }
 
-  /** Handles a deadline that is due. */
   const fall = (due: Input): void => {
     if (behavior.ready === null || state === null) return void put(due, null)
     let ready = due

@@ -29,7 +29,6 @@ interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answe
   readonly ended: ApiError
   /** The answer to an ask when there is no such entity. */
   readonly unknown: ApiError
-  /** How many asks may wait at one actor. */
   readonly askRoom?: number
   readonly maxLive: number
   /**

@@ -72,7 +72,6 @@ export class AuditLog extends Context.Service<
         actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action,
         resource_type AS "resourceType", resource_id AS "resourceId", changes, ip`
 
-      /** Splits the conditions into those that an index serves and the others. */
       const conditions = (tenantId: TenantId | null, filters: Filters) => {
         const equal = (column: string, value: string | undefined): ReadonlyArray<Fragment> =>
           value === undefined ? [] : [sql`${sql(column)} = ${value}`]

@@ -6,7 +6,6 @@ import * as CommitStatement from "../store/journal/CommitStatement.ts"
 import type { Receipt } from "../store/journal/Journal.ts"
 import * as Slot from "./Slot.ts"
 
-/** The first response as its receipt has it. */
 export type Stored = Pick<Receipt, "bodyHash" | "status" | "body" | "sealed">
 
 interface Waiting {
@@ -16,7 +15,6 @@ interface Waiting {
 
 export const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
 
-/** The number of receipts that one statement looks for. */
 const batchLimit = 256
 
 /** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds; an older receipt counts as forgotten. */

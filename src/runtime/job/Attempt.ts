@@ -2,7 +2,6 @@ import type { Job, Retry } from "./Job.ts"
 
 /** The fate of a row after an attempt, and the time until its next one. Pure: all times are milliseconds from now. */
 export type Next =
-  /** The work is done, and the row is deleted. */
   | { readonly type: "gone" }
   /** The row is due again, after a failed attempt (`error`) or because it recurs. */
   | { readonly type: "due"; readonly inMs: number; readonly error: string | null }

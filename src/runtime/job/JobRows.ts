@@ -152,7 +152,6 @@ export const make = Effect.fnUntraced(function* (options: {
       WHERE kind = ${of.kind} AND key IN (SELECT key FROM locked)
       RETURNING ${claimed}`,
 
-    /** Claims this one row when it is due. */
     claimOne: (of: { readonly kind: string; readonly key: string; readonly leaseMs: number; readonly epoch: number }) =>
       sql<Claimed>`
         UPDATE job SET due_at = ${after(of.leaseMs)}, leased_by = ${of.epoch}, attempt = attempt + 1

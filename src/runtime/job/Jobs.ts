@@ -11,7 +11,6 @@ export type { FailedRow } from "./JobRows.ts"
 
 /** The counts of one kind; times in milliseconds. */
 interface Standing extends JobRows.Standing {
-  /** The number of attempts under way. */
   readonly running: number
 }
 

@@ -28,7 +28,6 @@ export const make = Effect.fnUntraced(function* (needs: {
   readonly rows: JobRows
   readonly partition: number
   readonly jobs: ReadonlyMap<string, Job>
-  /** Called when a place has become free. */
   readonly onFree: () => void
 }) {
   const { jobs, partition, rows } = needs
@@ -156,7 +155,6 @@ export const make = Effect.fnUntraced(function* (needs: {
       }
       return nextMs
     }).pipe(Semaphore.withPermits(claiming, 1)),
-    /** Completes when no attempt is under way. */
     idle: FiberSet.awaitEmpty(attempts),
     /** Interrupts every attempt, and waits until their rows are given back. */
     stop: FiberSet.clear(attempts),

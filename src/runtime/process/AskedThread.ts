@@ -19,7 +19,6 @@ export class ThreadDied extends Data.TaggedError("ThreadDied")<{ readonly cause:
   }
 }
 
-/** The message to the thread. */
 interface Question<Q> {
   readonly id: number
   readonly question: Q
@@ -44,7 +43,6 @@ export interface AskedThread<Q, A> {
   readonly ask: (question: Q, moved?: ReadonlyArray<ArrayBuffer>) => Outcome<A>
   /** Calls `settle` with the outcome, for a caller that passes one answer on to several. */
   readonly post: (question: Q, settle: (outcome: Outcome<A>) => void) => void
-  /** The number of questions without an answer. */
   readonly size: () => number
   /** Ends the thread with the same effect as its death. */
   readonly end: Effect.Effect<void>

@@ -14,7 +14,6 @@ export interface Retained {
   readonly name: string
   /** The period of `Periods` for which rows are kept. */
   readonly period: keyof Periods
-  /** The first position. */
   readonly from: string
   readonly prune: string
   /**
@@ -36,7 +35,6 @@ export interface Periods {
   readonly call: number
   /** The key of a call, counted from when the call is settled and its last delivery is finished. */
   readonly callKey: number
-  /** Events of the card payment processor. */
   readonly processorEvent: number
 }
 
@@ -71,7 +69,6 @@ const byTime = (of: {
   readonly name: string
   readonly period: keyof Periods
   readonly column: string
-  /** A condition on the row itself. */
   readonly when?: string
   readonly index: Retained["index"]
 }): Retained => ({
@@ -98,7 +95,6 @@ gone AS (
 const byId = (of: {
   readonly name: string
   readonly time: string
-  /** A condition on the row itself. */
   readonly when: string
   /** SQL that gives a row while another row needs the row `looked`. */
   readonly neededBy: string | null

@@ -7,7 +7,6 @@ import { UpkeepClient } from "../store/UpkeepClient.ts"
 import * as Indexes from "./Indexes.ts"
 import * as Retained from "./Retained.ts"
 
-/** How many rows one statement reads. */
 const batchRows = 5_000
 
 /**

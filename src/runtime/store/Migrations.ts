@@ -39,7 +39,6 @@ import { trunkLeg } from "./migration/0058_trunk_leg.ts"
 import { canonicalEmail } from "./migration/0059_canonical_email.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
-/** Every migration in order. */
 const all = {
   "0001_init": init,
   "0002_partition": partition,

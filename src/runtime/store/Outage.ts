@@ -26,7 +26,6 @@ const ofCause = (cause: Cause.Cause<unknown>): boolean => {
   return error instanceof SqlError && is(error)
 }
 
-/** The first wait before an unreachable database is asked again. */
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 

@@ -19,7 +19,6 @@ interface Carried<Id> {
   readonly adapter: string
 }
 
-/** Converts a time of the monotonic clock into an entity's time. */
 export type InTime = (at: number) => number
 
 export interface Kind<
@@ -189,7 +188,6 @@ export const make = Effect.fnUntraced(function* <
       const partition = registry.live.get(id)?.place.partition
       return partition === undefined ? null : authority(partition)
     },
-    /** The owner of any held partition. */
     anyOwner: (): Authority | null =>
       journal
         .partitions()

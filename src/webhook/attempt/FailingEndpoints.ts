@@ -15,7 +15,6 @@ export interface Rule {
 
 export const attempts = 10
 
-/** An endpoint that the rule disables. */
 export interface Failed {
   readonly id: SubscriptionId
   readonly failedAttempts: number

@@ -19,7 +19,6 @@ interface Waiting {
   readonly done: Deferred.Deferred<void>
 }
 
-/** The most outcomes of one statement. */
 const batchLimit = 256
 
 /** A short pause costs little, because only the next event of the same call waits for an outcome. */

@@ -10,7 +10,6 @@ export const schedule: ReadonlyArray<number> = [
   24 * 3_600_000
 ]
 
-/** The way in which an attempt ended. */
 export type Reply =
   | { readonly type: "answered"; readonly statusCode: number }
   /** There was no complete answer, because of resolution, connection, TLS, the 10 s limit, or a refused address. */

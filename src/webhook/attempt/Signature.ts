@@ -15,7 +15,6 @@ export const headers = (delivery: {
   readonly secret: string
   readonly eventId: EventId
   readonly body: string
-  /** The current time, in epoch milliseconds. */
   readonly now: number
   /** The version of this service, for `User-Agent`. */
   readonly version: string

@@ -2,12 +2,10 @@ import type * as Id from "../../domain/Id.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { relaxed } from "./Relaxed.ts"
 
-/** The claim that one endpoint asks for. */
 export interface Wanted {
   readonly partition: number
   readonly tenantId: Id.TenantId
   readonly endpoint: string
-  /** The most deliveries that it takes. */
   readonly room: number
   /**
    * The lane that was served last. The search continues after it, and then from the beginning. Empty: none was served.

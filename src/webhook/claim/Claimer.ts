@@ -16,7 +16,6 @@ export interface Request extends ClaimWanted {
   readonly partition: number
   readonly tenantId: TenantId
   readonly endpoint: string
-  /** Called once, with the result. */
   readonly answer: (claim: Claim) => void
 }
 
@@ -25,7 +24,6 @@ export interface Claim {
   readonly more: boolean
 }
 
-/** The most endpoints of one statement. */
 const batchLimit = 64
 
 /** The result when the claim died. */
@@ -106,7 +104,6 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     claim: (request: Request): void => batches.offer(request.tenantId, request),
-    /** Called when places became free. */
     look: batches.look
   }
 })

@@ -10,7 +10,6 @@ import { Journal } from "../../runtime/store/journal/Journal.ts"
 import { failOver } from "../attempt/OutcomeWriter.ts"
 import { relaxed } from "./Relaxed.ts"
 
-/** The most deliveries that one portion makes. */
 const portionSize = 128
 
 /** The time between two looks for events without a hint. */
@@ -150,7 +149,6 @@ export const make = Effect.fnUntraced(function* (options: {
   yield* Supervised.fork("the fan-out of events to many subscriptions", Effect.forever(look))
 
   return {
-    /** Called when events wait. */
     look: (): void => void Latch.openUnsafe(hinted)
   }
 })

@@ -171,7 +171,6 @@ export const make = Effect.fnUntraced(function* (options: {
           Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
         }
     },
-    /** No endpoint begins after this. */
     close: (): void => {
       isClosing = true
     }

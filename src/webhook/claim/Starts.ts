@@ -4,7 +4,6 @@ import * as FairQueue from "../../domain/fair/FairQueue.ts"
 import * as LoudTenant from "./LoudTenant.ts"
 
 interface Clocked {
-  /** The monotonic time, in milliseconds. */
   readonly now: () => number
   readonly thread: EventLoop.EventLoop
 }

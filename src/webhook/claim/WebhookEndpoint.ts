@@ -15,7 +15,6 @@ export interface WebhookEndpoint {
   readonly workWaits: () => void
   /** Takes a delivery that was made as already claimed, and has its share of all places. */
   readonly handOver: (delivery: Delivery) => void
-  /** How many more deliveries it could begin at once. */
   readonly freePlaces: () => number
   /** Runs until the endpoint was idle for `idleMs`. */
   readonly run: Effect.Effect<void>
@@ -42,7 +41,6 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly idleMs: () => number
   readonly claim: (request: Claimer.Request) => void
   readonly deliver: Deliver
-  /** Gives back places of its deliveries. */
   readonly giveBack: (places: number) => void
   /**
    * Called right after the last look at the mailbox, in the same synchronous step, so that no hint is lost in between.

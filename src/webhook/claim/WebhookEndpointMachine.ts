@@ -38,7 +38,6 @@ export type Input<D extends Claimed> =
   | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
   /** A commit made a delivery as already claimed. */
   | { readonly type: "handed_over"; readonly delivery: D }
-  /** The attempt is over and its outcome is written. */
   | { readonly type: "attempt_finished"; readonly id: DeliveryId }
 
 export interface ClaimWanted {

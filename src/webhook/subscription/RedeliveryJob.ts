@@ -21,7 +21,6 @@ export const kind = "webhook.redelivery"
 /** `begunAt` distinguishes one redelivery of a subscription from the next, whose portions are numbered anew. */
 export const keyOf = (id: SubscriptionId, begunAt: number, portion: number): string => `${id} ${begunAt} ${portion}`
 
-/** The beginning of all keys of a subscription. */
 export const keysOf = (id: SubscriptionId): string => `${id} `
 
 const backlog = `

@@ -25,7 +25,6 @@ interface Changed<A> {
   readonly audit: ReadonlyArray<AuditRow>
   /** The answer that the receipt keeps. */
   readonly rendered: Rendered | null
-  /** The endpoints that got work from it. */
   readonly made: ReadonlyArray<WebhookEndpointRef>
 }
 

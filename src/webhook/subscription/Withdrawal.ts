@@ -5,7 +5,6 @@ import { Jobs } from "../../runtime/job/Jobs.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 import { failOver } from "../attempt/OutcomeWriter.ts"
 
-/** The most deliveries of one transaction. */
 const portionSize = 1_000
 
 const kind = "webhook.withdrawal"

@@ -3,7 +3,6 @@ import type { Redacted } from "effect"
 import { isAddress, type Mailbox } from "../../../ports/mail/Mail.ts"
 import * as Environment from "./Environment.ts"
 
-/** A mail server that takes our letters. */
 export interface MailServer {
   readonly target: OperatorTarget
   readonly from: Mailbox

@@ -2,7 +2,6 @@ import type { Redacted } from "effect"
 import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 import * as Environment from "./Environment.ts"
 
-/** The settings for card payments by Stripe. */
 export interface Stripe {
   readonly target: OperatorTarget
   readonly secretKey: Redacted.Redacted

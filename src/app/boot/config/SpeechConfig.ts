@@ -29,7 +29,6 @@ const voices = (env: Environment.Environment, variable: string, otherwise: strin
   })
 }
 
-/** Null: only the engines of this machine are used. */
 export const server = (env: Environment.Environment): SpeechServer | null => {
   const target = env.service("TTS_URL", ["https:", "http:"])
   if (target === null) return null

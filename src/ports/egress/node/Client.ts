@@ -26,7 +26,6 @@ export interface Options {
   readonly resolve: CheckedLookup.Resolve
   /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
-  /** The most connections per host and port. */
   readonly maxConnectionsPerDestination?: number
   /** The most requests under way in all, including streams; one more fails at once with `connect`. */
   readonly maxInFlight?: number

@@ -67,7 +67,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-/** `TARGET_CA_FILE` names no file of PEM certificates. */
 class TargetCaFileUnusable extends Schema.TaggedError<TargetCaFileUnusable>()("TargetCaFileUnusable", {
   path: Schema.String,
   detail: Schema.String

@@ -9,7 +9,6 @@ interface Opened {
   readonly connection: Socket
   readonly host: string
   readonly port: number
-  /** True: TLS begins with the first byte. */
   readonly secure: boolean
   readonly tls: {
     readonly servername?: string

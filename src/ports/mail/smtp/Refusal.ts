@@ -1,7 +1,6 @@
 import * as Printable from "../../../domain/schema/Printable.ts"
 import { MailError } from "../Mail.ts"
 
-/** The longest text of a server that is kept. */
 const detailLength = 300
 
 /** The parts of nodemailer's error that come from a reply of the server; each may be absent. */

@@ -157,7 +157,6 @@ export const layer = Layer.effect(
               ]
             })
         ),
-      // This processor sends no events.
       verify: () => null
     })
   })

@@ -10,7 +10,6 @@ import type { Encoded, Encoding } from "./EncodeThread.ts"
 const port = parentPort
 if (port === null) throw new Error("EncodeWorker is a worker thread")
 
-/** The sample frames of a slice. */
 const sliceFrames = 65_536
 
 /**

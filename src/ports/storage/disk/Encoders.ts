@@ -42,7 +42,6 @@ export class Encoders extends Context.Service<
       Effect.gen(function* () {
         const line = FairPlaces.make({ places, room })
         const context = yield* Effect.context()
-        /** The threads without work. */
         const idle: Array<Worker> = []
         const all = new Set<Worker>()
         yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...all].map((each) => each.terminate()))))

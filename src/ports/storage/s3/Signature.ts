@@ -1,13 +1,11 @@
 import { createHmac, hash } from "node:crypto"
 
-/** The credentials that sign requests to a store. */
 export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly region: string
 }
 
-/** A request to be signed. */
 export interface Unsigned {
   readonly method: string
   /** The path as it is sent, encoded, without a query. */

@@ -56,7 +56,6 @@ export const sequences = (run: Run) =>
     (rows) => rows as ReadonlyArray<{ readonly name: string; readonly value: string; readonly called: boolean }>
   )
 
-/** True when the database has no tables at all. */
 export const isEmpty = (run: Run) =>
   Effect.map(
     run(`

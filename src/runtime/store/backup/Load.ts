@@ -8,7 +8,6 @@ import * as Catalog from "./Catalog.ts"
 
 const { BackupUnusable } = BackupFormat
 
-/** The rows of one statement. */
 const pageRows = 200
 
 /** The header of a backup, with the keys for the vault. */

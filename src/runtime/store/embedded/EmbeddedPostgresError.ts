@@ -18,5 +18,4 @@ export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresEr
   }
 }
 
-/** The line for an unknown failure. */
 export const because = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

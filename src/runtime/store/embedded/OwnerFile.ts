@@ -7,7 +7,6 @@ import * as ProcessIdentity from "./ProcessIdentity.ts"
 
 /** Proof that this process owns `DATA_DIR` until the scope that acquired it closes. */
 export interface OwnedDirectory {
-  /** The absolute path. */
   readonly path: string
   /**
    * Identifies this directory on this machine. When we own the directory, any database owner with this identity is

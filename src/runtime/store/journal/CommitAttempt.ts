@@ -43,7 +43,6 @@ const sizes = Metric.histogram("journal_batch_commits", {
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
-/** Writes commits as one statement. */
 export const statement = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   held: ReadonlyMap<number, number>,
@@ -65,7 +64,6 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly listener: () => Handover.DeliveryListener
   /** How long the statement of a single commit may take. */
   readonly limitMs: number
-  /** Moves a commit to the end of the queue. */
   readonly putBehind: (entry: WaitingCommit.WaitingCommit) => void
 }) {
   const { limitMs, outage, ownership, sql } = options

@@ -22,7 +22,6 @@ const enough = 8
  */
 const busyMs = 50
 
-/** The first wait before an unreachable database is tried again. */
 const firstWaitMs = 200
 const longestWaitMs = 2_000
 
@@ -46,7 +45,6 @@ type Attempt = (
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
-  /** How long the statement of a batch may take. */
   readonly limitMs: number
   /** Makes the function that writes a batch. It gets one that moves a commit to the end of the queue. */
   readonly attempt: (putBehind: (entry: WaitingCommit.WaitingCommit) => void) => Effect.Effect<Attempt>
@@ -140,7 +138,6 @@ export const make = Effect.fnUntraced(function* (options: {
         return asks.wait(done)
       }),
     waiting: () => open.size,
-    /** Completes when no commit waits to be written. */
     idle: batches.idle
   } as const
 })

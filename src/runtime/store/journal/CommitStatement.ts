@@ -34,7 +34,6 @@ SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
 
 const texts = new Map<string, string>()
 
-/** The row that the statement returns. */
 export interface Answer {
   /**
    * The partitions that the statement needs and this process does not hold; null: there are none, and everything is
@@ -113,7 +112,6 @@ export const tenantsOf = ({ audit, entities, events, money, usage }: Commit): Re
     tenantId === null ? [] : [tenantId]
   )
 
-/** A table that a batch writes, and its rows. */
 interface Written {
   readonly name: string
   readonly part: CommitParts.Part

@@ -125,7 +125,6 @@ export interface Commit {
 
 export const empty: Commit = { entities: [], lists: [], events: [], money: [], audit: [], receipt: null, usage: null }
 
-/** The values that the statement computed. */
 export interface Committed {
   /** The balance after this commit's money; null: it moved none. */
   readonly balanceCents: number | null
@@ -133,7 +132,6 @@ export interface Committed {
 
 export type StoredEntity = Entity & {
   readonly tenantId: TenantId
-  /** The home partition of the entity's tenant. */
   readonly partition: number
   readonly seq: number
   readonly settled: boolean
@@ -199,7 +197,6 @@ export class Journal extends Context.Service<
     readonly find: (entityId: EntityId) => Effect.Effect<StoredEntity | null>
     readonly unsettled: <K extends Kind>(kind: K, partition: number) => Effect.Effect<ReadonlyArray<StoredOf<K>>>
     readonly inputs: (entityId: EntityId) => Effect.Effect<ReadonlyArray<StoredInput>>
-    /** The partitions that this process holds now. */
     readonly partitions: () => ReadonlyArray<number>
     /**
      * The listener is called once for each partition that is lost to another process, and stops the entities there. It

@@ -14,7 +14,6 @@ const slowMs = 2_000
 /** No probe is needed when something was written within this time. */
 const freshMs = 5_000
 
-/** The longest time that a probe takes. */
 const probeMs = 1_000
 
 /** Writes a row as long as a page, which no old page has room for: on a full disk it fails as commits do. */

@@ -5,7 +5,6 @@ import type { Commit, EntityWrite } from "./Journal.ts"
 /** The part of some commits that the database has. */
 export interface Written {
   readonly has: (commit: Commit) => boolean
-  /** The balances by cause. */
   readonly balances: Readonly<Record<string, number>>
 }
 

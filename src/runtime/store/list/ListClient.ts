@@ -19,7 +19,6 @@ export const connections = 2
 /** The lists of one tenant are read one after the other, each after a rest as long as the one before took. */
 const turns = { places: connections, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 }
 
-/** The turns of the tenants that read lists. */
 export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/store/ListTurns", {
   defaultValue: () => FairPlaces.make(turns)
 })

@@ -18,7 +18,6 @@ export interface ListTable<State, Row> {
 
 export type RowOf<Table> = Table extends ListTable<never, infer Row> ? Row : never
 
-/** A row to be written into its table. */
 export interface ListWrite {
   readonly table: Target
   readonly row: Readonly<Record<string, Value>>

@@ -138,7 +138,6 @@ interface Search {
   /** The list's rows after the place from which it continues. */
   readonly ordered: Fragment
   readonly list: Pick<List<never, never>, "filters" | "from" | "where" | "order" | "past" | "window">
-  /** The last position of the page. */
   readonly last: number
 }
 

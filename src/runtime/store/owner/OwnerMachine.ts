@@ -36,9 +36,7 @@ interface Watch {
 
 export type State =
   | ({ readonly type: "watching" } & Watch)
-  /** Every partition looks free, and the process asks for the locks. */
   | ({ readonly type: "locking" } & Watch)
-  /** The process has the locks and raises the epochs. */
   | ({ readonly type: "raising" } & Watch)
   | {
       readonly type: "owning"

@@ -95,11 +95,9 @@ export const raise = Effect.fnUntraced(function* (
   return epochs
 })
 
-/** A heartbeat for one partition. */
 export interface Beat {
   readonly partition: number
   readonly epoch: number
-  /** The partition's time. */
   readonly time: number
   /** When the partition was taken, in seconds of the database's clock. */
   readonly taken: number

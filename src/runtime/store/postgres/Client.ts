@@ -26,7 +26,6 @@ export interface Options {
    * the client only reads.
    */
   readonly writes: "fenced" | "own" | "none"
-  /** Settings of its sessions, beside `sessionSettings`. */
   readonly settings?: Readonly<Record<string, string>>
   /** How long a statement waits for a free connection, including the time to connect. */
   readonly acquireMs?: number
@@ -216,7 +215,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       })
     )
 
-  /** Takes a session until the scope closes. */
   const lease = Effect.gen(function* () {
     count("waiting", 1)
     const pg = yield* pool.reserve.pipe(

@@ -14,7 +14,6 @@ export class VaultKeyUnusable extends Schema.TaggedError<VaultKeyUnusable>()("Va
 
 /** The keys of an installation, 32 bytes each. */
 export interface Keyring {
-  /** The key that seals. */
   readonly current: Redacted.Redacted<Uint8Array>
   /** The keys that open texts from before a rotation that has not ended. */
   readonly earlier: ReadonlyArray<Redacted.Redacted<Uint8Array>>
