@@ -43,9 +43,7 @@ const statusOf = (cause: Cause.Cause<unknown>): string => {
   return answer === undefined ? "500" : String(httpStatus(answer))
 }
 
-/**
- * Counts an endpoint's answers and measures how long they take. The metric attributes are built once for each status.
- */
+/** Counts an endpoint's answers and measures their time. The metric attributes are built once for each status. */
 export const measured = (
   endpoint: HttpApiEndpoint.Top
 ): (<E, R>(

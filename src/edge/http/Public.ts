@@ -33,10 +33,7 @@ interface Admitted {
 export class Visitor extends Context.Service<
   Visitor,
   {
-    /**
-     * Counts the request under its endpoint's rules. Handlers run it first, so a request that fails validation is not
-     * counted.
-     */
+    /** Counts the request under its endpoint's rules. Handlers run it first, so invalid requests do not count. */
     readonly admit: Effect.Effect<Admitted, RateLimited>
     /** Counts by the address together with the subject of the request. */
     readonly admitFor: (subject: string) => Effect.Effect<Admitted, RateLimited>

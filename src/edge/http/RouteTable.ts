@@ -1,7 +1,4 @@
-/**
- * Knows which methods a path has, for 405 with `Allow` and for OPTIONS; the router itself only knows "found" and "not
- * found".
- */
+/** Knows which methods a path has, for 405 with `Allow` and for OPTIONS; the router only knows whether it found one. */
 export interface Route {
   readonly method: string
   /** For example `/v1/calls/:id`, with or without a trailing slash. */

@@ -84,10 +84,7 @@ export const layer = Layer.mergeAll(
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route, InvoiceFile.route]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
 
-/**
- * Configures the router: a double slash differs from a single one, names are case-sensitive, and an id may have any
- * length.
- */
+/** Configures the router: a double slash is not a single one, names are case-sensitive, ids have any length. */
 export const routerConfig = Layer.succeed(HttpRouter.RouterConfig, {
   ignoreTrailingSlash: true,
   ignoreDuplicateSlashes: false,

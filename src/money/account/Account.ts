@@ -67,10 +67,7 @@ export class Accounts extends Context.Service<
     readonly released: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** Called after the commit that contains it; it waits for nothing. A repeated report changes nothing. */
     readonly told: (tenantId: TenantId, told: Machine.Told) => Effect.Effect<void>
-    /**
-     * Registers how to read the reservations of entities of a kind from their states. A kind that is not registered
-     * reserves nothing.
-     */
+    /** Registers how to read reservations from the states of a kind. An unregistered kind reserves nothing. */
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
     /** Reads balance and spend again, and notifies the listeners of `onMoneyMoved`. */
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>

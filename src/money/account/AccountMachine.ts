@@ -89,10 +89,7 @@ export interface AccountState {
  */
 export interface Request {
   readonly purpose: Purpose.Purpose
-  /**
-   * The total that the id may reserve, in cents: at least the first amount, and preferably one of the others, which
-   * ascend.
-   */
+  /** The total that the id may reserve, in cents: at least the first amount, or a later, higher one if possible. */
   readonly offers: readonly [number, ...ReadonlyArray<number>]
   /** The total places of the concurrent limit that the id takes; absent: the number that the purpose takes. */
   readonly places?: number

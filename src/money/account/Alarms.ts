@@ -6,9 +6,7 @@ import { Letters } from "../../ports/letter/Letter.ts"
 import type { AccountState } from "./AccountMachine.ts"
 import * as Alarm from "./Alarm.ts"
 
-/**
- * How often the accounts in memory are checked. An account stays in memory for longer than this after its last charge.
- */
+/** How often the accounts in memory are checked. An account stays there for longer after its last charge. */
 const everyMs = 60_000
 
 /**

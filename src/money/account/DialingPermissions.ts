@@ -130,10 +130,7 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean => {
   }
 }
 
-/**
- * Pure: the first refusal in the order country block, country allow-list, prefix block, class block; null when the call
- * is allowed.
- */
+/** Pure: the first refusal, in the order country block, country allow-list, prefix block, class block; or null. */
 export const refusal = (
   rules: ReadonlyArray<Pick<Rule, "tenantId" | "kind" | "value">>,
   tenantId: Id.TenantId,

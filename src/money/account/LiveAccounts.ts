@@ -205,10 +205,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         return state === null ? [] : [{ ...state, tally: Machine.rolled(state.tally, now) }]
       })
     ),
-    /**
-     * The sum over accounts in memory. After a restart, an account is loaded with the first message of one of its
-     * calls.
-     */
+    /** The sum over accounts in memory. After a restart, the first message of a call loads its account. */
     reservedCents: Effect.sync(() =>
       [...registry.live.values()].reduce((sum, actor) => {
         const state = actor.state()

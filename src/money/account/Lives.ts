@@ -11,9 +11,7 @@ export interface Live {
   readonly heard: number
 }
 
-/**
- * All live entities of an account. Its sums are kept, so a request costs the same beside ten calls and ten thousand.
- */
+/** All live entities of an account. Its sums are kept, so a request costs the same beside ten calls or ten thousand. */
 export interface Lives {
   readonly byId: HashMap.HashMap<EntityId, Live>
   /** The places of the concurrent limit that are taken. */

@@ -8,10 +8,7 @@
  */
 export type Purpose = "outbound" | "answer" | "transfer" | "renewal" | "order"
 
-/**
- * The facts of an account that one request depends on. Amounts are in cents. The request's own reservation counts as
- * free.
- */
+/** The facts that one request depends on. Amounts are in cents. The request's own reservation counts as free. */
 export interface Facts {
   readonly isActive: boolean
   /** Balance plus credit limit. */
@@ -73,10 +70,7 @@ export const placesOf = (purpose: Purpose): number => (purpose === "order" ? 0 :
 /** More than the least offer comes from a tenth of the free money, so that no request reserves what others need. */
 const plenty = 10
 
-/**
- * Returns the code of the first refusal, or the reservation: the largest offer that leaves plenty, or else the least
- * one.
- */
+/** Returns the first refusal, or the reservation: the largest offer that leaves plenty, or else the least one. */
 export const judge = (
   purpose: Purpose,
   offers: readonly [number, ...ReadonlyArray<number>],

@@ -6,10 +6,7 @@ type Standing = Pick<Settings, "status" | "suspensionReason">
 const goesOn =
   "Running calls finish; no new ones are placed, and callers hear a busy signal. You can still see the account and its billing."
 
-/**
- * The letter to the owners when their workspace is suspended, works again, or is closed; null when the status is the
- * same.
- */
+/** The letter to the owners when their workspace is suspended, reactivated or closed; null without a change. */
 export const of = (before: Standing, after: Standing): Letter | null => {
   if (before.status === after.status) return null
   switch (after.status) {

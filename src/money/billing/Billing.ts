@@ -50,19 +50,14 @@ export class Billing extends Context.Service<
       filters: LedgerRepo.LedgerFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<LedgerEntryView>>
-    /**
-     * All entries that match the filters, the oldest first, in portions that are read as they are pulled. Run it once.
-     */
+    /** All entries that match the filters, the oldest first, in portions that are read when pulled. Run it once. */
     readonly wholeLedger: (
       tenantId: Id.TenantId,
       filters: LedgerRepo.LedgerFilters
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
     /** One entry; null when there is none. */
     readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
-    /**
-     * Gives money to a tenant, or takes it, as an entry of type `adjustment` by the operator. Returns the balance in
-     * cents.
-     */
+    /** Books an `adjustment` by the operator, which gives or takes money. Returns the balance in cents. */
     readonly adjust: (
       tenantId: Id.TenantId,
       amountCents: number,

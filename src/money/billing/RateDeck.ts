@@ -1,7 +1,4 @@
-/**
- * The rate deck, guide/money.md#rates. For each direction, it maps the longest prefix of the called number to micro-USD
- * a minute.
- */
+/** The rate deck, guide/money.md#rates: longest prefix of the called number → micro-USD a minute, by direction. */
 export type Direction = "outbound" | "inbound"
 
 export interface Rate {

@@ -7,10 +7,7 @@ import * as Timestamp from "../../domain/time/Timestamp.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RateDeck from "./RateDeck.ts"
 
-/**
- * A deck, and the moment from which it is in effect, in epoch milliseconds. A later deck for the same moment replaces
- * it.
- */
+/** A deck, in effect from `effectiveAt` on (epoch milliseconds). A later deck for the same moment replaces it. */
 export interface Dated {
   readonly id: number
   readonly effectiveAt: number

@@ -238,10 +238,7 @@ export const make = Effect.gen(function* () {
           (SELECT count(*)::int FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
             AND a.status = 'succeeded' AND a.settled_at >= ${at(midnight)}) AS "succeededToday"
         FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
-    /**
-     * Tenants after this one (null: from the first on) whose balance has fallen to their threshold, in the order of
-     * their ids.
-     */
+    /** Tenants after this one (null: all) whose balance has fallen to their threshold, in the order of their ids. */
     rechargesDue: (now: number, after: TenantId | null, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`

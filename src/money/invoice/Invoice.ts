@@ -32,10 +32,7 @@ const everyMs = 3_600_000
 const timeoutMs = 1_800_000
 const retry = { attempts: 3, firstMs: 60_000, maxMs: 600_000 }
 
-/**
- * Invoices, guide/money.md#invoices: a statement of each UTC month in which something was booked, frozen when it is
- * issued.
- */
+/** Invoices, guide/money.md#invoices: a statement of each UTC month with bookings, frozen when it is issued. */
 export class Invoices extends Context.Service<
   Invoices,
   {

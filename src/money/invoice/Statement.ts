@@ -80,10 +80,7 @@ const bounded = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> => {
   return [...groups.slice(0, mostLines), ...rest.values()]
 }
 
-/**
- * A month of a prepaid account, guide/money.md#invoices: opening balance + credits − lines = closing balance, to the
- * cent.
- */
+/** A month, guide/money.md#invoices: opening balance + credits − lines = closing balance, to the cent. */
 export const of = (openingBalanceCents: number, groups: ReadonlyArray<Group>): Statement => {
   const credits = bounded(groups.filter(isPayment)).map((group) => lineOf(group, 1))
   const lines = bounded(groups.filter((group) => !isPayment(group))).map((group) => lineOf(group, -1))

@@ -96,10 +96,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
 
     const system = { actor: Audit.system, ip: null }
 
-    /**
-     * Locks the subscription and returns it if it is unchanged; null: another request was first, and the next round
-     * retries.
-     */
+    /** Locks and returns the subscription; null when another request has changed it, and the next round retries. */
     const unchanged = (row: SubscriptionRow) =>
       Effect.map(repo.find(row.tenantId, true), (locked) =>
         locked !== null && locked.nextTryAt === row.nextTryAt && locked.nextPlanSlug === row.nextPlanSlug

@@ -31,10 +31,7 @@ export class Plans extends Context.Service<
   {
     /** The plans that can be chosen, the cheapest first; for the operator also the others. */
     readonly list: (isPublic: boolean) => Effect.Effect<ReadonlyArray<PlanView>>
-    /**
-     * Makes or changes a plan. A subscriber keeps the present period unchanged, and gets the new plan with the next
-     * one.
-     */
+    /** Makes or changes a plan. A subscriber keeps the present period, and gets the new plan with the next one. */
     readonly put: (plan: Omit<PlanRow, "createdAt">) => Effect.Effect<PlanView, ApiError>
     /** The most participants of the tenant's conferences; null when the plan sets no bound. */
     readonly conferenceParticipants: (tenantId: Id.TenantId) => Effect.Effect<number | null>

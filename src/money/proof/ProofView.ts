@@ -2,10 +2,7 @@ import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
-/**
- * The possible faults, guide/money.md#proof. Finding `seal_differs` takes reading every entry, so only `Verification`
- * does.
- */
+/** The possible faults, guide/money.md#proof. Only `Verification` finds `seal_differs`, as it reads every entry. */
 export const exceptionCodes = [
   "balance_differs",
   "entry_differs",

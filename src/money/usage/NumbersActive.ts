@@ -4,10 +4,7 @@ import type { TenantId } from "../../domain/Id.ts"
 import type { Period } from "./Period.ts"
 import type { Dimension } from "./UsageSums.ts"
 
-/**
- * The count of numbers that were active at some time of a period, by the period's index: of all (null), or of one
- * value.
- */
+/** Counts the numbers active at some time of a period, by its index: all of them (null), or those of one value. */
 export interface Numbers {
   (period: number, value: string | null): number
   /** The values that occur in the first period. */

@@ -16,9 +16,7 @@ export const month = (now: number): Period => {
   return { start: Date.UTC(year, at, 1), end: Date.UTC(year, at + 1, 1) }
 }
 
-/**
- * Whole days lie between these two moments, and parts of days before and after. They are equal when no day is whole.
- */
+/** Whole days lie between these moments, parts of days before and after. They are equal when no day is whole. */
 export const wholeDays = ({ end, start }: Period): Period => {
   const from = Math.min(Math.ceil(start / dayMs) * dayMs, end)
   return { start: from, end: Math.max(from, Math.floor(end / dayMs) * dayMs) }

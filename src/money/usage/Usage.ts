@@ -29,10 +29,7 @@ export interface Asked {
 /** The most groups of one answer. The others are summed under null. */
 const groupLimit = 1_000
 
-/**
- * The commits of one statement; `everyMs` is the period of the job. Commits that it has not taken yet count all the
- * same.
- */
+/** The commits of one statement; the job runs every `everyMs`. Waiting commits count all the same. */
 const portion = 500
 const everyMs = 10_000
 
@@ -87,10 +84,7 @@ export class Usages extends Context.Service<
         run: () => sum
       })
 
-      /**
-       * One statement, and so one snapshot, reads whole days from their sums, and parts of days and waiting commits one
-       * by one.
-       */
+      /** One statement, so one snapshot: whole days from their sums, parts of days and waiting commits one by one. */
       const read = (tenantId: TenantId, period: Period.Period, dimension: UsageSums.Dimension | null) => {
         const whole = Period.wholeDays(period)
         const names = sql.literal(figures.join(", "))

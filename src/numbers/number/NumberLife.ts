@@ -144,9 +144,7 @@ const notActive = ({ status }: Life): Outcome =>
     ? rejected("number_not_yet_active", `the number is ${status}`)
     : rejected("conflict", `the number is ${status}`)
 
-/**
- * Takes only one step at a time, so that a service that was down suspends before it releases, with the days in between.
- */
+/** Takes one step at a time, so that a service that was down suspends first, and releases days later. */
 const unpaid = (life: Life, now: number): Outcome => {
   if (life.unpaidSince === null) return accepted({ ...life, unpaidSince: now, reminders: 1 }, "due")
   if (life.unpaidSuspendedAt !== null)

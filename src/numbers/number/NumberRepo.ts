@@ -156,10 +156,7 @@ export const make = Effect.gen(function* () {
           AND EXISTS (SELECT FROM tenant WHERE id = ${tenantId} AND status = 'closed')
         ORDER BY id LIMIT ${limit} FOR UPDATE`),
 
-    /**
-     * Tenants with numbers that a renewal may change: by time, because there is money now, or because the tenant is
-     * closed.
-     */
+    /** Tenants with numbers that a renewal may change: by time, by new money, or because the tenant is closed. */
     renewable: (now: number, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly tenantId: TenantId }>`

@@ -30,9 +30,7 @@ export interface DocumentFile {
 
 /** The most documents of an order. */
 const maxDocuments = 20
-/**
- * The most bytes in all orders of a tenant, including finished ones. Concurrent uploads may exceed it by a few files.
- */
+/** The most bytes of a tenant, in finished orders too. Concurrent uploads may exceed it by a few files. */
 const maxTenantBytes = 1024 ** 3
 
 /** The documents that are written at once. Each holds one of the dozen database connections meanwhile. */

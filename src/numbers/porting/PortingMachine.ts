@@ -9,9 +9,7 @@ import type { DocumentStatus, DocumentType, EndUser, ExceptionDetail, PortingSta
 export interface State {
   readonly status: PortingStatus
   readonly details: ReadonlyArray<ExceptionDetail>
-  /**
-   * The fields that differ from the losing carrier's records, each with a hash of the value that the carrier was sent.
-   */
+  /** The fields that the losing carrier contests, each with a hash of the value that it was sent. */
   readonly contested: ReadonlyArray<{ readonly field: keyof EndUser; readonly hash: string }>
   readonly focAt: number | null
   readonly losingCarrier: string | null

@@ -100,10 +100,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0]?.open ?? 0
       ),
 
-    /**
-     * Locks an order until the transaction ends. `tenantId` is null for the operator, who may lock every tenant's
-     * order.
-     */
+    /** Locks an order until the transaction ends. `tenantId` null is the operator, for any tenant's order. */
     lock: (tenantId: TenantId | null, id: PortingOrderId) =>
       Effect.map(
         Effect.orDie(sql<Columns>`

@@ -3,10 +3,7 @@ const most = 240
 /** A part does not end before this length without need, so that short sentences stay together. */
 const enough = 60
 
-/**
- * The end of a sentence: its punctuation with closing quotes and brackets, then a space. A number has none inside
- * ("1.5", "3,14").
- */
+/** A sentence ends with its punctuation, closing quotes and brackets, and a space, so never in "1.5" or "3,14". */
 const sentenceEnd = /[.!?…]+["'”’)\]]*\s+|[。！？]+\s*|\n+\s*/gu
 const clauseEnd = /[,;:–—]\s+|[，、；：]\s*/gu
 const wordEnd = /\s+/gu

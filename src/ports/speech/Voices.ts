@@ -22,10 +22,7 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 
 const primary = (language: string): string => language.split("-")[0] ?? language
 
-/**
- * How well a voice speaks a language, RFC 4647 section 3.4: 3 as asked, 2 any language, 1 in another region, 0 not at
- * all.
- */
+/** How well a voice speaks a language (RFC 4647 section 3.4): 3 as asked, 2 any, 1 another region, 0 not at all. */
 const fitness = ({ language }: Voice, wanted: string): number =>
   language === null ? 2 : same(language, wanted) ? 3 : same(primary(language), primary(wanted)) ? 1 : 0
 

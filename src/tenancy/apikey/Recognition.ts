@@ -19,10 +19,7 @@ const usedEveryMs = 60_000
 /** Keys that are looked up and hashed at once. Callers with unknown keys take turns by address. */
 const verifying = { places: 4, room: 256, patienceMs: 5_000 }
 
-/**
- * Recognizes keys, from memory after the first time, up to `remembered` keys. Each change of a key must be reported
- * here.
- */
+/** Recognizes keys, from memory after the first time (`remembered` keys). Changes of a key are reported here. */
 export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefix" | "used">, remembered: number) {
   const verified = VerifiedKeys.make(remembered)
   const verifiers = FairPlaces.make(verifying)

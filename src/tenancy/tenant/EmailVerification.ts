@@ -90,10 +90,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     return { status: 200, body: JSON.stringify(body) } satisfies Rendered
   }, Effect.uninterruptible)
 
-  /**
-   * Suspends tenants that let seven days pass (only where mail reaches people), and reactivates those that have
-   * verified since.
-   */
+  /** Suspends unverified tenants after seven days (only where mail reaches people); reactivates verified ones. */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (mail.isReal)

@@ -28,10 +28,7 @@ export class Hashing extends Context.Reference<{
   })
 }) {}
 
-/**
- * 32 MiB and about 0.1 s for each guess. Stored hashes stay readable when the cost is raised, because each names its
- * own.
- */
+/** 32 MiB and about 0.1 s for each guess. Stored hashes stay readable after a raise, because each names its cost. */
 const cost = { N: 32_768, r: 8, p: 3 } as const
 const maxmem = 64 * 1024 * 1024
 

@@ -54,10 +54,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     )
 
   return {
-    /**
-     * Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …, and waits for a signup that takes the same
-     * one.
-     */
+    /** Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …, after any signup that takes the same one. */
     insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
       let candidate = slug
       while (!(yield* Effect.orDie(tryInsert(row, candidate)))) {
@@ -118,10 +115,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         VALUES (${token.hash}, ${token.memberId}, 'verify_email', to_timestamp(${token.expiresAt} / 1000.0),
           to_timestamp(${token.at} / 1000.0))`),
 
-    /**
-     * Uses up a live token and every other token of its owner, and verifies the owner; null when there is no such
-     * token.
-     */
+    /** Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. */
     useToken: (hash: string, at: number) =>
       Effect.map(
         Effect.orDie(sql<{
@@ -164,9 +158,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows.map((row) => row.id)
       ),
 
-    /**
-     * Tenants that are suspended although their owner has verified, because a process died between the two commits.
-     */
+    /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
     verifiedButSuspended: Effect.map(
       Effect.orDie(sql<{ readonly id: TenantId }>`
         SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'

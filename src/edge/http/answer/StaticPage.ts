@@ -14,9 +14,7 @@ export interface Page {
   readonly text: string
   /** The media type with its charset. */
   readonly contentType: string
-  /**
-   * Directives of a Content-Security-Policy, for example `style-src 'unsafe-inline'`; null when the page is not HTML.
-   */
+  /** Directives of a Content-Security-Policy, such as `style-src 'unsafe-inline'`; null when the page is not HTML. */
   readonly policy: ReadonlyArray<string> | null
 }
 

@@ -49,9 +49,7 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
   )
 
-/**
- * One endpoint for each verb of the table. The cast gives each its verb's type, and says that there is at least one.
- */
+/** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
 const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
   { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
 >

@@ -44,9 +44,7 @@ const action = <const Built extends Verbs.Built>(verb: Built) => {
   }).annotateMerge(about({ summary, scope: "calls:write", errors: ["conference_already_ended", ...errors] }))
 }
 
-/**
- * One endpoint for each verb of the table. The cast gives each its verb's type, and says that there is at least one.
- */
+/** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
 const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
   { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
 >

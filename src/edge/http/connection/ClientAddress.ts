@@ -9,9 +9,7 @@ import { type AddressKind, classify } from "../../../ports/egress/Target.ts"
  */
 export type Trust = "none" | "private" | ReadonlyArray<string>
 
-/**
- * The address of a request's client: the socket's peer, or the address that a trusted proxy reports in X-Forwarded-For.
- */
+/** The address of a request's client: the socket's peer, or the X-Forwarded-For address of a trusted proxy. */
 export class ClientAddress extends Context.Service<
   ClientAddress,
   {

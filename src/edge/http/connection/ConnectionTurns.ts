@@ -6,10 +6,7 @@ import * as FairQueue from "../../../domain/fair/FairQueue.ts"
  */
 const perTurn = 16
 
-/**
- * The cost of each kind of work, in requests. Reading a connection may bring some milliseconds of work; a request is
- * short.
- */
+/** The cost of each kind of work, in requests. Reading a connection may bring some milliseconds of work. */
 export const cost = { connection: 8, request: 1 } as const
 
 /** A place, or a position in the queue for one. */

@@ -10,10 +10,7 @@ const resolved = (schema: Json, components: Components): Json => {
   return target === undefined ? schema : resolved(target, components)
 }
 
-/**
- * An example for a JSON schema: its own, or one composed of its parts' examples. `fields` selects which properties it
- * has.
- */
+/** An example for a JSON schema: its own, or one of its parts' examples. `fields` selects its properties. */
 export const of = (schema: Json, components: Components, fields: "all" | "required" = "all"): unknown => {
   const whole = resolved(schema, components)
   const { allOf, anyOf, const: only, default: preset, enum: values, examples, items, properties, type } = whole

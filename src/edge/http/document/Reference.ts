@@ -45,9 +45,7 @@ const policyOf = (page: string): ReadonlyArray<string> => {
   ]
 }
 
-/**
- * Prepares a page once, at its first request. At the start of the service, calls that a crash interrupted come first.
- */
+/** Prepares a page at its first request. When the service starts, calls that a crash interrupted come first. */
 const prepared = (page: Effect.Effect<StaticPage.Page>) =>
   Effect.map(Effect.cached(Effect.uninterruptible(Effect.flatMap(page, StaticPage.make))), Effect.flatten)
 

@@ -30,10 +30,7 @@ export class CurrentKey extends Context.Service<
 export class Authenticator extends Context.Service<
   Authenticator,
   {
-    /**
-     * `credential` is the text after `Bearer `. Fails with `invalid_credentials` when the key is unknown, revoked or
-     * expired.
-     */
+    /** `credential` follows `Bearer `. Fails with `invalid_credentials` when it is unknown, revoked or expired. */
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], ApiError>
     readonly tenantStatus: (tenantId: TenantId) => Effect.Effect<"active" | "suspended" | "closed">
   }

@@ -28,9 +28,7 @@ const isNull = (bytes: Uint8Array): boolean => {
 
 type Path = ReadonlyArray<string | number>
 
-/**
- * Only an escape can spell such text, so other bodies are not parsed. Invalid JSON is left for the decoder to refuse.
- */
+/** Only an escape can spell such text, so other bodies are not parsed. The decoder refuses invalid JSON. */
 const unstorableText = (bytes: Uint8Array): ApiError | null => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!buffer.includes("\\u")) return null

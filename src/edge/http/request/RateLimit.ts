@@ -47,10 +47,7 @@ const subjectLimit = 10_000
 export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
   const taken = new Map<string, Array<number>>()
   return {
-    /**
-     * Counts one request and returns 0. When there is no room, it counts nothing and returns the milliseconds until
-     * there is.
-     */
+    /** Counts one request and returns 0. When there is no room, it only returns the milliseconds until there is. */
     take: (subject: string, now: number): number => {
       const times = taken.get(subject) ?? []
       while (times[0] !== undefined && times[0] <= now - rule.windowMs) times.shift()

@@ -2,10 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Target from "../../../ports/egress/Target.ts"
 
-/**
- * Text from a tenant. Its length counts Unicode code points, as JSON Schema does, so that the published limit is the
- * enforced one.
- */
+/** Text from a tenant. Its length counts Unicode code points, as JSON Schema does for the published limit. */
 export const of = (minimum: number, maximum: number) =>
   minimum === 0
     ? Schema.String.check(Schema.isMaxCodePoints(maximum))

@@ -49,10 +49,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           SELECT FROM payout WHERE tenant_id = ${tenantId} AND round = ${round} AND finished_at IS NULL FOR UPDATE`),
         (row) => row !== null
       ),
-    /**
-     * Locks, in one order, the rows that a refund or a late outcome would lock. Returns what is under way; null:
-     * nothing.
-     */
+    /** Locks, in one order, the rows that a refund or a late outcome would lock. Returns what is under way, or null. */
     lockTopUps: Effect.fnUntraced(function* (tenantId: TenantId) {
       const attempts = yield* rows(sql<{ readonly status: string }>`
         SELECT status FROM payment_attempt WHERE tenant_id = ${tenantId} AND status <> 'failed' ORDER BY ordinal FOR UPDATE`)

@@ -100,9 +100,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   }, Effect.uninterruptible)
 
-  /**
-   * Runs passes until the round is finished, inside an attempt of the caller's job. Fails while something is under way.
-   */
+  /** Runs passes until the round is finished, in the caller's job. Fails while something is under way. */
   const run = Effect.fn("Payouts.run")(function* (tenantId: Id.TenantId, round: number) {
     for (;;) {
       const asked = yield* pass(tenantId, round)

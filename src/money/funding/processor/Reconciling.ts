@@ -180,9 +180,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       ([row]) => row ?? null
     )
 
-  /**
-   * Reconciles the last days of all tenants, then each tenant that paid in them, so that its own figures are current.
-   */
+  /** Reconciles the last days of all tenants, then each tenant that paid in them, to update its own figures. */
   const round = Effect.gen(function* () {
     const sinceMs = (yield* Clock.currentTimeMillis) - roundMs
     const result = yield* reconcile(null, sinceMs)
@@ -205,9 +203,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   return { reconcile, last } as const
 })
 
-/**
- * Drops exceptions that a second look does not repeat: a payment that was under way differs only once in the same way.
- */
+/** Keeps only exceptions that a second look repeats: a payment under way does not differ twice in the same way. */
 const standing = (before: Reconciliation, after: Reconciliation): Reconciliation => {
   const said = new Map(before.exceptions.map((exception) => [exception.attempt_id, exception]))
   const exceptions = after.exceptions.filter(({ attempt_id, ledger_cents, processor_cents }) => {

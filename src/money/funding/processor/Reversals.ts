@@ -152,10 +152,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     )
   })
 
-  /**
-   * Inside the caller's transaction and after the lock of the attempt, writes the refund and the job that carries it
-   * out.
-   */
+  /** In the caller's transaction, after the attempt's lock: writes the refund and the job that carries it out. */
   const askWithin = Effect.fnUntraced(function* ({
     actor,
     ...refund

@@ -96,9 +96,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       Effect.forever
     )
   )
-  /**
-   * The sweep reads all due tenants, because those that may not be charged now stay due and must not block the others.
-   */
+  /** The sweep reads all due tenants: those that may not be charged now stay due, and must not block others. */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     let after: TenantId | null = null

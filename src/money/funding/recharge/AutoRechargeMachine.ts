@@ -30,10 +30,7 @@ export interface Facts {
 
 const hourMs = 3_600_000
 
-/**
- * The waits after the first, second and third decline; the fourth disables it. Card schemes allow 15 attempts in 30
- * days.
- */
+/** Waits after the first three declines; the fourth disables it. Card schemes allow 15 attempts in 30 days. */
 const waitsMs = [hourMs, 6 * hourMs, 24 * hourMs]
 
 export const mostADay = 3

@@ -61,9 +61,7 @@ export const make = Effect.gen(function* () {
         (rows) => rows.length === 1
       ),
 
-    /**
-     * Locks the address until the transaction ends. Null when there is none; `usedBy` is a number that has it, if any.
-     */
+    /** Locks the address until the transaction ends; null when there is none. `usedBy` is a number that has it. */
     lock: (tenantId: TenantId, id: AddressId) =>
       Effect.gen(function* () {
         const rows = yield* sql`

@@ -29,9 +29,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const letters = yield* Letters
   const repo = yield* NumberRepo.make
 
-  /**
-   * Debits the due month at this price. A number that has changed meanwhile stays unchanged, and is looked at again.
-   */
+  /** Debits the due month at this price. A number that has changed meanwhile is not debited, and is looked at again. */
   const debit = Effect.fnUntraced(function* (number: Owned, due: number, at: number) {
     const funds = yield* repo.lockFunds(number.tenantId)
     const row = yield* repo.lock(number.tenantId, number.id)
@@ -51,9 +49,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return after
   }, sql.withTransaction)
 
-  /**
-   * `isPaid` is true when the oldest due month is paid, or no longer due. It is false when there is no money for it.
-   */
+  /** `isPaid` is true when the oldest due month is paid, or no longer due; false when there is no money for it. */
   const pay = Effect.fnUntraced(function* (number: Owned, due: number) {
     const at = yield* Clock.currentTimeMillis
     // The reservation has a separate id, which no order has.
@@ -77,9 +73,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return row === null ? { isPaid: false, number } : { isPaid: true, number: { ...number, ...row } }
   })
 
-  /**
-   * Pays the due months of the number, the oldest first, as far as there is money. Returns false when one is not paid.
-   */
+  /** Pays the due months of the number, the oldest first. Returns false when there is no money for one. */
   const settle = Effect.fnUntraced(function* (number: Owned) {
     let now = yield* Clock.currentTimeMillis
     let current = number

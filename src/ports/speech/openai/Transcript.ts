@@ -26,10 +26,7 @@ const decode = Schema.decodeUnknownOption(Answer)
 const noSpeech = 0.6
 const unlikely = -1
 
-/**
- * The phrase that the server made of an utterance, with times in the whole sound; null when the answer is no
- * transcript.
- */
+/** The phrase that the server made of an utterance, timed in the whole sound; null when it is no transcript. */
 export const read = (
   body: string,
   { endMs, startMs }: { readonly startMs: number; readonly endMs: number }

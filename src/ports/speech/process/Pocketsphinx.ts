@@ -22,9 +22,7 @@ export const sound = (samples: Int16Array, from: 8000 | 16_000): Uint8Array => {
 }
 let noise = 1
 
-/**
- * A word with its times in seconds and its confidence: `like 1.570 1.890 0.999600`, or `to(3) 1.900 2.020 0.496992`.
- */
+/** A word, its times in seconds and its confidence: `like 1.570 1.890 0.999600`, `to(3) 1.900 2.020 0.496992`. */
 const timed = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/
 
 const isNoise = (word: string): boolean => /^[<[]/.test(word)

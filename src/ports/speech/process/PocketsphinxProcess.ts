@@ -16,10 +16,7 @@ const niceness = 5
 /** No secret of the service's environment is passed to it. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }
 
-/**
- * `cat` is needed because it cannot read the socket that Node gives as its input, `stdbuf` so that each line comes at
- * once.
- */
+/** `cat`, because it cannot read the socket that Node gives as its input; `stdbuf`, so that each line comes at once. */
 const script = (command: string) => `cat | stdbuf -oL ${command} -infile /dev/stdin -time yes -logfn /dev/null`
 
 /** Recognition by Debian's pocketsphinx, which only knows English; null when it is not installed. */

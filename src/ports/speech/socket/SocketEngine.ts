@@ -15,9 +15,7 @@ export const limits = {
   /** A server may send this much at once, and then `bytesPerSecond`. */
   bytesAhead: 1024 * 1024,
   bytesPerSecond: 64 * 1024,
-  /**
-   * The most bytes that wait to be sent: four seconds of 16 kHz. After that the sound waits, and then the session ends.
-   */
+  /** The most bytes that wait to be sent: four seconds of 16 kHz. Then the sound waits, until the session ends. */
   maxBufferedBytes: 128 * 1024,
   /** The most unreadable messages in one connection. */
   garbage: 10,
