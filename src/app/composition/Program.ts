@@ -1,32 +1,32 @@
-import { NodeRuntime } from "@effect/platform-node"
-import { Cause, Context, Data, Deferred, Effect, Exit, Layer } from "effect"
-import { Fatal } from "./runtime/process/Fatal.ts"
-import { Stopping } from "./runtime/process/Stopping.ts"
-import * as Supervised from "./runtime/process/Supervised.ts"
-import * as Banner from "./app/boot/Banner.ts"
-import * as Config from "./app/boot/config/Config.ts"
-import * as Crash from "./app/boot/Crash.ts"
-import * as Database from "./app/boot/Database.ts"
-import * as Environment from "./app/boot/config/Environment.ts"
-import * as Failure from "./app/boot/Failure.ts"
-import * as Log from "./app/boot/Log.ts"
-import * as NodeEntropy from "./app/boot/NodeEntropy.ts"
-import * as Restore from "./app/boot/Restore.ts"
-import * as StopRequests from "./app/boot/StopRequests.ts"
-import * as VaultKey from "./app/boot/VaultKey.ts"
-import { Calls } from "./telephony/call/Call.ts"
-import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
-import { Conferences } from "./telephony/conference/Conference.ts"
-import * as Carriers from "./app/composition/Carriers.ts"
-import * as Core from "./app/composition/Core.ts"
-import * as Edges from "./app/composition/Edges.ts"
-import * as Recovery from "./app/composition/Recovery.ts"
-import * as HttpServer from "./edge/http/Server.ts"
-import * as Arguments from "./edge/operator/command/Arguments.ts"
-import * as BackupCommands from "./edge/operator/backup/BackupCommands.ts"
-import * as WaitingProbes from "./edge/operator/door/WaitingProbes.ts"
-import * as EmbeddedPostgres from "./runtime/store/embedded/EmbeddedPostgres.ts"
-import * as OwnerFile from "./runtime/store/embedded/OwnerFile.ts"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import { Fatal } from "../../runtime/process/Fatal.ts"
+import { Stopping } from "../../runtime/process/Stopping.ts"
+import * as Supervised from "../../runtime/process/Supervised.ts"
+import * as Banner from "../boot/Banner.ts"
+import * as Config from "../boot/config/Config.ts"
+import * as Crash from "../boot/Crash.ts"
+import * as Database from "../boot/Database.ts"
+import * as Environment from "../boot/config/Environment.ts"
+import * as Failure from "../boot/Failure.ts"
+import * as Log from "../boot/Log.ts"
+import * as NodeEntropy from "../boot/NodeEntropy.ts"
+import * as Restore from "../boot/Restore.ts"
+import * as StopRequests from "../boot/StopRequests.ts"
+import * as VaultKey from "../boot/VaultKey.ts"
+import { Calls } from "../../telephony/call/Call.ts"
+import * as SipCarrier from "../../carrier/sip/SipCarrier.ts"
+import { Conferences } from "../../telephony/conference/Conference.ts"
+import * as Carriers from "./Carriers.ts"
+import * as Core from "./Core.ts"
+import * as Edges from "./Edges.ts"
+import * as Recovery from "./Recovery.ts"
+import * as HttpServer from "../../edge/http/Server.ts"
+import * as Arguments from "../../edge/operator/command/Arguments.ts"
+import * as BackupCommands from "../../edge/operator/backup/BackupCommands.ts"
+import * as WaitingProbes from "../../edge/operator/door/WaitingProbes.ts"
+import * as EmbeddedPostgres from "../../runtime/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../runtime/store/embedded/OwnerFile.ts"
 
 /**
  * The process: the order in which it takes its directory, its database and its calls, and how it stops. Its parts are
@@ -63,9 +63,18 @@ const serve = Effect.gen(function* () {
     requests.outlives(owned.release)
     const keys = yield* VaultKey.load(config, owned.path)
     let standsInTheWay: ReadonlyArray<string> = ["starting"]
+    // It ends after everything that was built over it, so its scope is there before theirs.
+    const database = yield* Scope.fork(yield* Effect.scope)
     const start = Effect.gen(function* () {
-      const url = config.databaseUrl ?? (yield* embedded(owned, stop))
-      standsInTheWay = ["waiting for its turn: another process may own the database"]
+      const connectable =
+        config.databaseUrl === null
+          ? Scope.provide(embedded(owned, stop), database)
+          : Effect.succeed(config.databaseUrl)
+      const url = Effect.tap(connectable, () =>
+        Effect.sync(() => {
+          standsInTheWay = ["waiting for its turn: another process may own the database"]
+        })
+      )
       const onOwned = () => {
         standsInTheWay = ["starting"]
       }

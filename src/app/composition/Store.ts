@@ -2,6 +2,7 @@ import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Database from "../boot/Database.ts"
 import type * as VaultKey from "../boot/VaultKey.ts"
+import type { EmbeddedPostgresError } from "../../runtime/store/embedded/EmbeddedPostgresError.ts"
 import * as JournalWriter from "../../runtime/store/journal/JournalWriter.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as VaultCheck from "../../runtime/store/vault/VaultCheck.ts"
@@ -10,7 +11,8 @@ import * as VaultCheck from "../../runtime/store/vault/VaultCheck.ts"
 const partitions: ReadonlyArray<number> = [0]
 
 export interface Options {
-  readonly url: Redacted.Redacted
+  /** The database, when it can be connected to. */
+  readonly url: Effect.Effect<Redacted.Redacted, EmbeddedPostgresError>
   readonly keys: VaultKey.Keys
   /** Our identity for a process that stands by. */
   readonly holder: string
@@ -42,5 +44,9 @@ export const layer = ({ holder, keys, onLost, onOwned, url }: Options) => {
       })
     })
   )
-  return journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
+  return journal.pipe(
+    Layer.provideMerge(
+      Layer.merge(Vault.layerOf(keys.ring, keys.keep), Layer.unwrap(Effect.map(url, (known) => Database.layer(known))))
+    )
+  )
 }
