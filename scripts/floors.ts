@@ -71,7 +71,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<strin
     funding: ["account", "billing"],
     proof: ["billing", "funding"]
   },
-  numbers: { connection: [], number: ["connection"], porting: ["connection", "number"] },
+  numbers: { trunk: [], number: ["trunk"], porting: ["trunk", "number"] },
   telephony: {
     live: [],
     recording: [],
@@ -189,7 +189,7 @@ const mayFork = [
   "runtime/idempotency/Idempotency.ts",
   "runtime/idempotency/ReceiptLookup.ts",
   "telephony/call/shell/CallLog.ts",
-  "numbers/connection/KnownPeers.ts",
+  "numbers/trunk/KnownPeers.ts",
   "ports/egress/node/StreamExchange.ts",
   "media/plane/MediaPlaneInline.ts",
   "edge/operator/door/Probes.ts"
@@ -358,6 +358,9 @@ for (const [wing, of] of Object.entries(rooms))
 for (const [adapter, users] of Object.entries(adapters))
   if (users.length > 0 && !usedArrows.has(`adapter ${adapter}`)) unused(`${adapter} for ${users.join(", ")}`)
 
+const homonyms = Map.groupBy(sources.keys(), (path) => basename(path))
+for (const [name, paths] of homonyms) if (paths.length > 1) problems.push(`${name} names ${paths.join(" and ")}`)
+
 const filesOf = new Map<string, number>()
 for (const file of globSync("src/**/*.{ts,md,html,json}", { cwd: root })) {
   const folder = relative("src", dirname(file))
@@ -382,7 +385,8 @@ const roomCount = new Set([...sources.keys()].map(roomOf)).size
 console.log(
   `${Object.keys(wings).length} wings, ${roomCount} rooms, ${sources.size} files, ${crossings.all} imports, ` +
     `${crossings.between} between wings along ${Object.values(wings).flat().length} arrows, ` +
-    `${full.length} folders of more than ${mostFiles} files`
+    `${full.length} folders of more than ${mostFiles} files, ` +
+    `${[...homonyms.values()].filter((paths) => paths.length > 1).length} homonyms`
 )
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exit(1)

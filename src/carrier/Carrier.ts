@@ -6,7 +6,7 @@ import type { CarrierEvent, Told } from "./CarrierEvent.ts"
 import { LegSounds } from "./LegSounds.ts"
 import { RoomSink, type Rooms } from "./room/Rooms.ts"
 import type { PeerUpdate } from "./peer/PeerTable.ts"
-import { Perimeter } from "./peer/Perimeter.ts"
+import { IngressBans } from "./peer/IngressBans.ts"
 import { SharedBridges } from "./bridge/SharedBridges.ts"
 import { SharedRooms } from "./room/SharedRooms.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -157,7 +157,7 @@ export class Carrier extends Context.Service<
     SharedBridges.layer,
     TrunkStates.layer,
     LegSounds.layer,
-    Perimeter.layer,
+    IngressBans.layer,
     Layer.provideMerge(SharedRooms.layer, RoomSink.layer)
   )
 }

@@ -1,15 +1,15 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as SaidOnce from "../runtime/process/SaidOnce.ts"
+import * as LogOnce from "../runtime/process/LogOnce.ts"
 import * as Supervised from "../runtime/process/Supervised.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
 import * as Turns from "../domain/fair/Turns.ts"
 import type { Egress } from "../ports/egress/Egress.ts"
 import * as Batches from "../runtime/store/Batches.ts"
-import type { WebhookEndpointRef } from "../runtime/store/journal/Handover.ts"
+import type { WebhookEndpointRef } from "../runtime/store/journal/ClaimedDeliveries.ts"
 import { Journal } from "../runtime/store/journal/Journal.ts"
 import type { Vault } from "../runtime/store/vault/Vault.ts"
-import * as Attempt from "./attempt/Attempt.ts"
+import * as DeliveryAttempt from "./attempt/DeliveryAttempt.ts"
 import * as Claimer from "./claim/Claimer.ts"
 import * as Advance from "./claim/Advance.ts"
 import * as ClockSteps from "./claim/ClockSteps.ts"
@@ -71,14 +71,14 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const shares = LiveEndpoints.makeShares(maxUnderWay)
       const starts = Starts.make(maxUnderWay)
       const show = yield* DeliveryMetrics.make
-      const looking = SaidOnce.make({
+      const looking = LogOnce.make({
         fails: "nobody can look for due deliveries",
         works: "due deliveries are looked for again"
       })
       let isClosing = false
       let looks = 0
 
-      const attempt = yield* Attempt.make({
+      const attempt = yield* DeliveryAttempt.make({
         version: options.version,
         delaysMs: options.delaysMs ?? RetryPolicy.schedule
       })

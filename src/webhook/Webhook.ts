@@ -16,7 +16,7 @@ import * as SubscriptionRequest from "./subscription/SubscriptionRequest.ts"
 import * as WebhookRepo from "./subscription/WebhookRepo.ts"
 import * as WebhookView from "./subscription/WebhookView.ts"
 
-export * as Attempt from "./attempt/Attempt.ts"
+export * as DeliveryAttempt from "./attempt/DeliveryAttempt.ts"
 export * as RetryPolicy from "./attempt/RetryPolicy.ts"
 export * as WebhookView from "./subscription/WebhookView.ts"
 

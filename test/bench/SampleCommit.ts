@@ -1,5 +1,5 @@
 import * as WorkPrice from "../../src/domain/WorkPrice.ts"
-import * as Plan from "../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../src/telephony/call/machine/CallSetup.ts"
 import type { Terms } from "../../src/telephony/call/machine/CallInput.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as CallMachine from "../../src/telephony/call/machine/CallMachine.ts"
@@ -23,7 +23,7 @@ const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
   timeOffsetMs: 0,
   limit: { afterSecs: 14_400, reason: "time_limit" },
   prices: WorkPrice.free,
-  plan: Plan.nothing
+  plan: CallSetup.nothing
 })
 
 const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({

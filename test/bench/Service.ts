@@ -1,4 +1,4 @@
-import * as Plan from "../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../src/telephony/call/machine/CallSetup.ts"
 import { Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/money/account/Account.ts"
@@ -148,7 +148,7 @@ export const answeredCalls = Effect.fnUntraced(function* (tenant: Tenant, count:
     timeoutSecs: 600,
     timeLimitSecs: null,
     callerIdForwarding: false,
-    plan: Plan.nothing
+    plan: CallSetup.nothing
   }
   const all = Array.from({ length: count })
   yield* Effect.forEach(all, () => calls.place(caller, request, null), { concurrency, discard: true })

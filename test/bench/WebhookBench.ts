@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import * as Features from "../../src/app/composition/Features.ts"
 import { Egress } from "../../src/ports/egress/Egress.ts"
 import * as NodeEgress from "../../src/ports/egress/node/NodeEgress.ts"
-import * as Target from "../../src/ports/egress/Target.ts"
+import * as EgressTarget from "../../src/ports/egress/EgressTarget.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
 import * as CpuTime from "./CpuTime.ts"
 import * as Database from "./Database.ts"
@@ -29,7 +29,7 @@ export const run = Effect.gen(function* () {
   const egress = Layer.effect(
     Egress,
     NodeEgress.make({
-      rules: Target.privateToo,
+      rules: EgressTarget.privateToo,
       resolve: async () => ["127.0.0.1"],
       extraAuthorities: receiver.authority
     })

@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Signature from "../../src/ports/storage/s3/Signature.ts"
+import * as RequestSignature from "../../src/ports/storage/s3/RequestSignature.ts"
 import * as Service from "./Service.ts"
 
 export interface Swift {
@@ -97,12 +97,12 @@ export const start = async (folder: string): Promise<Swift> => {
   }
 
   const signed = (method: string, key: string) => {
-    const path = `${bucket}${key === "" ? "" : `/${Signature.pathOf(key)}`}`
-    const { host: _, ...headers } = Signature.sign(credentials, {
+    const path = `${bucket}${key === "" ? "" : `/${RequestSignature.pathOf(key)}`}`
+    const { host: _, ...headers } = RequestSignature.sign(credentials, {
       method,
       path,
       headers: { host: `${host}:${port}` },
-      bodyHash: Signature.ofNothing,
+      bodyHash: RequestSignature.ofNothing,
       at: Date.now()
     })
     return fetch(`http://${host}:${port}${path}`, { method, headers })

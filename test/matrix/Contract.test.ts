@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import type { Body } from "../../src/telephony/call/verb/Verb.ts"
-import * as Verbs from "../../src/telephony/call/verb/Verbs.ts"
+import type { Body } from "../../src/telephony/call/verb/CallVerb.ts"
+import * as CallVerbs from "../../src/telephony/call/verb/CallVerbs.ts"
 import { catalogue as errors } from "../../src/domain/ErrorCatalogue.ts"
 import { catalogue as events, eventTypes } from "../../src/domain/event/EventCatalogue.ts"
 import * as Document from "../../src/edge/http/document/Document.ts"
@@ -41,7 +41,7 @@ const published = (path: string): ReadonlyArray<string> => {
 
 describe("The tables of what the API promises", () => {
   it("name every verb, and no other", () => {
-    expect(Object.keys(Contract.verbs).toSorted()).toEqual(Verbs.names.toSorted())
+    expect(Object.keys(Contract.verbs).toSorted()).toEqual(CallVerbs.names.toSorted())
   })
 
   it("name every event of calls, recordings and streams, each with every field of its data", () => {
@@ -61,7 +61,7 @@ describe("The tables of what the API promises", () => {
     const initiated = Sample.start(Sample.place(), 1_767_225_600_000)
     for (const [verb, { body, in: valid }] of Object.entries(Contract.verbs))
       if (!valid.includes("initiated"))
-        expect([verb, Sample.last(Sample.act(initiated, verb as Verbs.Built, body, 1_767_225_600_010))]).toEqual([
+        expect([verb, Sample.last(Sample.act(initiated, verb as CallVerbs.Built, body, 1_767_225_600_010))]).toEqual([
           verb,
           Contract.refusal("initiated")
         ])
@@ -77,7 +77,7 @@ describe("The tables of what the API promises", () => {
       expect(published(`/v1/calls/{id}/actions/${verb}`)).toEqual(
         [...new Set([...Object.keys(row.fields), ...shared])].toSorted()
       )
-      const body: Body = Verbs.built[verb as Verbs.Built].body
+      const body: Body = CallVerbs.built[verb as CallVerbs.Built].body
       const { defaults } = row
       expect(Schema.decodeUnknownSync<Body>(body)(row.body)).toMatchObject(defaults)
     })

@@ -1,7 +1,7 @@
 import type { Codec, Encoder } from "../../src/protocol/audio/codec/Codec.ts"
 import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import type { Options } from "../../src/ports/media/Stream.ts"
+import type { Options } from "../../src/ports/media/StreamMessages.ts"
 import type { RtpRemote } from "../../src/media/plane/Protocol.ts"
 import * as Common from "../../src/media/stream/dialect/Common.ts"
 import * as RtpSample from "../protocol/rtp/RtpSample.ts"

@@ -1,6 +1,6 @@
 import type { WorkId } from "../../src/domain/Id.ts"
 import type { MediaEnded } from "../../src/ports/media/MediaMessage.ts"
-import type { Target } from "../../src/ports/media/Playback.ts"
+import type { Target } from "../../src/ports/media/PlaybackMessages.ts"
 import type { PlaneCommand } from "../../src/media/plane/Protocol.ts"
 
 export const play = (id: WorkId, url: string, loop = 1, target: Target = "self"): PlaneCommand => ({

@@ -7,8 +7,8 @@ import { ApiKeys } from "../../src/tenancy/apikey/ApiKey.ts"
 import type { Caller } from "../../src/runtime/audit/Audit.ts"
 import { Bans } from "../../src/carrier/ban/Ban.ts"
 import { Billing } from "../../src/money/billing/Billing.ts"
-import { Perimeter } from "../../src/carrier/peer/Perimeter.ts"
-import { Connections } from "../../src/numbers/connection/Connection.ts"
+import { IngressBans } from "../../src/carrier/peer/IngressBans.ts"
+import { Trunks } from "../../src/numbers/trunk/Trunk.ts"
 import type * as Id from "../../src/domain/Id.ts"
 import * as TargetPolicy from "../../src/ports/egress/TargetPolicy.ts"
 import { Idempotency } from "../../src/runtime/idempotency/Idempotency.ts"
@@ -28,7 +28,7 @@ export const layer = Layer.mergeAll(
   DialingPermissions.layer,
   Idempotency.layer,
   Targets.layer(TargetPolicy.make()),
-  Bans.layer.pipe(Layer.provide(Perimeter.layer))
+  Bans.layer.pipe(Layer.provide(IngressBans.layer))
 ).pipe(Layer.provideMerge(Features.startedAs("doors", [0])))
 
 type Services = Layer.Success<typeof layer> | SqlClient.SqlClient
@@ -92,7 +92,7 @@ export const all: Readonly<Record<string, (of: Subject) => Effect.Effect<unknown
   "key creation": ({ caller }) => Effect.flatMap(ApiKeys, (keys) => keys.create(caller, key, null)),
   "key revocation": ({ caller, spareKey }) => Effect.flatMap(ApiKeys, (keys) => keys.revoke(caller, spareKey, null)),
   "trunk creation": ({ caller }) =>
-    Effect.flatMap(Connections, (connections) => connections.addSipTrunk({ ...trunk, tenantId: caller.tenantId })),
+    Effect.flatMap(Trunks, (connections) => connections.addSipTrunk({ ...trunk, tenantId: caller.tenantId })),
   "number order": ({ caller, number }) =>
     Effect.flatMap(Numbers, (numbers) =>
       numbers.order(
@@ -128,7 +128,7 @@ export const all: Readonly<Record<string, (of: Subject) => Effect.Effect<unknown
     Effect.flatMap(Webhooks, (hooks) => hooks.remove(caller, subscription, null)),
   receipt: ({ nth }) =>
     Effect.flatMap(Idempotency, (receipts) => receipts.remember(slotOf(nth), { status: 404, body: "{}" })),
-  job: ({ nth }) => Effect.flatMap(Jobs, (jobs) => jobs.put({ kind: "doors", key: String(nth), tenantId: null })),
+  job: ({ nth }) => Effect.flatMap(Jobs, (jobs) => jobs.enqueue({ kind: "doors", key: String(nth), tenantId: null })),
   "vault rotation": () =>
     Effect.gen(function* () {
       const vault = yield* Vault

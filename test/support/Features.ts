@@ -67,7 +67,7 @@ const layers = (
   )
 
 /** Every letter that was posted is sent: to `mails`. */
-export const lettersSent = Effect.flatMap(Jobs, ({ look }) => look)
+export const lettersSent = Effect.flatMap(Jobs, ({ poll: look }) => look)
 
 /** The token of the newest letter with a link to this address, or of one before it; undefined: there is none. */
 export const tokenFor = (email: string, which = -1): string | undefined =>

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Egress } from "../../src/ports/egress/Egress.ts"
-import * as Target from "../../src/ports/egress/Target.ts"
+import * as EgressTarget from "../../src/ports/egress/EgressTarget.ts"
 
 const nothing = Effect.die(new Error("nothing leaves here"))
 
@@ -9,7 +9,7 @@ export const service: Egress["Service"] = {
   request: () => nothing,
   stream: () => nothing,
   pin: () => nothing,
-  refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
+  refuse: (url, schemes) => EgressTarget.refuse(url, EgressTarget.publicOnly, schemes)
 }
 
 export const layer = Layer.succeed(Egress, service)

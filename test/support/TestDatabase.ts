@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import * as Migrations from "../../src/runtime/store/Migrations.ts"
 import { OwnerConnection } from "../../src/runtime/store/owner/OwnerSession.ts"
-import * as Client from "../../src/runtime/store/postgres/Client.ts"
+import * as PostgresClient from "../../src/runtime/store/postgres/PostgresClient.ts"
 import { UpkeepClient } from "../../src/runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../src/runtime/store/owner/WriteFence.ts"
 
@@ -46,7 +46,7 @@ const beside = (url: Redacted.Redacted) =>
 
 const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
   Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
-    Layer.provideMerge(Client.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
+    Layer.provideMerge(PostgresClient.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
     Layer.provideMerge(fence),
     Layer.merge(beside(url)),
     Layer.orDie

@@ -2,7 +2,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EntityId } from "../../src/domain/Id.ts"
-import * as Client from "../../src/ports/egress/node/Client.ts"
+import * as HttpsClient from "../../src/ports/egress/node/HttpsClient.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
@@ -32,7 +32,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
   )
 
   it("find a connection to a receiver's host, however many of another tenant's hang there", () => {
-    expect(Client.connectionsPerDestination).toBeGreaterThanOrEqual(Dispatcher.defaultMaxUnderWay)
+    expect(HttpsClient.connectionsPerDestination).toBeGreaterThanOrEqual(Dispatcher.defaultMaxUnderWay)
   })
 
   it.effect("begin in turns: a backlog of one tenant lets another's event pass", () =>

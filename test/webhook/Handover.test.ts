@@ -3,7 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EventId } from "../../src/domain/Id.ts"
-import * as Handover from "../../src/runtime/store/journal/Handover.ts"
+import * as ClaimedDeliveries from "../../src/runtime/store/journal/ClaimedDeliveries.ts"
 import { empty, type EventRow, Journal } from "../../src/runtime/store/journal/Journal.ts"
 import { Vault } from "../../src/runtime/store/vault/Vault.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
@@ -11,11 +11,11 @@ import * as World from "./WebhookWorld.ts"
 
 /** A dispatcher that offers the deliveries that the test chooses, and records the ones that it gets. */
 const listening = Effect.fnUntraced(function* (
-  offered: (events: ReadonlyArray<Handover.Happened>) => ReadonlyArray<EventId>,
+  offered: (events: ReadonlyArray<ClaimedDeliveries.Happened>) => ReadonlyArray<EventId>,
   closed: ReadonlyArray<string> = []
 ) {
   const journal = yield* Journal
-  const told: Array<Handover.Made> = []
+  const told: Array<ClaimedDeliveries.Made> = []
   yield* journal.onDeliveries({
     offer: (events) => ({ events: new Set(offered(events)), closed }),
     made: (made) => void told.push(made)
@@ -26,7 +26,7 @@ const listening = Effect.fnUntraced(function* (
   }
 })
 
-const all = (events: ReadonlyArray<Handover.Happened>) => events.map(({ id }) => id)
+const all = (events: ReadonlyArray<ClaimedDeliveries.Happened>) => events.map(({ id }) => id)
 const standing = (rows: ReadonlyArray<{ readonly status: string; readonly attempt_no: number }>) =>
   rows.map(({ attempt_no, status }) => [status, attempt_no])
 
@@ -134,7 +134,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("what a
       const [lease] = yield* sql<{ readonly ms: number }>`
         SELECT (extract(epoch FROM due_at - created_at) * 1000)::int AS ms FROM webhook_delivery
         WHERE tenant_id = ${tenantId} AND status = 'sending'`
-      expect(lease?.ms).toBe(Handover.leaseMs)
+      expect(lease?.ms).toBe(ClaimedDeliveries.leaseMs)
       yield* World.dispatch()
       const requests = yield* receiver.arrived(2)
       expect(requests.map(({ body }) => JSON.parse(body).sequence)).toStrictEqual([1, 2])

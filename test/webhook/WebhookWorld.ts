@@ -8,7 +8,7 @@ import type { EventType } from "../../src/domain/event/EventCatalogue.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Egress } from "../../src/ports/egress/Egress.ts"
 import * as NodeEgress from "../../src/ports/egress/node/NodeEgress.ts"
-import * as Target from "../../src/ports/egress/Target.ts"
+import * as EgressTarget from "../../src/ports/egress/EgressTarget.ts"
 import { empty, type EventRow, Journal } from "../../src/runtime/store/journal/Journal.ts"
 import * as JournalWriter from "../../src/runtime/store/journal/JournalWriter.ts"
 import { Vault } from "../../src/runtime/store/vault/Vault.ts"
@@ -18,8 +18,8 @@ import { authority, eventually } from "../support/HttpsReceiver.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-const loopback: Target.Rules = {
-  permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
+const loopback: EgressTarget.Rules = {
+  permits: (address) => address === "127.0.0.1" || EgressTarget.publicOnly.permits(address),
   localNames: false
 }
 

@@ -6,7 +6,7 @@ import { CommitClient } from "../../runtime/store/CommitClient.ts"
 import { connections, ListClient } from "../../runtime/store/list/ListClient.ts"
 import * as Migrations from "../../runtime/store/Migrations.ts"
 import { OwnerConnection } from "../../runtime/store/owner/OwnerSession.ts"
-import * as Client from "../../runtime/store/postgres/Client.ts"
+import * as PostgresClient from "../../runtime/store/postgres/PostgresClient.ts"
 import { UpkeepClient } from "../../runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../runtime/store/owner/WriteFence.ts"
 
@@ -22,7 +22,7 @@ const shared = {
   // Detects a peer that vanished without a message, which would otherwise leave callers without an answer.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
-  startupParameters: Client.sessionSettings
+  startupParameters: PostgresClient.sessionSettings
 } as const
 
 /** The settings of the connection for upkeep. It has no limit, because an index on a big table may take long. */
@@ -44,7 +44,7 @@ const lists = { ...indexed, statement_timeout: "5000" } as const
  * A pool for requests on the database, and separate connections for the journal, lists, upkeep and the owner. Fails
  * when the database cannot be reached, or is of a newer version; its owner migrates it (`migrated`).
  */
-export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork"> = {}) =>
+export const layer = (url: Redacted.Redacted, work: Pick<PostgresClient.Options, "onWork"> = {}) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -55,7 +55,7 @@ export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork
     Layer.provideMerge(
       Layer.effect(
         CommitClient,
-        Client.make({ ...work, url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
+        PostgresClient.make({ ...work, url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
     Layer.provideMerge(
@@ -66,10 +66,17 @@ export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork
     Layer.provideMerge(
       Layer.effect(
         ListClient,
-        Client.make({ ...work, url, name: "lists", maxConnections: connections, writes: "none", settings: lists })
+        PostgresClient.make({
+          ...work,
+          url,
+          name: "lists",
+          maxConnections: connections,
+          writes: "none",
+          settings: lists
+        })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
-    Layer.provideMerge(Client.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
+    Layer.provideMerge(PostgresClient.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
     Layer.provideMerge(WriteFence.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
     Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))

@@ -3,7 +3,7 @@ import type { Config } from "../boot/config/Config.ts"
 import * as SimulatorCarrier from "../../carrier/simulator/SimulatorCarrier.ts"
 import * as SipCarrier from "../../carrier/sip/SipCarrier.ts"
 import { Transcriber } from "../../telephony/transcription/Transcriber.ts"
-import * as Recordings from "./Recordings.ts"
+import * as RecordingStore from "./RecordingStore.ts"
 
 /**
  * The carriers, the recorder and the transcriber. Carriers register with `Carrier` and send their events to
@@ -12,7 +12,7 @@ import * as Recordings from "./Recordings.ts"
 export const layer = (config: Config, dataDir: string, version: string) =>
   Layer.mergeAll(
     Transcriber.layer,
-    Recordings.recorder(dataDir),
+    RecordingStore.recorder(dataDir),
     SimulatorCarrier.layer,
     SipCarrier.layer({
       host: config.sipHost,

@@ -5,7 +5,7 @@ import { ApiKeys } from "../../tenancy/apikey/ApiKey.ts"
 import { Calls } from "../../telephony/call/Call.ts"
 import { Closings } from "../../tenancy/closing/Closing.ts"
 import { Conferences } from "../../telephony/conference/Conference.ts"
-import { Connections } from "../../numbers/connection/Connection.ts"
+import { Trunks } from "../../numbers/trunk/Trunk.ts"
 import type { SubscriptionId } from "../../domain/Id.ts"
 import { Funding } from "../../money/funding/Funding.ts"
 import { Numbers } from "../../numbers/number/Number.ts"
@@ -64,7 +64,7 @@ const conferences = Layer.unwrap(
 
 const webhooks = Layer.unwrap(
   Effect.gen(function* () {
-    const connections = yield* Connections
+    const connections = yield* Trunks
     const accounts = yield* Accounts
     return Webhooks.layer({
       ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),

@@ -2,7 +2,7 @@ import { type Effect, Layer } from "effect"
 import { AuditLog } from "../../runtime/audit/Audit.ts"
 import { Bans } from "../../carrier/ban/Ban.ts"
 import { Billing } from "../../money/billing/Billing.ts"
-import { Connections } from "../../numbers/connection/Connection.ts"
+import { Trunks } from "../../numbers/trunk/Trunk.ts"
 import type * as TargetPolicy from "../../ports/egress/TargetPolicy.ts"
 import { Idempotency } from "../../runtime/idempotency/Idempotency.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
@@ -34,7 +34,7 @@ export const layer = (options: Options) =>
 export const accounts = (options: Omit<Options, "policy" | "retentionDays">) =>
   Layer.mergeAll(
     Billing.layer({ trialCreditCents: options.signupCreditCents }),
-    Connections.layer({ lookup: options.lookup }),
+    Trunks.layer({ lookup: options.lookup }),
     AuditLog.layer,
     Proofs.layer,
     Invoices.layer(options),

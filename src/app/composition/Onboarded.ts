@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { Accounts } from "../../money/account/Account.ts"
 import { ApiKeys } from "../../tenancy/apikey/ApiKey.ts"
 import { Billing } from "../../money/billing/Billing.ts"
-import { Connections } from "../../numbers/connection/Connection.ts"
+import { Trunks } from "../../numbers/trunk/Trunk.ts"
 import { Onboarding } from "../../tenancy/tenant/Onboarding.ts"
 
 /** The functions of features above `tenant` that signup and verification need. */
@@ -12,7 +12,7 @@ export const layer = Layer.effect(
     const accounts = yield* Accounts
     const apiKeys = yield* ApiKeys
     const billing = yield* Billing
-    const connections = yield* Connections
+    const connections = yield* Trunks
     const by = { type: "system", name: "e-mail verification" } as const
     return Onboarding.of({
       open: Effect.fn("Onboarding.open")(function* (tenant) {

@@ -8,7 +8,7 @@ import * as Config from "../boot/config/Config.ts"
 import * as Crash from "../boot/Crash.ts"
 import * as Database from "../boot/Database.ts"
 import * as Environment from "../boot/config/Environment.ts"
-import * as Failure from "../boot/Failure.ts"
+import * as StartFailure from "../boot/StartFailure.ts"
 import * as Log from "../boot/Log.ts"
 import * as NodeEntropy from "../boot/NodeEntropy.ts"
 import * as Restore from "../boot/Restore.ts"
@@ -167,7 +167,7 @@ NodeRuntime.runMain(program, {
   disableErrorReporting: true,
   teardown: (exit, onExit) => {
     if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-    console.error(`trunkline: ${Failure.oneLine(exit.cause)}`)
+    console.error(`trunkline: ${StartFailure.oneLine(exit.cause)}`)
     onExit(1)
   }
 })

@@ -11,8 +11,8 @@ import * as MediaPlaneUdp from "../../media/udp/MediaPlaneUdp.ts"
 import * as PdfThread from "../../money/invoice/pdf/PdfThread.ts"
 import * as LogMail from "../../ports/mail/log/LogMail.ts"
 import * as SmtpMail from "../../ports/mail/smtp/SmtpMail.ts"
-import * as Recognition from "./Recognition.ts"
-import * as Recordings from "./Recordings.ts"
+import * as Recognizers from "./Recognizers.ts"
+import * as RecordingStore from "./RecordingStore.ts"
 import * as Speech from "./Speech.ts"
 
 /** A peer that sends no RTP for this time counts as gone. */
@@ -31,8 +31,8 @@ const ports = (config: Config, dataDir: string, policy: TargetPolicy.TargetPolic
       ? LogMail.layer
       : SmtpMail.layer(config.mailServer).pipe(Layer.provide(NodeOperatorEgress.layer())),
     Speech.layer(config),
-    Recognition.layer(config.recognition),
-    Recordings.storage(config, dataDir),
+    Recognizers.layer(config.recognition),
+    RecordingStore.storage(config, dataDir),
     NodeEgress.layer({
       policy,
       allowPrivate: config.allowPrivateTargets,

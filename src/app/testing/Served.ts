@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../ports/egress/Egress.ts"
 import type { Pinned } from "../../ports/egress/Pinned.ts"
-import * as Target from "../../ports/egress/Target.ts"
+import * as EgressTarget from "../../ports/egress/EgressTarget.ts"
 
 /** Answers requests as a server would. */
 export type Handler = (request: Request) => Response | Promise<Response>
@@ -31,7 +31,7 @@ export const make = ({ during, fault, seen }: Options) => {
 
   const serve = (url: string, given: Place): void => {
     const place = typeof given === "string" ? new URL(given) : given
-    const refused = Target.refuse(url, Target.publicOnly, ["https:", "wss:"])
+    const refused = EgressTarget.refuse(url, EgressTarget.publicOnly, ["https:", "wss:"])
     if (refused !== null) throw new TypeError(`serve: the URL ${url} ${refused}`)
     if (place instanceof URL && !loopback.test(place.hostname))
       throw new TypeError(`serve: ${place.href} is not on this machine; tests reach nothing else`)
@@ -105,7 +105,7 @@ export const make = ({ during, fault, seen }: Options) => {
     })
 
   const service = Egress.of({
-    refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes),
+    refuse: (url, schemes) => EgressTarget.refuse(url, EgressTarget.publicOnly, schemes),
     request: (asked) => during(`${asked.method} ${asked.url}`, request(asked)),
     stream: (asked) =>
       Effect.map(request({ ...asked, body: new Uint8Array(0) }), (response) => ({

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
-import { type Ban, Perimeter } from "../peer/Perimeter.ts"
+import { type Ban, IngressBans } from "../peer/IngressBans.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as IpNetwork from "../../domain/network/IpNetwork.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
@@ -50,14 +50,14 @@ export class Bans extends Context.Service<
      * Removes the operator's ban of this network and the automatic bans within it. Fails with 404 when there is none.
      */
     readonly remove: (network: string) => Effect.Effect<{ readonly removed: number }, ApiError>
-    readonly loudest: Effect.Effect<ReturnType<Perimeter["Service"]["loudest"]>>
+    readonly loudest: Effect.Effect<ReturnType<IngressBans["Service"]["loudest"]>>
   }
 >()("trunkline/ban/Bans") {
   static readonly layer = Layer.effect(
     Bans,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const perimeter = yield* Perimeter
+      const perimeter = yield* IngressBans
       const journal = yield* Journal
       const entropy = yield* Entropy
       const reading = yield* Semaphore.make(1)

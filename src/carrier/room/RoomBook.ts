@@ -3,7 +3,7 @@ import type { Bridgeable } from "../bridge/Bridges.ts"
 import type { RoomCommand } from "./RoomCommand.ts"
 import type { MemberFacts, RoomReport } from "./RoomEvent.ts"
 import type { Join, Of, RoomMedia, SeatChange } from "./RoomMedia.ts"
-import * as Room from "./Room.ts"
+import * as BookedRoom from "./BookedRoom.ts"
 import * as RoomMember from "./RoomMember.ts"
 
 type Member = RoomMember.RoomMember
@@ -57,16 +57,16 @@ export interface RoomBook {
 }
 
 export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook => {
-  const rooms = new Map<ConferenceId, Room.Room>()
+  const rooms = new Map<ConferenceId, BookedRoom.BookedRoom>()
   const byLeg = new Map<LegId, Member>()
 
   /** The room, if it takes commands. */
-  const openRoom = (id: ConferenceId): Room.Room | null => {
+  const openRoom = (id: ConferenceId): BookedRoom.BookedRoom | null => {
     const room = rooms.get(id)
-    return room !== undefined && Room.isOpen(room) ? room : null
+    return room !== undefined && BookedRoom.isOpen(room) ? room : null
   }
 
-  const report = ({ by, id }: Room.Room, news: RoomReport): void => tell(by, id, news)
+  const report = ({ by, id }: BookedRoom.BookedRoom, news: RoomReport): void => tell(by, id, news)
   const fail = (by: string, { commandId, conferenceId }: RoomCommand, reason: string): void =>
     tell(by, conferenceId, { type: "command_failed", commandId, reason })
   const failJoin = (legId: LegId, commandId: CommandId, reason: string): void =>
@@ -79,7 +79,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     for (const each of waiting.splice(0)) each(outcome)
   }
 
-  const tellSpeaking = (room: Room.Room, member: Member, isSpeaking: boolean): void => {
+  const tellSpeaking = (room: BookedRoom.BookedRoom, member: Member, isSpeaking: boolean): void => {
     if (member.isSpeaking === isSpeaking) return
     member.isSpeaking = isSpeaking
     report(room, { type: "member_speaking", memberId: member.of.memberId, isSpeaking })
@@ -158,7 +158,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     const member = RoomMember.make(command)
     room.members.set(memberId, member)
     byLeg.set(legId, member)
-    Room.whenLive(room, (isLive) => {
+    BookedRoom.whenLive(room, (isLive) => {
       if (isLive && byLeg.get(legId) === member) media.enter(command, (refused) => entered(member, refused))
     })
   }
@@ -171,7 +171,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
       else if (known.phase !== "opening") fail(by, command, "over")
       return
     }
-    const room = Room.make(by, id)
+    const room = BookedRoom.make(by, id)
     rooms.set(id, room)
     media.open(command, (refusal) => {
       // The room ended while the media worked on it.
@@ -189,19 +189,19 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
   }
 
   /** Empties the room and closes it to new members. */
-  const letGo = (room: Room.Room): void => {
+  const letGo = (room: BookedRoom.BookedRoom): void => {
     room.phase = "ending"
     for (const member of room.members.values()) takeOut(member, "unknown_room", "goes_on")
   }
 
-  const tellOver = (room: Room.Room): void => {
+  const tellOver = (room: BookedRoom.BookedRoom): void => {
     if (room.phase !== "ending") return
     room.phase = "over"
     report(room, { type: "over" })
   }
 
-  const end = (room: Room.Room): void => {
-    if (!Room.isOpen(room)) return
+  const end = (room: BookedRoom.BookedRoom): void => {
+    if (!BookedRoom.isOpen(room)) return
     letGo(room)
     settle(room.behind, false)
     media.close(room.id, () => tellOver(room))
@@ -212,13 +212,13 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     const member = room?.members.get(memberId)
     if (member !== undefined) takeOut(member, "removed", "goes_on")
     if (member?.stands === true) return
-    if (room !== null) Room.keepOut(room, memberId)
+    if (room !== null) BookedRoom.keepOut(room, memberId)
     tell(rooms.get(conferenceId)?.by ?? by, conferenceId, { type: "member_left", memberId })
   }
 
   /** Changes a member that is in, or does so as soon as it is. */
   const change = (
-    room: Room.Room,
+    room: BookedRoom.BookedRoom,
     command: Of<"mute" | "hold" | "supervise">,
     { outcome, seat }: { readonly seat: SeatChange; readonly outcome: RoomReport }
   ): void => {
@@ -233,7 +233,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
     })
   }
 
-  const obey = (room: Room.Room, command: Exclude<RoomCommand, Of<"create" | "end" | "remove">>): void => {
+  const obey = (room: BookedRoom.BookedRoom, command: Exclude<RoomCommand, Of<"create" | "end" | "remove">>): void => {
     switch (command.type) {
       case "mute": {
         const { isMuted, memberId } = command
@@ -251,11 +251,11 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
         return change(room, command, { seat, outcome: { type: "member_supervises", memberId, role, targets } })
       }
       case "beep":
-        return Room.whenLive(room, (isLive) => {
+        return BookedRoom.whenLive(room, (isLive) => {
           if (isLive) media.beep(room.id, command.except)
         })
       case "media":
-        return Room.whenLive(room, (isLive) =>
+        return BookedRoom.whenLive(room, (isLive) =>
           isLive ? media.command(command) : fail(room.by, command, "unknown_room")
         )
     }

@@ -8,20 +8,23 @@ import * as CommandFailure from "../CommandFailure.ts"
 import type { OrderMemory } from "../OrderMemory.ts"
 import type { Joined } from "../room/SharedRooms.ts"
 import * as Telling from "../Telling.ts"
-import * as Line from "./Line.ts"
+import * as SimulatedLine from "./SimulatedLine.ts"
 import type { LineMedia } from "./LineMedia.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 interface Options {
   /** The live legs. */
-  readonly lines: Map<Id.LegId, Line.Line>
+  readonly lines: Map<Id.LegId, SimulatedLine.SimulatedLine>
   readonly fibers: FiberSet.FiberSet<void>
   readonly incarnation: string
   readonly memory: OrderMemory<Id.LegId>
   readonly media: LineMedia
   readonly bridges: Bridges
   readonly rooms: Joined
-  readonly refer: (line: Line.Line, command: Extract<CarrierCommand, { readonly type: "refer" }>) => Effect.Effect<void>
+  readonly refer: (
+    line: SimulatedLine.SimulatedLine,
+    command: Extract<CarrierCommand, { readonly type: "refer" }>
+  ) => Effect.Effect<void>
 }
 
 /**
@@ -40,10 +43,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
     const line = lines.get(legId)
     // No call owns the leg, so it ends.
-    if (told === "unknown" && line !== undefined) Line.post(line, { type: "input", input: { type: "hangup" } })
+    if (told === "unknown" && line !== undefined) SimulatedLine.post(line, { type: "input", input: { type: "hangup" } })
   })
 
-  const receive = (line: Line.Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
+  const receive = (line: SimulatedLine.SimulatedLine, input: SimulatedLeg.Input): Effect.Effect<void> =>
     Effect.gen(function* () {
       const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Monotonic.now)
       line.leg = leg
@@ -78,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }
     })
 
-  const obey = (line: Line.Line, command: CarrierCommand): Effect.Effect<void> => {
+  const obey = (line: SimulatedLine.SimulatedLine, command: CarrierCommand): Effect.Effect<void> => {
     switch (command.type) {
       case "answer":
         line.tenantId = command.tenantId
@@ -111,7 +114,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return failure === null ? Effect.void : tell(line.callId, line.id, failure)
   }
 
-  const handle = (line: Line.Line, mail: Line.Mail): Effect.Effect<void> => {
+  const handle = (line: SimulatedLine.SimulatedLine, mail: SimulatedLine.Mail): Effect.Effect<void> => {
     switch (mail.type) {
       case "input":
         return receive(line, mail.input)
@@ -124,9 +127,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   }
 
-  const wake = (line: Line.Line) => () => Line.post(line, { type: "input", input: { type: "due" } })
+  const wake = (line: SimulatedLine.SimulatedLine) => () =>
+    SimulatedLine.post(line, { type: "input", input: { type: "due" } })
 
-  const live = (line: Line.Line) =>
+  const live = (line: SimulatedLine.SimulatedLine) =>
     Effect.gen(function* () {
       while (line.leg.phase !== "over") {
         deadlines.set(line.id, line.leg.agenda[0]?.at ?? null, wake(line))
@@ -136,7 +140,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     })
 
   /** Runs however the leg ends, so that it leaves nothing and its other end does not wait for it. */
-  const release = Effect.fnUntraced(function* (line: Line.Line) {
+  const release = Effect.fnUntraced(function* (line: SimulatedLine.SimulatedLine) {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
     const left: Array<CarrierCommand> = line.waiting.splice(0)
@@ -156,7 +160,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
   })
 
-  const start = (line: Line.Line, life: Effect.Effect<void>) => {
+  const start = (line: SimulatedLine.SimulatedLine, life: Effect.Effect<void>) => {
     lines.set(line.id, line)
     return FiberSet.run(
       fibers,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import { isAttended } from "../../ports/media/MediaMessage.ts"
 import type { CarrierCommand } from "../Carrier.ts"
-import * as Line from "./Line.ts"
+import * as SimulatedLine from "./SimulatedLine.ts"
 
 type Media = Extract<CarrierCommand, { readonly type: "media" }>
 
@@ -15,20 +15,20 @@ export type LineMedia = ReturnType<typeof make>
 
 /** The media of simulated legs: a phone in the plane, or the leg at the other end. */
 export const make = (plane: MediaPlane["Service"]) => {
-  const handOver = (line: Line.Line, { media, tenantId }: Media): Effect.Effect<void> =>
+  const handOver = (line: SimulatedLine.SimulatedLine, { media, tenantId }: Media): Effect.Effect<void> =>
     plane.command(line.id, tenantId, media)
 
   return {
     /** False when the plane has no place for it. */
-    connect: Effect.fnUntraced(function* (line: Line.Line) {
+    connect: Effect.fnUntraced(function* (line: SimulatedLine.SimulatedLine) {
       const { tenantId } = line
       if (tenantId === null) return false
       line.hasMedia = true
       yield* plane.subscribe(line.id, {
         told: (event) => {
-          if (line.early?.owns(event) !== true) Line.report(line, { type: "media", event })
+          if (line.early?.owns(event) !== true) SimulatedLine.report(line, { type: "media", event })
         },
-        lost: () => Line.post(line, { type: "input", input: { type: "fault" } })
+        lost: () => SimulatedLine.post(line, { type: "input", input: { type: "fault" } })
       })
       const near = line.near ?? line.peer?.near ?? undefined
       const opened =
@@ -42,14 +42,14 @@ export const make = (plane: MediaPlane["Service"]) => {
       if (isOpen) yield* Effect.forEach(line.waiting.splice(0), (command) => handOver(line, command), { discard: true })
       return isOpen
     }),
-    disconnect: (line: Line.Line): Effect.Effect<void> =>
+    disconnect: (line: SimulatedLine.SimulatedLine): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (!line.hasMedia) return Effect.void
         line.hasMedia = false
         return plane.close(line.id)
       }),
     /** Null when the leg is not answered and so has no media for this command. */
-    command: (line: Line.Line, command: Media): Effect.Effect<void> | null => {
+    command: (line: SimulatedLine.SimulatedLine, command: Media): Effect.Effect<void> | null => {
       if (line.leg.phase === "talking") return handOver(line, command)
       // Work that begins with the ringing of a leg begins with its first sound.
       if (!isAttended(command.media)) return null

@@ -20,7 +20,7 @@ import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as OrderMemory from "../OrderMemory.ts"
-import * as Line from "./Line.ts"
+import * as SimulatedLine from "./SimulatedLine.ts"
 import * as LineLife from "./LineLife.ts"
 import * as LineMedia from "./LineMedia.ts"
 import * as PhoneScript from "./PhoneScript.ts"
@@ -37,7 +37,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const entropy = yield* Entropy
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
-  const lines = new Map<Id.LegId, Line.Line>()
+  const lines = new Map<Id.LegId, SimulatedLine.SimulatedLine>()
   const incarnation = entropy.hex(8)
   const clock = yield* Clock.Clock
   const steadyMs = () => Monotonic.read(clock)
@@ -48,7 +48,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     if (line === undefined) return null
     return {
       isTalking: () => line.answeredAt !== null && line.leg.phase === "talking",
-      tell: (told) => Line.report(line, told)
+      tell: (told) => SimulatedLine.report(line, told)
     }
   }
   const bridges = (yield* SharedBridges).add(media, {
@@ -78,7 +78,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   /** Requests the admission of an inbound leg, passes the answer to the caller, then runs the leg. */
   const takeIn = (
-    line: Line.Line,
+    line: SimulatedLine.SimulatedLine,
     call: Pick<InboundOffer, "from" | "to" | "headers">,
     told: (admission: Admission) => void
   ) =>
@@ -105,15 +105,15 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   /** For a number that is no phone's: rings at the tenant that owns it, and joins both legs. */
   const ringTenant = Effect.fnUntraced(function* (
-    caller: Line.Line,
+    caller: SimulatedLine.SimulatedLine,
     command: Extract<CarrierCommand, { readonly type: "dial" }>
   ) {
-    const callee = yield* Line.make("inbound", {
+    const callee = yield* SimulatedLine.make("inbound", {
       id: Id.derive(command.commandId, "leg"),
       script: null,
       number: command.from
     })
-    Line.join(caller, callee)
+    SimulatedLine.join(caller, callee)
     yield* start(
       callee,
       takeIn(callee, command, (admission) => {
@@ -125,17 +125,17 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   })
 
   /** Hands a leg to the holder of its phone and returns the receiver of our acts; null when the phone has no holder. */
-  const hold = (line: Line.Line, number: string): Line.Line["hears"] =>
-    line.script?.holder?.({ legId: line.id, number, act: Line.farActs(line) }) ?? null
+  const hold = (line: SimulatedLine.SimulatedLine, number: string): SimulatedLine.SimulatedLine["hears"] =>
+    line.script?.holder?.({ legId: line.id, number, act: SimulatedLine.farActs(line) }) ?? null
 
   /** A phone calls a tenant; `hears` receives the acts of our side, `told` the admission. */
   const phoneCalls = Effect.fnUntraced(function* (
     call: { readonly from: string; readonly to: string },
-    hears: Line.Line["hears"],
+    hears: SimulatedLine.SimulatedLine["hears"],
     told: (admission: Admission) => void
   ) {
     if (lines.size + 1 > maxLegs) return told({ admitted: false, cause: "unavailable" })
-    const line = yield* Line.make("inbound", {
+    const line = yield* SimulatedLine.make("inbound", {
       id: Id.derive(entropy.hex(16), "leg"),
       script: phones.calling(call.from),
       number: call.from
@@ -161,10 +161,10 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
     const script = phones.called(command.to)
     const { callId, legId, near = null, tenantId, to } = command
-    const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, tenantId, near })
+    const line = yield* SimulatedLine.make("outbound", { id: legId, script, number: to, callId, tenantId, near })
     line.early = EarlyMedia.make(command, (tenantId, early) => void fork(media.command(legId, tenantId, early)))
     // The leg may be joined to a second one, so both must fit.
-    if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })
+    if (lines.size + 2 > maxLegs) SimulatedLine.post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
     else line.hears = hold(line, command.from)
     yield* start(line, live(line))
@@ -189,7 +189,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       const { command } = order
       const line = lines.get(command.legId)
       // A leg that is over answers its remaining commands when its end is durable.
-      if (line !== undefined) return Effect.sync(() => Line.post(line, { type: "command", command }))
+      if (line !== undefined) return Effect.sync(() => SimulatedLine.post(line, { type: "command", command }))
       if (admitted === "over") return Effect.asVoid(FiberSet.run(fibers, answerOver(command)))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
     })
@@ -210,7 +210,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
         : Effect.andThen(Effect.sleep(100), caughtUp(legId))
     })
 
-  const factsOf = (line: Line.Line): LegFacts => {
+  const factsOf = (line: SimulatedLine.SimulatedLine): LegFacts => {
     const now = steadyMs()
     return {
       state: line.leg.phase === "over" ? "over" : line.answeredAt === null ? "alerting" : "answered",

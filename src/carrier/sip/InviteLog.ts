@@ -7,7 +7,7 @@ import type { LegId } from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { header, type SipRequest } from "../../protocol/sip/message/SipMessage.ts"
 import type { Admission } from "../Carrier.ts"
-import * as SecurityLog from "./gate/SecurityLog.ts"
+import * as SecurityLog from "./ingress/SecurityLog.ts"
 import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 
 const refusals = Metric.counter("sip_invites_refused_total", {

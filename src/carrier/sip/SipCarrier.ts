@@ -8,10 +8,10 @@ import { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import { LegSounds } from "../LegSounds.ts"
 import * as PeerTable from "../peer/PeerTable.ts"
-import { Perimeter } from "../peer/Perimeter.ts"
+import { IngressBans } from "../peer/IngressBans.ts"
 import { TrunkStates } from "../peer/TrunkStates.ts"
 import * as InviteLog from "./InviteLog.ts"
-import * as Gate from "./gate/Gate.ts"
+import * as IngressFilter from "./ingress/IngressFilter.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
 import * as LegQualityLog from "./LegQualityLog.ts"
@@ -89,14 +89,14 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   )
   const states = yield* TrunkStates
   const watch = yield* StrangerWatch.make
-  const gate = Gate.make({
+  const gate = IngressFilter.make({
     peers,
     isSilent: config.isSilent ?? false,
     banned: watch.banned,
     now: () => Monotonic.read(clock),
     wallMs: () => clock.currentTimeMillisUnsafe()
   })
-  yield* (yield* Perimeter).register({
+  yield* (yield* IngressBans).register({
     take: gate.bans.take,
     lift: gate.bans.lift,
     automatic: gate.bans.automatic,

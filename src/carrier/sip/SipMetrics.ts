@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect"
-import type { Sighting } from "./gate/Entrance.ts"
+import type { Sighting } from "./ingress/IngressPipeline.ts"
 
 /** The number of addresses whose calls are accepted. */
 export const knownPeers = Metric.gauge("sip_known_peers", {

@@ -6,10 +6,10 @@
 import { Clock, Effect, FiberSet, Schedule } from "effect"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
-import type { Sighting } from "./gate/Entrance.ts"
-import * as BanList from "./gate/BanList.ts"
-import * as SecurityLog from "./gate/SecurityLog.ts"
-import * as Source from "./gate/Source.ts"
+import type { Sighting } from "./ingress/IngressPipeline.ts"
+import * as BanList from "./ingress/BanList.ts"
+import * as SecurityLog from "./ingress/SecurityLog.ts"
+import * as StrangerSource from "./ingress/StrangerSource.ts"
 import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
@@ -44,7 +44,7 @@ export const make = Effect.gen(function* () {
       count.sighted(sighting)
       const { address, port } = sighting.from.remote
       const isTrunk = sighting.type === "unread" && sighting.why === "peer flood"
-      const messages = (isTrunk ? trunkLog : log).note(Source.of(address), Monotonic.read(clock))
+      const messages = (isTrunk ? trunkLog : log).note(StrangerSource.of(address), Monotonic.read(clock))
       if (messages === null) return
       if (isTrunk) return line(floodLine, { source: address, messages })
       const request = sighting.type === "refused" ? sighting.request : null

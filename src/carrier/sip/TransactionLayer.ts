@@ -10,14 +10,14 @@ import type { Flow } from "../../protocol/sip/Flow.ts"
 import * as MessageKey from "../../protocol/sip/message/MessageKey.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../../protocol/sip/message/SipMessage.ts"
 import * as SipWriter from "../../protocol/sip/message/SipWriter.ts"
-import type * as Exchange from "../../protocol/sip/transaction/Exchange.ts"
+import type * as TransactionInput from "../../protocol/sip/transaction/TransactionInput.ts"
 import * as TransactionTable from "../../protocol/sip/transaction/TransactionTable.ts"
 import * as Validate from "../../protocol/sip/message/Validate.ts"
-import * as Entrance from "./gate/Entrance.ts"
-import type * as Gate from "./gate/Gate.ts"
+import * as IngressPipeline from "./ingress/IngressPipeline.ts"
+import type * as IngressFilter from "./ingress/IngressFilter.ts"
 import type { Transports } from "./transport/Transports.ts"
 
-export type TransactionId = Exchange.TransactionId
+export type TransactionId = TransactionInput.TransactionId
 
 /** The transports below. */
 type Wire = Pick<Transports["Service"], "send">
@@ -99,11 +99,11 @@ export interface Options extends TransactionTable.Options {
   /** Called on every request; set once, before the first message. */
   readonly server: ServerListener
   readonly policy?: Validate.Policy
-  readonly gate: Gate.Gate
+  readonly gate: IngressFilter.IngressFilter
   /** Called for each message of a stranger that was not let in, after it was answered or dropped. */
-  readonly stranger: Entrance.Options["stranger"]
+  readonly stranger: IngressPipeline.Options["stranger"]
   /** Called for each INVITE of a known peer that was refused before it came to a transaction. */
-  readonly turnedAway?: Entrance.Options["turnedAway"]
+  readonly turnedAway?: IngressPipeline.Options["turnedAway"]
   /** Takes an error in our code. It was counted; only the step in which it happened is lost. */
   readonly fault: (error: unknown) => void
 }
@@ -130,7 +130,7 @@ export const make = ({
     sendErrors: 0,
     faults: 0
   }
-  const work: Array<Exchange.Output> = []
+  const work: Array<TransactionInput.Output> = []
   let working = false
   let armed: number | null = null
 
@@ -155,11 +155,11 @@ export const make = ({
     putBytes(SipWriter.write(message), to, id)
 
   /** Reports a request of a known peer that was answered without state. One within a dialog is no refused call. */
-  const turnAway: Entrance.Options["turnedAway"] = (request, from, answer) => {
+  const turnAway: IngressPipeline.Options["turnedAway"] = (request, from, answer) => {
     if (request.method === "INVITE" && MessageKey.toTag(request) === null) turnedAway(request, from, answer)
   }
 
-  const carryOut = (output: Exchange.Output): void => {
+  const carryOut = (output: TransactionInput.Output): void => {
     switch (output.type) {
       case "send":
         return put(output.message, output.to, output.id)
@@ -189,7 +189,7 @@ export const make = ({
     }
   }
 
-  const run = (outputs: ReadonlyArray<Exchange.Output>): void => {
+  const run = (outputs: ReadonlyArray<TransactionInput.Output>): void => {
     for (const output of outputs) work.push(output)
     if (working) return
     working = true
@@ -214,7 +214,7 @@ export const make = ({
     alarm.wakeAt(first)
   }
 
-  const step = (input: Exchange.Input): void => run(TransactionTable.step(table, input, alarm.now()))
+  const step = (input: TransactionInput.Input): void => run(TransactionTable.step(table, input, alarm.now()))
 
   /**
    * Whether the request names a secret of us and our peer: tags of a dialog, or the branch of a request in progress.
@@ -233,7 +233,7 @@ export const make = ({
     if (table.entries.get(id)?.machine.state.phase === "confirmed") server.refused(id, true)
   }
 
-  const entrance = Entrance.make({
+  const entrance = IngressPipeline.make({
     gate,
     policy,
     isOurs,

@@ -20,7 +20,7 @@ import * as OrderMemory from "../OrderMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
 import * as DialledNumber from "./leg/dial/DialledNumber.ts"
-import type * as Gate from "./gate/Gate.ts"
+import type * as IngressFilter from "./ingress/IngressFilter.ts"
 import * as InboundLeg from "./leg/inbound/InboundLeg.ts"
 import * as OrphanedLeg from "./leg/OrphanedLeg.ts"
 import * as OutboundLeg from "./leg/dial/OutboundLeg.ts"
@@ -62,7 +62,7 @@ export interface Options extends Omit<
   readonly meeting: (legs: Omit<SharedRooms.Options, "incarnation">) => SharedRooms.Joined
   /** Takes an error in our code that a message or a timer exposed. */
   readonly fault: (error: unknown) => void
-  readonly gate: Gate.Gate
+  readonly gate: IngressFilter.IngressFilter
   readonly stranger: TransactionLayer.Options["stranger"]
   /**
    * The most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share.

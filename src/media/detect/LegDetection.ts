@@ -1,4 +1,4 @@
-import * as Machine from "../../protocol/audio/detect/Machine.ts"
+import * as AnsweringMachine from "../../protocol/audio/detect/AnsweringMachine.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Taps from "../mix/Tap.ts"
@@ -9,11 +9,11 @@ export type LegDetection = ReturnType<typeof make>
 export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: MediaEvent) => void }) => {
   const { emit, taps } = leg
   /** The detector, which listens before the answer or from `begin` on. */
-  let machine: Machine.Machine | null = null
+  let machine: AnsweringMachine.AnsweringMachine | null = null
   /** The detection that findings are reported for; null: they are not reported. */
   let running: WorkId | null = null
 
-  const told = (id: WorkId, finding: Machine.Finding, at: number): void => {
+  const told = (id: WorkId, finding: AnsweringMachine.Finding, at: number): void => {
     switch (finding.type) {
       case "verdict":
         return emit({ type: "machine_detected", id, verdict: finding.verdict, hasBeep: finding.hasBeep, at })
@@ -40,8 +40,8 @@ export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: Med
     }
   }
 
-  const listen = (): Machine.Machine | null => {
-    machine ??= taps.add(tap) ? Machine.make() : null
+  const listen = (): AnsweringMachine.AnsweringMachine | null => {
+    machine ??= taps.add(tap) ? AnsweringMachine.make() : null
     return machine
   }
 

@@ -2,7 +2,7 @@ import type { Piece } from "../../protocol/audio/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEnded } from "../../ports/media/MediaMessage.ts"
-import type { Playable } from "../../ports/media/Playback.ts"
+import type { Playable } from "../../ports/media/PlaybackMessages.ts"
 
 /** The leg whose command caused a sound: the one that plays it, or one connected with it. It gets the end. */
 export interface Asker {

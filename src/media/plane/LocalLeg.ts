@@ -14,9 +14,9 @@ import type { Membership } from "../mix/Junction.ts"
 import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { PlaneCommand } from "./Protocol.ts"
 import * as Mix from "../mix/Mix.ts"
-import * as Playbacks from "../mix/Playbacks.ts"
+import * as SharedPlaybacks from "../mix/SharedPlaybacks.ts"
 import type * as Player from "../mix/Player.ts"
-import * as Ringback from "../mix/Ringback.ts"
+import * as RingbackSource from "../mix/RingbackSource.ts"
 import type { Source } from "../mix/Source.ts"
 import * as Taps from "../mix/Tap.ts"
 import * as LegStream from "../stream/LegStream.ts"
@@ -96,7 +96,7 @@ export const make = (
 ): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, cpuClock, onDefect }, far.overhear)
-  const playbacks = Playbacks.make({
+  const playbacks = SharedPlaybacks.make({
     emit,
     want: (playback) => want(playback, far.rate()),
     unwant,
@@ -129,7 +129,7 @@ export const make = (
   const ring = (isOn: boolean): void => {
     if (isOn === (ringback !== null)) return
     if (ringback !== null) mix.remove(ringback)
-    ringback = isOn ? Ringback.make(RingbackTone.table[country ?? RingbackTone.defaultCountry]) : null
+    ringback = isOn ? RingbackSource.make(RingbackTone.table[country ?? RingbackTone.defaultCountry]) : null
     if (ringback !== null) mix.add(ringback, "ringback")
   }
 

@@ -6,11 +6,11 @@ import type * as Captures from "../capture/Captures.ts"
 import type { Attended, MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Placement from "./Placement.ts"
 import type * as Protocol from "./Protocol.ts"
-import type { Seat, SeatChange } from "../room/Seat.ts"
+import type { Seat, SeatChange } from "../room/MemberTap.ts"
 import type { PhoneScript } from "../SimulatedPhone.ts"
 
 export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
-export type { Seat, SeatChange } from "../room/Seat.ts"
+export type { Seat, SeatChange } from "../room/MemberTap.ts"
 export type { PhoneScript } from "../SimulatedPhone.ts"
 
 /** The plane has no room for another leg, or has the leg already. A later attempt may succeed. */

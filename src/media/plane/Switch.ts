@@ -16,7 +16,7 @@ import {
   type Opening
 } from "./Protocol.ts"
 import * as RestingPairs from "./RestingPairs.ts"
-import * as Rooms from "../room/Rooms.ts"
+import * as RoomMixers from "../room/RoomMixers.ts"
 import * as RtpLeg from "../rtp/RtpLeg.ts"
 import * as SimulatedPhone from "../SimulatedPhone.ts"
 import * as Slots from "./Slots.ts"
@@ -78,7 +78,7 @@ export const make = (options: Options) => {
   const faultOf = (local: LocalLeg.LocalLeg, error: unknown): void => {
     for (const leg of legs.values()) if (leg.local === local) return fault(leg, error)
   }
-  const rooms = Rooms.make({ slots, emit, clock, cpuClock, onDefect, onFault: faultOf })
+  const rooms = RoomMixers.make({ slots, emit, clock, cpuClock, onDefect, onFault: faultOf })
   /** The gaps in the playbacks of closed legs. */
   let pastGaps = 0
 

@@ -2,21 +2,21 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Comfort } from "./Comfort.ts"
-import * as Hearing from "./Hearing.ts"
+import * as HeardMix from "./HeardMix.ts"
 import * as Input from "./Input.ts"
-import * as Member from "./Member.ts"
+import * as MixMember from "./MixMember.ts"
 import type * as Recorded from "./Recorded.ts"
 import type { Signal } from "./Signal.ts"
 
-export const whisper = (from: Member.Member): Member.Whisper => ({ from, part: Input.part() })
+export const whisper = (from: MixMember.MixMember): MixMember.Whisper => ({ from, part: Input.part() })
 
 /** Whether any member hears this one. */
-export const isHeard = (member: Member.Member, members: ReadonlyArray<Member.Member>): boolean =>
+export const isHeard = (member: MixMember.MixMember, members: ReadonlyArray<MixMember.MixMember>): boolean =>
   member.part.isHeard ||
   members.some(({ whispers }) => whispers.some(({ from, part }) => from === member && part.isHeard))
 
 /** Whether a whisper has faded out for good. */
-const isOver = ({ from, part }: Member.Whisper, to: Member.Member): boolean =>
+const isOver = ({ from, part }: MixMember.Whisper, to: MixMember.MixMember): boolean =>
   !part.isHeard && (from.isLeaving || from.role !== "whisper" || !from.targets.has(to.id))
 
 export type MixMinus = ReturnType<typeof make>
@@ -28,23 +28,23 @@ export type MixMinus = ReturnType<typeof make>
 export const make = (of: {
   /** The sounds that are played to all. */
   readonly played: Mix
-  readonly signals: ReadonlyArray<Signal<Member.Member>>
+  readonly signals: ReadonlyArray<Signal<MixMember.MixMember>>
   readonly recorded: ReturnType<typeof Recorded.make>
   readonly comfort: Comfort
 }) => {
   const { comfort, played, recorded, signals } = of
-  const common = Hearing.common()
+  const common = HeardMix.common()
   const sounding: Array<Frame.Frame | null> = signals.map(() => null)
   let all = new Int32Array(0)
   let single = new Int32Array(0)
-  let seam: Hearing.Seam = "none"
+  let seam: HeardMix.Seam = "none"
 
   const add = (samples: Int16Array): void => {
     for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) + (samples[i] ?? 0)
   }
 
   /** Sums all voices and playbacks, without the noise. */
-  const sum = (members: ReadonlyArray<Member.Member>, rate: SampleRate, now: number): void => {
+  const sum = (members: ReadonlyArray<MixMember.MixMember>, rate: SampleRate, now: number): void => {
     const length = Frame.lengthAt(rate)
     if (all.length === length) all.fill(0)
     else {
@@ -63,20 +63,20 @@ export const make = (of: {
     }
   }
 
-  const record = (members: ReadonlyArray<Member.Member>, rate: SampleRate, now: number): void => {
+  const record = (members: ReadonlyArray<MixMember.MixMember>, rate: SampleRate, now: number): void => {
     let said: Int16Array | null = null
     for (let i = 0; i < members.length; i++) if (members[i]?.isHost === true) said = members[i]?.part.added ?? said
     recorded.give(all, said, rate, now)
   }
 
-  const isKept = (member: Member.Member): boolean => {
+  const isKept = (member: MixMember.MixMember): boolean => {
     for (let i = 0; i < signals.length; i++)
       if (sounding[i] !== null && signals[i]?.isKeptFrom(member) === true) return true
     return false
   }
 
   /** Decides whether a member hears the common mix or its own in this round. */
-  const decide = (member: Member.Member, rate: SampleRate): void => {
+  const decide = (member: MixMember.MixMember, rate: SampleRate): void => {
     if (member.isHeld && !member.hears) {
       member.isOwn = false
       member.differed = false
@@ -92,7 +92,7 @@ export const make = (of: {
     else if (!wasOwn) member.own.begin(common, rate, member.rate)
   }
 
-  const renderOwn = (member: Member.Member, rate: SampleRate): Frame.Frame => {
+  const renderOwn = (member: MixMember.MixMember, rate: SampleRate): Frame.Frame => {
     const { added } = member.part
     if (added === null) single.set(all)
     else for (let i = 0; i < single.length; i++) single[i] = (all[i] ?? 0) - (added[i] ?? 0)
@@ -101,12 +101,13 @@ export const make = (of: {
       if (samples === undefined || signals[k]?.isKeptFrom(member) !== true) continue
       for (let i = 0; i < single.length; i++) single[i] = (single[i] ?? 0) - (samples[i] ?? 0)
     }
-    for (const { from, part } of member.whispers) from.input.addTo(single, part, Member.whispersTo(from, member), rate)
+    for (const { from, part } of member.whispers)
+      from.input.addTo(single, part, MixMember.whispersTo(from, member), rate)
     if (member.whispers.length > 0) member.whispers = member.whispers.filter((each) => !isOver(each, member))
     return member.own.render(single, rate, member.rate, seam)
   }
 
-  const give = (member: Member.Member, rate: SampleRate): void => {
+  const give = (member: MixMember.MixMember, rate: SampleRate): void => {
     const isEnding = member.isHeld && member.hears
     if (member.isHeld && !isEnding) return member.ear.give(null, false)
     member.hears = !member.isHeld
@@ -120,7 +121,12 @@ export const make = (of: {
       common.rest()
     },
     /** Makes the frame of each member. Returns the rate of the next round, which may be the wanted one. */
-    round: (members: ReadonlyArray<Member.Member>, rate: SampleRate, wanted: SampleRate, now: number): SampleRate => {
+    round: (
+      members: ReadonlyArray<MixMember.MixMember>,
+      rate: SampleRate,
+      wanted: SampleRate,
+      now: number
+    ): SampleRate => {
       const next = seam === "none" ? wanted : rate
       if (next !== rate) seam = "ends"
       sum(members, rate, now)

@@ -9,10 +9,10 @@ import { Egress, type EgressError } from "../../ports/egress/Egress.ts"
 import type { SpeechFailed } from "../../ports/speech/Engine.ts"
 import { AudioDecoder, type AudioFile } from "./AudioDecoder.ts"
 import * as AudioMetrics from "./AudioMetrics.ts"
-import type { Playable, Speech } from "../../ports/media/Playback.ts"
+import type { Playable, Speech } from "../../ports/media/PlaybackMessages.ts"
 import type { PlaybackFailure } from "../plane/Protocol.ts"
 import { Synthesizer } from "../../ports/speech/Synthesizer.ts"
-import * as Shelf from "./Shelf.ts"
+import * as SoundCache from "./SoundCache.ts"
 import * as Speeches from "./Speeches.ts"
 import type * as SpeechTrack from "./SpeechTrack.ts"
 import * as TenantPlaces from "./TenantPlaces.ts"
@@ -59,7 +59,7 @@ interface Flight {
   askers: number
 }
 
-interface Sound extends Shelf.Kept {
+interface Sound extends SoundCache.Kept {
   readonly file: AudioFile
   readonly tracks: Map<SampleRate, { readonly track: Track.Track; readers: number }>
 }
@@ -96,7 +96,7 @@ export class AudioSource extends Context.Service<
       const flying = FairShare.make()
       /** Has the same keys as the shelf. */
       const flights = new Map<string, Flight>()
-      const shelf = Shelf.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
+      const shelf = SoundCache.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
       const speeches = Speeches.make<Sound>({ synthesizer: yield* Synthesizer, shelf, fork, now })
 
       const soundOf = (holder: string, file: AudioFile): Sound => {

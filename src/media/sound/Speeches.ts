@@ -3,21 +3,21 @@ import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import type { SpeechFailed } from "../../ports/speech/Engine.ts"
 import type { Synthesizer } from "../../ports/speech/Synthesizer.ts"
-import type { Speech } from "../../ports/media/Playback.ts"
-import type * as Shelf from "./Shelf.ts"
+import type { Speech } from "../../ports/media/PlaybackMessages.ts"
+import type * as SoundCache from "./SoundCache.ts"
 import * as SpeechTrack from "./SpeechTrack.ts"
 
 /** How long speech is kept after it was last requested. It does not change while its engine does not. */
 const keptMs = 600_000
 const entryBytes = 4 * 1024
 
-export interface SpeechSound extends Shelf.Kept {
+export interface SpeechSound extends SoundCache.Kept {
   readonly speech: SpeechTrack.SpeechTrack
   readonly making: Fiber.Fiber<void> | null
   readers: number
 }
 
-const isSpeech = (sound: Shelf.Kept): sound is SpeechSound => "speech" in sound
+const isSpeech = (sound: SoundCache.Kept): sound is SpeechSound => "speech" in sound
 
 /** The shelf has no room for it, for this tenant or for all. */
 export class NoShelf {
@@ -31,14 +31,14 @@ export class NoShelf {
  *
  * When all askers leave before the speech is made, the engine stops, and none of it is kept.
  */
-export const make = <Other extends Shelf.Kept>({
+export const make = <Other extends SoundCache.Kept>({
   fork,
   now,
   shelf,
   synthesizer
 }: {
   readonly synthesizer: Synthesizer["Service"]
-  readonly shelf: Shelf.Shelf<SpeechSound | Other>
+  readonly shelf: SoundCache.SoundCache<SpeechSound | Other>
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   /** The monotonic time in milliseconds. */
   readonly now: () => number

@@ -1,10 +1,10 @@
 import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
-import type { StartStream } from "../../ports/media/Stream.ts"
+import type { StartStream } from "../../ports/media/StreamMessages.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Taps } from "../mix/Tap.ts"
 import type { Common } from "./dialect/Common.ts"
-import * as Stream from "./Stream.ts"
+import * as MediaStream from "./MediaStream.ts"
 import type { StreamAnswer, StreamAsk } from "./dialect/StreamMessage.ts"
 
 export type LegStream = ReturnType<typeof make>
@@ -20,7 +20,7 @@ export const make = (
     readonly onDefect: (error: unknown) => void
   }
 ) => {
-  let stream: Stream.Stream | null = null
+  let stream: MediaStream.MediaStream | null = null
 
   return {
     /** Starts a stream; one that runs already under this id continues. */
@@ -33,7 +33,7 @@ export const make = (
           status: "failed",
           reason: "carrier_error: the leg has a stream"
         })
-      const made = Stream.make(message, leg, common, {
+      const made = MediaStream.make(message, leg, common, {
         ...options,
         over: () => {
           if (stream === made) stream = null

@@ -1,11 +1,11 @@
 import type { FarEnd } from "../FarEnd.ts"
 import type { Track } from "../mix/Tap.ts"
-import type * as Stream from "../../ports/media/Stream.ts"
+import type * as StreamMessages from "../../ports/media/StreamMessages.ts"
 import type * as Taps from "../mix/Tap.ts"
 import * as OutgoingTrack from "./playout/OutgoingTrack.ts"
 import type { StreamFormat } from "./dialect/StreamFormat.ts"
 
-const wanted: Readonly<Record<Stream.Track, ReadonlyArray<Track>>> = {
+const wanted: Readonly<Record<StreamMessages.Track, ReadonlyArray<Track>>> = {
   inbound_track: ["inbound"],
   outbound_track: ["outbound"],
   both_tracks: ["inbound", "outbound"]
@@ -23,7 +23,7 @@ export interface Listening {
  * packets, its sound is taken from them as they arrive.
  */
 export const make = (options: {
-  readonly tracks: Stream.Track
+  readonly tracks: StreamMessages.Track
   readonly format: StreamFormat
   readonly far: FarEnd
   readonly now: number

@@ -1,6 +1,6 @@
 import type { Track } from "../mix/Tap.ts"
 import * as Frame from "../Frame.ts"
-import type { Media } from "./dialect/Dialect.ts"
+import type { Media } from "./dialect/StreamDialect.ts"
 
 /**
  * The messages to a stream's server, in order, until the network takes them, guide/streams.md#a-slow-server.

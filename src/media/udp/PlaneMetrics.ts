@@ -1,5 +1,5 @@
 import { type Context, Metric } from "effect"
-import * as Stream from "../../ports/media/Stream.ts"
+import * as StreamMessages from "../../ports/media/StreamMessages.ts"
 import { type Figures as StreamFigures, noFigures } from "../stream/dialect/Common.ts"
 import * as PacketIo from "./packet/PacketIo.ts"
 import type { Figures } from "./PlaneThread.ts"
@@ -42,7 +42,7 @@ const streamUnderruns = Metric.counter("media_stream_underruns_total", {
   description: "Times that the sound of a stream's server broke off in the middle of speech",
   incremental: true
 })
-const failures = Stream.Failure.literals
+const failures = StreamMessages.Failure.literals
 
 const none = (): Figures => ({ legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures(), packetErrors: 0 })
 

@@ -190,7 +190,7 @@ export const make = Effect.gen(function* () {
           const next = yield* repo.newestMethod(tenantId, payments.name)
           if (next !== null) yield* repo.makeDefault(tenantId, payments.name, next.id)
         }
-        yield* jobs.put({ kind: detachKind, key: id, tenantId })
+        yield* jobs.enqueue({ kind: detachKind, key: id, tenantId })
         const rendered: Rendered = { status: 204, body: null }
         yield* journal.commitWithin({
           ...empty,

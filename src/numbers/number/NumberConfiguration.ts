@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Audit from "../../runtime/audit/Audit.ts"
-import { Connections } from "../connection/Connection.ts"
+import { Trunks } from "../trunk/Trunk.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type * as Id from "../../domain/Id.ts"
 import type { Slot } from "../../runtime/idempotency/Slot.ts"
@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* (
   changes: NumberChange.NumberChange,
   addresses: EmergencyAddressRepo.EmergencyAddressRepo
 ) {
-  const connections = yield* Connections
+  const connections = yield* Trunks
 
   const apply = Effect.fnUntraced(function* (tenantId: Id.TenantId, row: NumberView.NumberRow, patch: NumberPatch) {
     const fixed = NumberLife.fixed(row)

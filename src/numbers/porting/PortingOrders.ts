@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
-import { Connections } from "../connection/Connection.ts"
+import { Trunks } from "../trunk/Trunk.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const entropy = yield* Entropy
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const repo = yield* PortingRepo.make
   const { chosen, unique } = yield* Portability.make
   const change = yield* PortingChange.make

@@ -1,6 +1,6 @@
 import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 import type { Pinned } from "./Pinned.ts"
-import type { Scheme } from "./Target.ts"
+import type { Scheme } from "./EgressTarget.ts"
 
 export interface Asked {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE"

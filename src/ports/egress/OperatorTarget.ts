@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as Target from "./Target.ts"
+import * as EgressTarget from "./EgressTarget.ts"
 
 /**
  * One of the operator's own services (object storage, a mail relay, a speech engine), from configuration.
@@ -9,11 +9,11 @@ import * as Target from "./Target.ts"
  * parameter takes no string, so that no URL of a tenant gets there.
  */
 export class OperatorTarget {
-  readonly #base: Target.Target
+  readonly #base: EgressTarget.EgressTarget
   /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
 
-  private constructor(base: Target.Target, authorities: string | null) {
+  private constructor(base: EgressTarget.EgressTarget, authorities: string | null) {
     this.#base = base
     this.authorities = authorities
   }
@@ -30,7 +30,7 @@ export class OperatorTarget {
       readonly authorities?: string
     }
   ): Result.Result<OperatorTarget, string> {
-    const parsed = Target.parse(url, Target.operators, options.plain ? [...secure, ...plain] : secure)
+    const parsed = EgressTarget.parse(url, EgressTarget.operators, options.plain ? [...secure, ...plain] : secure)
     if (Result.isFailure(parsed)) return Result.fail(parsed.failure.detail)
     const base = parsed.success
     if (/[?#]/.test(base.href)) return Result.fail("must not carry a query or a fragment")
@@ -38,11 +38,11 @@ export class OperatorTarget {
   }
 
   /** `path` begins with a slash. A path that leads out of the configured one is refused. */
-  at(path: string): Result.Result<Target.Target, Target.TargetFault> {
+  at(path: string): Result.Result<EgressTarget.EgressTarget, EgressTarget.EgressTargetFault> {
     if (!path.startsWith("/")) return Result.fail({ reason: "invalid_url", detail: "has a path without a slash" })
     const { href, scheme } = this.#base
     const root = href.replace(/\/$/, "")
-    const parsed = Target.parse(root + path, Target.operators, [scheme])
+    const parsed = EgressTarget.parse(root + path, EgressTarget.operators, [scheme])
     if (Result.isSuccess(parsed) && !parsed.success.href.startsWith(`${root}/`))
       return Result.fail({ reason: "invalid_url", detail: "has a path that leads elsewhere" })
     return parsed

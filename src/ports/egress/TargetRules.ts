@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import ipaddr from "ipaddr.js"
-import * as Target from "./Target.ts"
+import * as EgressTarget from "./EgressTarget.ts"
 
 /**
  * The operator's rules for where tenants' URLs may lead: hosts (`hooks.example.com`), domains with everything below
@@ -81,7 +81,7 @@ const names = ({ domains, hosts }: Side, host: string): boolean =>
   hosts.has(host) || domains.some((domain) => host.endsWith(domain) || host === domain.slice(1))
 
 const holds = ({ networks }: Side, address: string): boolean => {
-  const parsed = Target.meant(address)
+  const parsed = EgressTarget.meant(address)
   if (parsed === null) return false
   return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
 }

@@ -79,7 +79,7 @@ export class Letters extends Context.Service<
         ) {
           const { cause, letter, tenantId, to, untilMs = null } = posted
           if (yield* repo.insert({ cause, tenantId, to, letter, untilMs }))
-            yield* jobs.put({ kind, key: cause, tenantId })
+            yield* jobs.enqueue({ kind, key: cause, tenantId })
         })
 
         const end = (cause: string, outcome: LetterRepo.Outcome, detail: string | null) =>

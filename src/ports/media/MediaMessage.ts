@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { WorkId } from "../../domain/Id.ts"
-import * as Detection from "./Detection.ts"
-import * as Digits from "./Digits.ts"
-import * as Playback from "./Playback.ts"
-import * as Recording from "./Recording.ts"
-import * as Ringback from "./Ringback.ts"
-import * as Stream from "./Stream.ts"
-import * as Transcription from "./Transcription.ts"
+import * as DetectionMessages from "./DetectionMessages.ts"
+import * as DigitMessages from "./DigitMessages.ts"
+import * as PlaybackMessages from "./PlaybackMessages.ts"
+import * as RecordingMessages from "./RecordingMessages.ts"
+import * as RingbackMessages from "./RingbackMessages.ts"
+import * as StreamMessages from "./StreamMessages.ts"
+import * as TranscriptionMessages from "./TranscriptionMessages.ts"
 
 /**
  * A command of a call to the media of a leg, which passes the carrier port unopened.
@@ -16,13 +16,13 @@ import * as Transcription from "./Transcription.ts"
  * work has its messages in a separate file.
  */
 export const MediaCommand = Schema.Union([
-  ...Playback.commands,
-  ...Ringback.commands,
-  ...Digits.commands,
-  ...Detection.commands,
-  ...Recording.commands,
-  ...Stream.commands,
-  ...Transcription.commands
+  ...PlaybackMessages.commands,
+  ...RingbackMessages.commands,
+  ...DigitMessages.commands,
+  ...DetectionMessages.commands,
+  ...RecordingMessages.commands,
+  ...StreamMessages.commands,
+  ...TranscriptionMessages.commands
 ])
 export type MediaCommand = typeof MediaCommand.Type
 
@@ -53,11 +53,11 @@ export type MediaEnded = typeof MediaEnded.Type
 
 /** An event of the media of a leg: digits, ends, and reports of running work, with the `id` of its command. */
 export const MediaEvent = Schema.Union([
-  ...Digits.events,
-  ...Detection.events,
-  ...Recording.events,
-  ...Stream.events,
-  ...Transcription.events,
+  ...DigitMessages.events,
+  ...DetectionMessages.events,
+  ...RecordingMessages.events,
+  ...StreamMessages.events,
+  ...TranscriptionMessages.events,
   MediaEnded
 ])
 export type MediaEvent = typeof MediaEvent.Type

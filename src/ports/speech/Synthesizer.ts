@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Result } from "effect"
 import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
 import type { TenantId } from "../../domain/Id.ts"
-import type { Speech } from "../media/Playback.ts"
+import type { Speech } from "../media/PlaybackMessages.ts"
 import { type Engine, type Give, SpeechFailed, type Utterance } from "./Engine.ts"
 import * as Sentences from "./Sentences.ts"
 import * as SpeechMetrics from "./SpeechMetrics.ts"

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Speech } from "../media/Playback.ts"
+import type { Speech } from "../media/PlaybackMessages.ts"
 import type { Engine, Voice } from "./Engine.ts"
 
 export interface Chosen {

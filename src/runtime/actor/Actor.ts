@@ -4,7 +4,7 @@ import type { Behavior, Step } from "./Behavior.ts"
 import * as EntityTime from "./EntityTime.ts"
 import type { StepContext } from "./Machine.ts"
 import * as Mailbox from "./Mailbox.ts"
-import type { Surroundings } from "./Surroundings.ts"
+import type { ActorEnvironment } from "./ActorEnvironment.ts"
 
 /** The partition of the journal in which an actor lives. While the gate is closed, no message is decided there. */
 export interface Place {
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* <
   readonly since: number
   readonly time: EntityTime.EntityTime
   readonly behavior: Behavior<Id, State, Input, Effects, Asked, Answer>
-  readonly surroundings: Surroundings
+  readonly surroundings: ActorEnvironment
   /** The answer to an ask when the entity has ended. */
   readonly ended: ApiError
   readonly askRoom?: number

@@ -5,7 +5,7 @@ import type { Behavior } from "./Behavior.ts"
 import * as EntityTime from "./EntityTime.ts"
 import { tellRoom } from "./Mailbox.ts"
 import * as Supervised from "../process/Supervised.ts"
-import * as Surroundings from "./Surroundings.ts"
+import * as ActorEnvironment from "./ActorEnvironment.ts"
 
 /**
  * The entities of one kind that are in memory, by id: one actor each, in the partitions that this process holds.
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     posts: Array<Input>
     again: boolean
   }
-  const surroundings = yield* Surroundings.make(outage)
+  const surroundings = yield* ActorEnvironment.make(outage)
   const scope = yield* Effect.scope
   const live = new Map<Id, Entity>()
   const loading = new Map<Id, Loading>()

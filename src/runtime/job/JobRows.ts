@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { TenantId } from "../../domain/Id.ts"
-import type { Next } from "./Attempt.ts"
+import type { Next } from "./JobAttempt.ts"
 
 /** A claimed row. Attempt and epoch together identify the claim, because a later claim counts another attempt. */
 export interface Claimed {

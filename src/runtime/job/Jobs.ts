@@ -4,7 +4,7 @@ import * as Supervised from "../process/Supervised.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import type { Job } from "./Job.ts"
 import type * as JobRows from "./JobRows.ts"
-import * as Line from "./Line.ts"
+import * as PartitionJobs from "./PartitionJobs.ts"
 
 export type { Due, Job } from "./Job.ts"
 export type { FailedRow } from "./JobRows.ts"
@@ -30,12 +30,12 @@ export class Jobs extends Context.Service<
     /** Declares a kind, once, and before `run`. */
     readonly declare: (job: Job) => void
     /** Puts a row inside the caller's transaction. A row that exists already stays, unless this one moves it. */
-    readonly put: (row: JobRows.NewRow) => Effect.Effect<void>
+    readonly enqueue: (row: JobRows.NewRow) => Effect.Effect<void>
     /**
      * Deletes, inside the caller's transaction, the rows that have failed for good and whose keys have this beginning,
      * because other work replaces them. True: a row with such a key is still to be done.
      */
-    readonly supersede: (kind: string, begin: string) => Effect.Effect<boolean>
+    readonly replace: (kind: string, begin: string) => Effect.Effect<boolean>
     /**
      * Makes an attempt at this row at once if it is due, and waits for it. It never fails: unfinished work stays in the
      * row.
@@ -45,13 +45,13 @@ export class Jobs extends Context.Service<
      * Looks once: makes attempts at due rows that have a place, and waits until no attempt is under way. `run` looks by
      * itself.
      */
-    readonly look: Effect.Effect<void>
+    readonly poll: Effect.Effect<void>
     /** Looks whenever a row is due, until the scope closes; then gives back the rows of attempts under way. */
     readonly run: Effect.Effect<never>
-    readonly standing: Effect.Effect<ReadonlyArray<Standing>>
+    readonly stats: Effect.Effect<ReadonlyArray<Standing>>
     readonly failed: (limit: number) => Effect.Effect<ReadonlyArray<JobRows.FailedRow>>
     /** Makes a failed row due again; false when there is none. */
-    readonly revive: (kind: string, key: string) => Effect.Effect<boolean>
+    readonly retry: (kind: string, key: string) => Effect.Effect<boolean>
   }
 >()("trunkline/job/Jobs") {
   /** `now`: a clock other than the database's, for tests. */
@@ -62,23 +62,24 @@ export class Jobs extends Context.Service<
         const journal = yield* Journal
         const jobs = new Map<string, Job>()
         const lines = yield* Effect.forEach(journal.partitions(), (partition) =>
-          Line.make({ ...options, partition, jobs })
+          PartitionJobs.make({ ...options, partition, jobs })
         )
         const [first] = lines
         if (first === undefined) return yield* Effect.die(new Error("jobs run in a partition, and none is held"))
-        const each = <A, E>(use: (line: Line.Line) => Effect.Effect<A, E>) => Effect.forEach(lines, use)
+        const each = <A, E>(use: (line: PartitionJobs.PartitionJobs) => Effect.Effect<A, E>) =>
+          Effect.forEach(lines, use)
 
         return Jobs.of({
           declare: (job) => {
             if (jobs.has(job.kind)) throw new Error(`the job ${job.kind} is declared twice`)
             jobs.set(job.kind, job)
           },
-          put: Effect.fnUntraced(function* (row) {
+          enqueue: Effect.fnUntraced(function* (row) {
             yield* Effect.orDie(first.rows.put(row))
             // Every line expects the row, because only the row itself knows its tenant's home partition.
             yield* each(({ expect }) => expect)
           }),
-          supersede: (kind, begin) => Effect.orDie(first.rows.supersede(kind, begin)),
+          replace: (kind, begin) => Effect.orDie(first.rows.supersede(kind, begin)),
           runNow: Effect.fn("Jobs.runNow")(function* (kind, key) {
             const job = jobs.get(kind)
             if (job === undefined) return yield* Effect.die(new Error(`no job ${kind} is declared`))
@@ -89,7 +90,7 @@ export class Jobs extends Context.Service<
               })
             )
           }),
-          look: Effect.andThen(
+          poll: Effect.andThen(
             each(({ runner }) => Effect.orDie(runner.look)),
             each(({ runner }) => runner.idle)
           ),
@@ -97,7 +98,7 @@ export class Jobs extends Context.Service<
             Effect.forEach(lines, ({ run }) => run, { concurrency: "unbounded", discard: true }),
             Effect.never
           ),
-          standing: Effect.map(
+          stats: Effect.map(
             each(({ rows }) => Effect.orDie(rows.standing)),
             (standing) => [...jobs.keys()].map((kind) => standingOf(kind, lines, standing.flat()))
           ),
@@ -110,7 +111,7 @@ export class Jobs extends Context.Service<
                   .toSorted((one, other) => other.failedAt - one.failedAt)
                   .slice(0, limit)
             ),
-          revive: (kind, key) =>
+          retry: (kind, key) =>
             Effect.map(
               each(({ rows, wake }) => Effect.tap(Effect.orDie(rows.revive(kind, key)), () => Effect.sync(wake))),
               (revived) => revived.includes(true)
@@ -125,7 +126,7 @@ export class Jobs extends Context.Service<
 
 const standingOf = (
   kind: string,
-  lines: ReadonlyArray<Line.Line>,
+  lines: ReadonlyArray<PartitionJobs.PartitionJobs>,
   standing: ReadonlyArray<JobRows.Standing>
 ): Standing => {
   const rows = standing.filter((row) => row.kind === kind)

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { TenantId } from "../../domain/Id.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import * as StatementLimit from "../store/StatementLimit.ts"
-import * as Attempt from "./Attempt.ts"
+import * as JobAttempt from "./JobAttempt.ts"
 import type { Job } from "./Job.ts"
 import type { Claimed, JobRows } from "./JobRows.ts"
 
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (needs: {
       rows.claim({
         kind: job.kind,
         limit,
-        leaseMs: Attempt.leaseMs(job),
+        leaseMs: JobAttempt.leaseMs(job),
         epoch,
         running: byTenant,
         last: lastTurn.get(job.kind) ?? null
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* (needs: {
    * Writes an outcome, and repeats that until the lease is over. Between two repetitions, which an unreachable database
    * may cause, the process may stop (`restore`).
    */
-  const write = (row: Claimed, next: Attempt.Next, leaseMs: number, restore: Restore) => {
+  const write = (row: Claimed, next: JobAttempt.Next, leaseMs: number, restore: Restore) => {
     const once = Effect.timeout(Effect.asVoid(rows.settle(row, next)), answerWithin)
     const again = once.pipe(Effect.delay("1 second"), Effect.retry(Schedule.forever), Effect.timeoutOption(leaseMs))
     return once.pipe(
@@ -100,13 +100,13 @@ export const make = Effect.fnUntraced(function* (needs: {
     restore: Restore
   ) {
     const error = cause === null ? null : textOf(cause)
-    const next = Attempt.after(job, row.attempt, error)
+    const next = JobAttempt.after(job, row.attempt, error)
     if (cause !== null && next.type === "failed")
       yield* Effect.logError(`job ${idOf(row)} has failed for good after ${row.attempt} attempts`, cause)
     // A repetition of the same cause is not logged.
     else if (cause !== null && error !== row.lastError)
       yield* Effect.logWarning(`job ${idOf(row)} failed and is tried again`, cause)
-    yield* write(row, next, Attempt.leaseMs(job), restore)
+    yield* write(row, next, JobAttempt.leaseMs(job), restore)
   })
 
   const giveBack = (row: Claimed) => Effect.ignore(Effect.timeout(rows.giveBack(row), answerWithin))
@@ -151,7 +151,8 @@ export const make = Effect.fnUntraced(function* (needs: {
         nextMs = Math.min(nextMs ?? Infinity, Math.max(0, inMs))
         if (job !== undefined && inMs <= 0) yield* claim(job)
         // The clock was set back, because the row is due later than it can have been put.
-        if (job?.everyMs !== undefined && inMs > job.everyMs + Attempt.leaseMs(job)) yield* recur(job.kind, job.everyMs)
+        if (job?.everyMs !== undefined && inMs > job.everyMs + JobAttempt.leaseMs(job))
+          yield* recur(job.kind, job.everyMs)
       }
       return nextMs
     }).pipe(Semaphore.withPermits(claiming, 1)),
@@ -172,7 +173,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     ),
     /** Makes an attempt at this row now if it is due, and waits for it or for the one that is under way. */
     runNow: Effect.fnUntraced(function* (job: Job, key: string) {
-      const of = { kind: job.kind, key, leaseMs: Attempt.leaseMs(job) }
+      const of = { kind: job.kind, key, leaseMs: JobAttempt.leaseMs(job) }
       yield* holding((epoch) => rows.claimOne({ ...of, epoch })).pipe(
         Effect.flatMap(begin),
         Effect.uninterruptible,

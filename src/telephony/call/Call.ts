@@ -24,42 +24,42 @@ import * as MachineDetectionView from "./MachineDetectionView.ts"
 import * as PlaceCall from "./shell/PlaceCall.ts"
 import * as Candidate from "./machine/room/Candidate.ts"
 import type { RoomListener } from "./shell/CallRooms.ts"
-import type { DialSeat } from "./machine/room/DialSeat.ts"
+import type { DialMember } from "./machine/room/DialMember.ts"
 import type { ToCall } from "./machine/room/RoomTell.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./stored/UnreadableCall.ts"
 import * as UsageBackfill from "./stored/UsageBackfill.ts"
 import * as Upgrade from "./stored/Upgrade.ts"
-import type { Item } from "./verb/Family.ts"
-import type { CallAction } from "./verb/Verbs.ts"
+import type { Activity } from "./verb/ActionKind.ts"
+import type { CallAction } from "./verb/CallVerbs.ts"
 
 export type { CallFilters } from "./stored/CallRepo.ts"
 export type { Caller, PlaceRequest } from "./shell/PlaceCall.ts"
 export { ToCall, ToConference } from "./machine/room/RoomTell.ts"
-export { nothing as nothingPlanned } from "./machine/Plan.ts"
-export * as BodyField from "./verb/Field.ts"
+export { nothing as nothingPlanned } from "./machine/CallSetup.ts"
+export * as BodyField from "./verb/BodyField.ts"
 export * as AccountAnswer from "./shell/AccountAnswer.ts"
 export * as Meter from "./machine/Meter.ts"
 export * as Reservation from "./machine/Reservation.ts"
 export * as SpeakBody from "./verb/Speak.ts"
-export { reservationErrors, type Speaking } from "./verb/Verb.ts"
+export { reservationErrors, type Speaking } from "./verb/CallVerb.ts"
 export type { Candidate } from "./machine/room/Candidate.ts"
 export type { RoomListener } from "./shell/CallRooms.ts"
-export type { Dialled, DialSeat } from "./machine/room/DialSeat.ts"
+export type { Dialled, DialMember as DialSeat } from "./machine/room/DialMember.ts"
 export { Call } from "./CallView.ts"
 export { MachineDetection } from "./MachineDetectionView.ts"
 export { MediaStream } from "./StreamView.ts"
 export * as CallMachine from "./machine/CallMachine.ts"
 export type { CallState } from "./machine/CallState.ts"
-export type { Plan } from "./machine/Plan.ts"
+export type { CallSetup as Plan } from "./machine/CallSetup.ts"
 export { CallStatus } from "./machine/leg/Leg.ts"
 export type { DialOptions } from "./machine/leg/Pending.ts"
 export type { Ended } from "./shell/EndCalls.ts"
-export * as Sealing from "./stored/Sealing.ts"
+export * as CallSealing from "./stored/CallSealing.ts"
 export * as Upgrade from "./stored/Upgrade.ts"
 export * as Connect from "./verb/Connect.ts"
-export type { Body, Verb } from "./verb/Verb.ts"
-export * as Verbs from "./verb/Verbs.ts"
+export type { Body, Verb } from "./verb/CallVerb.ts"
+export * as CallVerbs from "./verb/CallVerbs.ts"
 
 /**
  * Calls, guide/calls.md: placing, controlling, finding and listing them, and what the carriers report of them.
@@ -81,7 +81,7 @@ export class Calls extends Context.Service<
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
       slot: Slot | null,
-      seat: DialSeat
+      seat: DialMember
     ) => Effect.Effect<Rendered, ApiError>
     /**
      * A call that can enter a conference now. Fails with `not_found`, `call_already_ended`, `call_not_in_required_state`,
@@ -292,7 +292,7 @@ export class Calls extends Context.Service<
               [...registry.live.values()].flatMap((actor) => {
                 const state = actor.state()
                 if (state === null) return []
-                const of = (hasLeft: boolean) => (item: Item) => ({
+                const of = (hasLeft: boolean) => (item: Activity) => ({
                   id: item.id,
                   legId: item.legId,
                   callId: state.id,
@@ -300,7 +300,7 @@ export class Calls extends Context.Service<
                   hasLeft
                 })
                 const left = state.outliving.map(({ item }) => item)
-                const ofFamily = ({ type }: Item) => type === family
+                const ofFamily = ({ type }: Activity) => type === family
                 return [...state.work.filter(ofFamily).map(of(false)), ...left.filter(ofFamily).map(of(true))]
               })
             ),

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
-import * as Message from "../../ports/media/Stream.ts"
+import * as Message from "../../ports/media/StreamMessages.ts"
 import type { CallState } from "./machine/CallState.ts"
 import { isStream } from "./verb/Streaming.ts"
 

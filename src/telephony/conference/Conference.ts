@@ -4,16 +4,16 @@ import type { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
-import * as Asking from "./shell/Asking.ts"
+import * as ConferenceRequests from "./shell/ConferenceRequests.ts"
 import * as ConferenceRegistry from "./shell/ConferenceRegistry.ts"
 import type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
 import type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
 import type * as ConferenceView from "./ConferenceView.ts"
-import * as Ending from "./shell/Ending.ts"
+import * as EndConferences from "./shell/EndConferences.ts"
 import type * as ParticipantView from "./ParticipantView.ts"
-import * as Reading from "./shell/Reading.ts"
+import * as ReadConferences from "./shell/ReadConferences.ts"
 import type { UpstreamFilters, UpstreamPage } from "./Upstream.ts"
-import type { ConferenceAction } from "./verb/Verbs.ts"
+import type { ConferenceAction } from "./verb/ConferenceVerbs.ts"
 
 export type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
 
@@ -23,10 +23,10 @@ export { ConferenceParticipant } from "./ParticipantView.ts"
 export { Page as UpstreamParticipants } from "./Upstream.ts"
 export { ConferenceStatus } from "./machine/ConferenceState.ts"
 export * as StoredConference from "./stored/StoredConference.ts"
-export * as BodyField from "./verb/Field.ts"
-export * as Member from "./verb/Member.ts"
-export type { Body, Verb } from "./verb/Verb.ts"
-export * as Verbs from "./verb/Verbs.ts"
+export * as BodyField from "./verb/ConferenceField.ts"
+export * as MemberVerbs from "./verb/MemberVerbs.ts"
+export type { Body, Verb } from "./verb/ConferenceVerb.ts"
+export * as ConferenceVerbs from "./verb/ConferenceVerbs.ts"
 
 /**
  * Conferences, guide/conferences.md: rooms of calls, each an entity beside the calls that are in it.
@@ -133,9 +133,9 @@ export class Conferences extends Context.Service<
     Layer.effectContext(
       Effect.gen(function* () {
         const registry = yield* ConferenceRegistry.make(options)
-        const reading = yield* Reading.make(registry)
-        const asking = yield* Asking.make(registry)
-        const ending = Ending.make(registry)
+        const reading = yield* ReadConferences.make(registry)
+        const asking = yield* ConferenceRequests.make(registry)
+        const ending = EndConferences.make(registry)
         const sink = yield* RoomSink
         yield* sink.listen(registry.tell)
 
@@ -150,7 +150,7 @@ export class Conferences extends Context.Service<
             show: reading.ofAnyTenant,
             create: (caller, request, slot) =>
               Effect.suspend(() =>
-                ending.accepting() ? asking.create(caller, request, slot) : Effect.fail(Ending.stopping)
+                ending.accepting() ? asking.create(caller, request, slot) : Effect.fail(EndConferences.stopping)
               ),
             allows: asking.allows,
             act: asking.act,

@@ -16,7 +16,7 @@ import * as File from "./File.ts"
 import * as LostRecordings from "./LostRecordings.ts"
 import { Recordings } from "./Recording.ts"
 import * as Metrics from "./RecordingMetrics.ts"
-import * as Writing from "./Writing.ts"
+import * as RecordingWriter from "./RecordingWriter.ts"
 
 /** A crash loses less than two of these. */
 const chunkMs = 500
@@ -37,7 +37,7 @@ const storing = { places: 8, room: 100_000 }
 /** The wait between two attempts to store a file or to report it, doubled each time. */
 const firstWaitMs = 1_000
 const longestWaitMs = 60_000
-/** A little less than a call waits for the outcome (`telephony/call/verb/Recording.ts`). */
+/** A little less than a call waits for the outcome (`telephony/call/verb/CallRecording.ts`). */
 const giveUpAfterMs = 5.5 * 3_600_000
 
 /** An item of a call or a conference that awaits the outcome of its recording. */
@@ -211,14 +211,14 @@ export class Recorder extends Context.Service<
 
       const record = (
         of: Spooled,
-        heard: Queue.Dequeue<Writing.Heard>,
+        heard: Queue.Dequeue<RecordingWriter.Heard>,
         captured: Captured,
         maxLengthMs: number | null
       ) =>
         Effect.gen(function* () {
           yield* measure
           const full = tell(of, { type: "recording_stopped", id: of.id })
-          const end = yield* Writing.write(spool, of, { heard, captured, maxLengthMs, full })
+          const end = yield* RecordingWriter.write(spool, of, { heard, captured, maxLengthMs, full })
           known.set(of.id, null)
           yield* measure
           if (isCut(end)) {
@@ -244,8 +244,8 @@ export class Recorder extends Context.Service<
       const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
         const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs } = media
         if (known.has(id)) return
-        const heard = Effect.runSync(Queue.unbounded<Writing.Heard>())
-        const offer = (next: Writing.Heard) => void Queue.offerUnsafe(heard, next)
+        const heard = Effect.runSync(Queue.unbounded<RecordingWriter.Heard>())
+        const offer = (next: RecordingWriter.Heard) => void Queue.offerUnsafe(heard, next)
         const captured = Effect.runSync(
           plane.capture(
             legId,

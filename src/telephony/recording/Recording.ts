@@ -164,7 +164,7 @@ export class Recordings extends Context.Service<
             const row = yield* repo.remove(tenantId, id)
             if (row === null) return null
             for (const status of ["available", "archived"] as const)
-              yield* jobs.put({ kind: removal, key: File.keyOf(row, status), tenantId })
+              yield* jobs.enqueue({ kind: removal, key: File.keyOf(row, status), tenantId })
             const line = Audit.line({
               tenantId,
               at,

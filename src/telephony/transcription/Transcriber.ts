@@ -7,10 +7,10 @@ import type { CaptureEnd, Chunk, Wanted } from "../../media/capture/Capture.ts"
 import type { Captured } from "../../media/capture/Captures.ts"
 import { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import type { Attended, MediaEvent } from "../../ports/media/MediaMessage.ts"
-import type * as Message from "../../ports/media/Transcription.ts"
+import type * as Message from "../../ports/media/TranscriptionMessages.ts"
 import { type Phrase, RecognitionFailed } from "../../ports/speech/Recognition.ts"
 import { Recognizer } from "../../ports/speech/Recognizer.ts"
-import * as Hearing from "./Hearing.ts"
+import * as TrackBuffer from "./TrackBuffer.ts"
 import * as Metrics from "./TranscriptionMetrics.ts"
 
 const chunkMs = 100
@@ -51,7 +51,7 @@ const cutBy = (end: CaptureEnd): string | null =>
  * and each phrase to the call. The media thread never waits for an engine, and a call waits for nothing.
  *
  * When the leg is gone the engine returns its last words, which the call awaits
- * (`telephony/call/verb/Transcription.ts`).
+ * (`telephony/call/verb/CallTranscription.ts`).
  */
 export class Transcriber extends Context.Service<
   Transcriber,
@@ -89,7 +89,7 @@ export class Transcriber extends Context.Service<
         /** The sampling rate, once there is sound; null: the capture ended without any. */
         const sounds = Deferred.makeUnsafe<Chunk["rate"] | null>()
         const phrases = Effect.runSync(Queue.unbounded<MediaEvent | null>())
-        const hearing = Hearing.make(tracks.length, (chunks) => captured.taken(chunks))
+        const hearing = TrackBuffer.make(tracks.length, (chunks) => captured.taken(chunks))
         /** When the sound began, by the monotonic clock and by the media plane's. */
         let beganAt = 0
         let planeBeganAt = 0

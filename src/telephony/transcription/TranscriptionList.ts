@@ -1,5 +1,5 @@
 import type { CallId, LegId, TenantId, TranscriptionId } from "../../domain/Id.ts"
-import type * as Message from "../../ports/media/Transcription.ts"
+import type * as Message from "../../ports/media/TranscriptionMessages.ts"
 import * as ListTable from "../../runtime/store/list/ListTable.ts"
 
 export const statuses = ["active", "completed", "failed"] as const

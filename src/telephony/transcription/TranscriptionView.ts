@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import { Word } from "../../domain/event/CallEvent.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
-import * as Message from "../../ports/media/Transcription.ts"
+import * as Message from "../../ports/media/TranscriptionMessages.ts"
 import {
   confidenceParts,
   type SegmentRow,

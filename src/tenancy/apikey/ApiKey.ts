@@ -14,7 +14,7 @@ import * as RowCache from "../../runtime/store/list/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
-import * as Recognition from "./Recognition.ts"
+import * as KeyLookup from "./KeyLookup.ts"
 
 export { ApiKey, CreatedApiKey } from "./ApiKeyView.ts"
 
@@ -114,7 +114,7 @@ export class ApiKeys extends Context.Service<
       const entropy = yield* Entropy
       const accounts = yield* Accounts
       const repo = yield* ApiKeyRepo.make
-      const recognition = yield* Recognition.make(repo, remembered)
+      const recognition = yield* KeyLookup.make(repo, remembered)
 
       const make = Effect.fnUntraced(function* (
         tenantId: Id.TenantId,

@@ -42,7 +42,7 @@ export class Closings extends Context.Service<
       return Closings.of({
         eraseAfter: (tenantId, days) =>
           jobs
-            .put({
+            .enqueue({
               kind: Erasure.kind,
               key: tenantId,
               tenantId,
@@ -53,7 +53,7 @@ export class Closings extends Context.Service<
         refund: Effect.fn("Closings.refund")(function* (tenantId) {
           const { kind, keyOf } = Refund
           const round = yield* funding.requestPayout(tenantId, (made) =>
-            jobs.put({ kind, key: keyOf(tenantId, made), tenantId })
+            jobs.enqueue({ kind, key: keyOf(tenantId, made), tenantId })
           )
           yield* Effect.timeoutOption(jobs.runNow(kind, keyOf(tenantId, round)), patience)
         })

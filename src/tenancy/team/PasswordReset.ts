@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
 
   const request = (email: string): Effect.Effect<Rendered> =>
     jobs
-      .put({ kind, key: EmailAddress.canonical(email), tenantId: null })
+      .enqueue({ kind, key: EmailAddress.canonical(email), tenantId: null })
       .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" }))
 
   const confirm = Effect.fn("PasswordReset.confirm")(function* (token: string, password: string, ip: string | null) {

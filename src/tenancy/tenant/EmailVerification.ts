@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     /** Every address gets the same answer, in the same time. */
     resend: (email: string): Effect.Effect<Rendered> =>
       jobs
-        .put({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })
+        .enqueue({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })
         .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" })),
     sweep
   }

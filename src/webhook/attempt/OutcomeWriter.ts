@@ -1,11 +1,11 @@
 import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
-import * as SaidOnce from "../../runtime/process/SaidOnce.ts"
+import * as LogOnce from "../../runtime/process/LogOnce.ts"
 import type { EventId } from "../../domain/Id.ts"
 import * as Batches from "../../runtime/store/Batches.ts"
 import * as CommitStatement from "../../runtime/store/journal/CommitStatement.ts"
-import type { WebhookEndpointRef } from "../../runtime/store/journal/Handover.ts"
+import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Outage from "../../runtime/store/Outage.ts"
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const failing = yield* FailingEndpoints.make(options.rule)
-  const said = SaidOnce.make({
+  const said = LogOnce.make({
     fails: "webhook outcomes cannot be written",
     works: "webhook outcomes are written again"
   })

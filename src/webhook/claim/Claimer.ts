@@ -1,14 +1,14 @@
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import * as SaidOnce from "../../runtime/process/SaidOnce.ts"
+import * as LogOnce from "../../runtime/process/LogOnce.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as Batches from "../../runtime/store/Batches.ts"
-import { leaseMs } from "../../runtime/store/journal/Handover.ts"
+import { leaseMs } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 import * as TurnBatches from "../../runtime/store/TurnBatches.ts"
-import type { Delivery } from "../attempt/Attempt.ts"
+import type { Delivery } from "../attempt/DeliveryAttempt.ts"
 import * as ClaimStatement from "./ClaimStatement.ts"
 import type { ClaimWanted } from "./WebhookEndpointMachine.ts"
 
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const granted = new Map<Request, number>()
-  const said = SaidOnce.make({
+  const said = LogOnce.make({
     fails: "webhook deliveries cannot be claimed",
     works: "webhook deliveries are claimed again"
   })

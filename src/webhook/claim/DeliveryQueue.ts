@@ -1,6 +1,6 @@
 import type * as Id from "../../domain/Id.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
-import { leaseMs } from "../../runtime/store/journal/Handover.ts"
+import { leaseMs } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
 import { relaxed } from "./Relaxed.ts"
 

@@ -1,11 +1,11 @@
 import { Effect, Latch } from "effect"
 import { SqlClient } from "effect/sql"
-import * as SaidOnce from "../../runtime/process/SaidOnce.ts"
+import * as LogOnce from "../../runtime/process/LogOnce.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import type { EventId, TenantId } from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
-import type { WebhookEndpointRef } from "../../runtime/store/journal/Handover.ts"
+import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 import { failOver } from "../attempt/OutcomeWriter.ts"
 import { relaxed } from "./Relaxed.ts"
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return found
   })
 
-  const said = SaidOnce.make({
+  const said = LogOnce.make({
     fails: "events cannot be fanned out; it is tried again",
     works: "events are fanned out again"
   })

@@ -1,7 +1,12 @@
 import { Effect, FiberMap, Option } from "effect"
 import type { TenantId } from "../../domain/Id.ts"
 import * as FairShare from "../../domain/fair/FairShare.ts"
-import { type Handed, type Happened, nothingOffered, type Offer } from "../../runtime/store/journal/Handover.ts"
+import {
+  type Handed,
+  type Happened,
+  nothingOffered,
+  type Offer
+} from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import type * as Claimer from "./Claimer.ts"
 import * as WebhookEndpoint from "./WebhookEndpoint.ts"
 import { places } from "./WebhookEndpointMachine.ts"

@@ -1,6 +1,6 @@
 import { Effect, FiberSet, Option, Queue } from "effect"
 import type { TenantId } from "../../domain/Id.ts"
-import type { Delivery } from "../attempt/Attempt.ts"
+import type { Delivery } from "../attempt/DeliveryAttempt.ts"
 import type * as Claimer from "./Claimer.ts"
 import * as WebhookEndpointMachine from "./WebhookEndpointMachine.ts"
 import * as Outage from "../../runtime/store/Outage.ts"

@@ -7,7 +7,7 @@ import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
-import type { WebhookEndpointRef } from "../../runtime/store/journal/Handover.ts"
+import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RedeliveryJob from "./RedeliveryJob.ts"
 import type * as SubscriptionChange from "./SubscriptionChange.ts"
@@ -149,7 +149,7 @@ export const make = Effect.fnUntraced(function* (
             status: range.status
           })
           // A redelivery whose job has failed for good does not continue, so a new one may replace it.
-          const goesOn = yield* jobs.supersede(RedeliveryJob.kind, RedeliveryJob.keysOf(id))
+          const goesOn = yield* jobs.replace(RedeliveryJob.kind, RedeliveryJob.keysOf(id))
           const begun = yield* sql`
             INSERT INTO webhook_redelivery (subscription_id, tenant_id, status, created_after, created_before)
             VALUES (${id}, ${tenantId}, ${range.status},
@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* (
               created_before = EXCLUDED.created_before, position = 0, portions = 0
             WHERE NOT ${goesOn}::boolean RETURNING 1`
           if (begun.length === 0) return yield* underWay
-          yield* jobs.put({ kind: RedeliveryJob.kind, key: RedeliveryJob.keyOf(id, at, 0), tenantId })
+          yield* jobs.enqueue({ kind: RedeliveryJob.kind, key: RedeliveryJob.keyOf(id, at, 0), tenantId })
           const changes = Object.entries(view).map(([field, to]) => ({ field, from: null, to }))
           const rendered = accepted(view)
           const audit = [line(tenantId, by, at, "webhook_subscription.redelivered", id, changes)]

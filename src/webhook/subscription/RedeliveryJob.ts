@@ -111,7 +111,7 @@ export const declare = Effect.gen(function* () {
         Effect.gen(function* () {
           const [row] = yield* sql.unsafe<Portion>(portion, [id, number, size])
           const next = `${id} ${begunAt} ${Number(number) + 1}`
-          if (row?.more === true) yield* jobs.put({ kind, key: next, tenantId })
+          if (row?.more === true) yield* jobs.enqueue({ kind, key: next, tenantId })
           return row
         })
       )

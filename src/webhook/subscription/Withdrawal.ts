@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
   const withdraw = Effect.fnUntraced(function* (of: Withdrawal) {
     const { because, id, tenantId, upTo } = of
     const [done] = yield* sql.unsafe<Portion>(portion, [id, because, tenantId, upTo])
-    if (done?.more === true) yield* jobs.put({ kind, key: keyOf({ ...of, number: of.number + 1 }), tenantId })
+    if (done?.more === true) yield* jobs.enqueue({ kind, key: keyOf({ ...of, number: of.number + 1 }), tenantId })
     return yield* failOver(sql, done?.eventIds ?? [])
   })
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Dtmf from "../../../src/protocol/audio/detect/Dtmf.ts"
-import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
+import * as AnsweringMachine from "../../../src/protocol/audio/detect/AnsweringMachine.ts"
 import * as Voice from "../../../src/protocol/audio/detect/Voice.ts"
 import * as Report from "../Report.ts"
 import * as Corpus from "./Corpus.ts"
@@ -95,7 +95,7 @@ const costOf = (
 }
 
 const answered = () => {
-  const machine = Machine.make()
+  const machine = AnsweringMachine.make()
   machine.answered()
   return machine
 }

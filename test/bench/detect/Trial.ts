@@ -1,5 +1,5 @@
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
-import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
+import * as AnsweringMachine from "../../../src/protocol/audio/detect/AnsweringMachine.ts"
 import type * as Corpus from "./Corpus.ts"
 
 /** The detector's result for a clip. */
@@ -8,7 +8,7 @@ export interface Outcome {
   readonly clip: Omit<Corpus.Clip, "sound">
   readonly lengthMs: number
   readonly result: Corpus.Clip["truth"]
-  readonly verdict: Machine.Verdict | null
+  readonly verdict: AnsweringMachine.Verdict | null
   /** Milliseconds after the answer. */
   readonly atMs: number
   /** In the time of the clip; null when no beep was reported. */
@@ -22,7 +22,7 @@ export const results = {
   fax: "machine",
   silence: "unknown",
   not_sure: "unknown"
-} as const satisfies Readonly<Record<Machine.Verdict, Corpus.Clip["truth"]>>
+} as const satisfies Readonly<Record<AnsweringMachine.Verdict, Corpus.Clip["truth"]>>
 
 export const frames = function* (sound: Int16Array, rate: SampleRate): Generator<Int16Array> {
   const length = rate / 50
@@ -30,7 +30,7 @@ export const frames = function* (sound: Int16Array, rate: SampleRate): Generator
 }
 
 export const hear = ({ sound, ...clip }: Corpus.Clip): Outcome => {
-  const machine = Machine.make()
+  const machine = AnsweringMachine.make()
   const lengthMs = (1000 * sound.length) / clip.rate
   let outcome: Outcome = { clip, lengthMs, result: "unknown", verdict: null, atMs: 0, beepAtMs: null }
   let at = 0

@@ -3,9 +3,9 @@
  * those in use and the best ones. A person that is taken for a machine counts five times.
  */
 import { isDeepStrictEqual } from "node:util"
-import * as Features from "../../../src/protocol/audio/detect/Features.ts"
+import * as SoundFeatures from "../../../src/protocol/audio/detect/SoundFeatures.ts"
 import { limits, type Patience } from "../../../src/protocol/audio/detect/Limits.ts"
-import * as Machine from "../../../src/protocol/audio/detect/Machine.ts"
+import * as AnsweringMachine from "../../../src/protocol/audio/detect/AnsweringMachine.ts"
 import * as Tones from "../../../src/protocol/audio/detect/Tones.ts"
 import * as Voice from "../../../src/protocol/audio/detect/Voice.ts"
 import * as Corpus from "./Corpus.ts"
@@ -15,20 +15,23 @@ const counts = { person: 300, voicemail: 300, intercept: 20, fax: 0, nobody: 20 
 
 interface Heard {
   readonly clip: Omit<Corpus.Clip, "sound">
-  readonly frames: ReadonlyArray<Machine.Frame>
+  readonly frames: ReadonlyArray<AnsweringMachine.Frame>
 }
 
-const voices: ReadonlyArray<Voice.Options> = [60, 100, 140].map((hangoverMs) => ({ ...Machine.voice, hangoverMs }))
+const voices: ReadonlyArray<Voice.Options> = [60, 100, 140].map((hangoverMs) => ({
+  ...AnsweringMachine.voice,
+  hangoverMs
+}))
 
 /** The clips as each variant of voice detection perceives them. */
 const heard = new Map<Voice.Options, Array<Heard>>(voices.map((options) => [options, []]))
 for (const { sound, ...clip } of Corpus.make(Corpus.fit, counts)) {
-  const features = Features.make()
+  const features = SoundFeatures.make()
   const tones = Tones.make()
   const judges = voices.map((options) => ({
     options,
     speech: Voice.judge(options),
-    frames: [] as Array<Machine.Frame>
+    frames: [] as Array<AnsweringMachine.Frame>
   }))
   let atMs = 0
   for (const frame of Trial.frames(sound, clip.rate)) {
@@ -44,10 +47,10 @@ for (const { sound, ...clip } of Corpus.make(Corpus.fit, counts)) {
 }
 
 const verdictOf = ({ clip, frames }: Heard, patience: Patience) => {
-  let rules = Machine.begin
+  let rules = AnsweringMachine.begin
   for (const [i, frame] of frames.entries()) {
-    if (i * 20 === clip.answeredAt) rules = Machine.answered(rules)
-    ;[rules] = Machine.step(rules, frame, patience)
+    if (i * 20 === clip.answeredAt) rules = AnsweringMachine.answered(rules)
+    ;[rules] = AnsweringMachine.step(rules, frame, patience)
     if (rules.verdict !== null) return rules.verdict
   }
   return { verdict: "not_sure" as const, atMs: limits.total }
@@ -102,6 +105,7 @@ const show = ({ cost, mean, median: half, options, others, patience, people }: (
   )
 
 for (const each of tried)
-  if (each.options.hangoverMs === Machine.voice.hangoverMs && isDeepStrictEqual(each.patience, limits)) show(each)
+  if (each.options.hangoverMs === AnsweringMachine.voice.hangoverMs && isDeepStrictEqual(each.patience, limits))
+    show(each)
 for (const each of tried.toSorted((one, other) => one.cost - other.cost || one.mean - other.mean).slice(0, 20))
   show(each)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { CallId, LegId, StreamId, TenantId, WorkId } from "../../../src/domain/Id.ts"
-import type { StartStream } from "../../../src/ports/media/Stream.ts"
+import type { StartStream } from "../../../src/ports/media/StreamMessages.ts"
 import * as TestCertificate from "../../support/TestCertificate.ts"
 import * as Child from "../Child.ts"
 import * as Report from "../Report.ts"

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
-import * as Line from "../../../src/carrier/simulator/Line.ts"
+import * as SimulatedLine from "../../../src/carrier/simulator/SimulatedLine.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 import { Outside, type Plain } from "../CarrierBench.ts"
@@ -127,7 +127,7 @@ describe("Simulated phones", () => {
       )
       yield* use.dial("+12025550102")
       yield* use.elapse(300)
-      for (let i = 0; i <= Line.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
+      for (let i = 0; i <= SimulatedLine.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
       yield* Deferred.succeed(slow, undefined)
       yield* use.elapse(100)
       expect(untimed(use.story(Ids.leg("leg")))).toStrictEqual(["ringing", "ended error null network"])

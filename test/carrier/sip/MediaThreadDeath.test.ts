@@ -6,14 +6,14 @@ import { Fatal } from "../../../src/runtime/process/Fatal.ts"
 import { Calls } from "../../../src/telephony/call/Call.ts"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
-import { Connections } from "../../../src/numbers/connection/Connection.ts"
+import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import * as IpAddress from "../../../src/domain/network/IpAddress.ts"
 import { AudioSource } from "../../../src/media/sound/AudioSource.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
 import * as CallSample from "../../telephony/call/CallSample.ts"
-import { decodeAction } from "../../../src/telephony/call/verb/Verbs.ts"
+import { decodeAction } from "../../../src/telephony/call/verb/CallVerbs.ts"
 import * as SipPeer from "../../crash/support/SipPeer.ts"
 import * as Features from "../../support/Features.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
@@ -81,7 +81,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The death of
           { phoneNumbers: [from], countryCode: "US", numberType: "local", routeId: null, customerReference: null },
           null
         )
-        const { id: routeId } = yield* (yield* Connections).addSipTrunk({
+        const { id: routeId } = yield* (yield* Trunks).addSipTrunk({
           tenantId: caller.tenantId,
           name: "peer",
           host: "127.0.0.1",

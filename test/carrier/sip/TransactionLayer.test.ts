@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
-import * as Gate from "../../../src/carrier/sip/gate/Gate.ts"
+import * as IngressFilter from "../../../src/carrier/sip/ingress/IngressFilter.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
@@ -40,7 +40,7 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
       ...server
     },
     stranger: () => {},
-    gate: Gate.make({ peers, now: () => now, wallMs: () => now })
+    gate: IngressFilter.make({ peers, now: () => now, wallMs: () => now })
   })
   return {
     transactions,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as CallMachine from "../../../src/telephony/call/machine/CallMachine.ts"
 import { CallList } from "../../../src/telephony/call/stored/CallList.ts"
 import { commitOf } from "../../../src/telephony/call/stored/CallRecord.ts"
-import * as Sealing from "../../../src/telephony/call/stored/Sealing.ts"
+import * as CallSealing from "../../../src/telephony/call/stored/CallSealing.ts"
 import * as Meter from "../../../src/telephony/call/machine/Meter.ts"
 import * as Upgrade from "../../../src/telephony/call/stored/Upgrade.ts"
 import * as Envelope from "../../../src/domain/event/Envelope.ts"
@@ -233,8 +233,8 @@ export const replays = async (database: Database): Promise<Lines> => {
     const replayed = replay(journal)
     if (replayed.fault !== null) lines.push(`${id}: ${replayed.fault}`)
     for (const { replayed: mine, path, stored: theirs } of Replay.differences(
-      replayed.state === null ? null : Sealing.maskState(replayed.state),
-      Sealing.maskState(stored)
+      replayed.state === null ? null : CallSealing.maskState(replayed.state),
+      CallSealing.maskState(stored)
     ))
       lines.push(`${id} replays to ${path} = ${JSON.stringify(mine)}, stored is ${JSON.stringify(theirs)}`)
     const written = (events.get(id) ?? []).map(({ body, id }) => `${id} ${masked(body)}`)

@@ -3,7 +3,7 @@ import * as ConferenceMachine from "../../../src/telephony/conference/machine/Co
 import { ConferenceInput } from "../../../src/telephony/conference/machine/ConferenceInput.ts"
 import { commitOf } from "../../../src/telephony/conference/stored/ConferenceRecord.ts"
 import { type ConferenceState, isSeated } from "../../../src/telephony/conference/machine/ConferenceState.ts"
-import * as Sealing from "../../../src/telephony/conference/stored/Sealing.ts"
+import * as ConferenceSealing from "../../../src/telephony/conference/stored/ConferenceSealing.ts"
 import * as Replay from "../../../src/edge/operator/call/Replay.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import type { Database } from "./Database.ts"
@@ -114,7 +114,7 @@ export const replays = async (database: Database): Promise<Lines> => {
     let before: ConferenceState | null = null
     const events: Array<string> = []
     for (const each of journal) {
-      const input = Schema.decodeUnknownSync(ConferenceInput)(Sealing.standInInput(each.input))
+      const input = Schema.decodeUnknownSync(ConferenceInput)(ConferenceSealing.standInInput(each.input))
       const context = { now: Math.round(each.at), seed: each.seed }
       const outcome = ConferenceMachine.step(before, input, context)
       if (outcome.type !== "accepted") {
@@ -126,7 +126,7 @@ export const replays = async (database: Database): Promise<Lines> => {
         events.push(`${eventId} ${body}`)
       before = state
     }
-    for (const { path, replayed, stored: theirs } of Replay.differences(before, Sealing.standInState(stored)))
+    for (const { path, replayed, stored: theirs } of Replay.differences(before, ConferenceSealing.standInState(stored)))
       lines.push(`${id} replays to ${path} = ${JSON.stringify(replayed)}, stored is ${JSON.stringify(theirs)}`)
     const written = (told.get(id) ?? []).map(({ body, id: eventId }) => `${eventId} ${body}`)
     const other = Array.from({ length: Math.max(written.length, events.length) }, (_, index) => index).find(

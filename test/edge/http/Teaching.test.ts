@@ -5,7 +5,7 @@ import { Api } from "../../../src/edge/http/Api.ts"
 import * as Document from "../../../src/edge/http/document/Document.ts"
 import type { Components } from "../../../src/edge/http/document/Example.ts"
 import { isJson, type Json } from "../../../src/edge/http/document/Json.ts"
-import * as Operation from "../../../src/edge/http/document/Operation.ts"
+import * as DocumentOperation from "../../../src/edge/http/document/DocumentOperation.ts"
 
 const document = Document.make() as unknown as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
@@ -26,7 +26,7 @@ HttpApi.reflect(Api, {
   onGroup: () => {},
   onEndpoint: ({ endpoint, successes }) => {
     endpoints.set(`${endpoint.method} ${endpoint.path.replaceAll(/:([a-z_]+)/g, "{$1}")}`, {
-      payload: Operation.payloadOf(endpoint)?.schema ?? null,
+      payload: DocumentOperation.payloadOf(endpoint)?.schema ?? null,
       query: endpoint.query as Codec | undefined,
       successes: new Map([...successes].map(([status, [schema]]) => [status, schema as unknown as Codec]))
     })

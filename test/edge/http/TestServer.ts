@@ -14,7 +14,7 @@ import { Proofs } from "../../../src/money/proof/Proof.ts"
 import { Calls } from "../../../src/telephony/call/Call.ts"
 import type { Call } from "../../../src/telephony/call/CallView.ts"
 import { Conferences } from "../../../src/telephony/conference/Conference.ts"
-import { Connections } from "../../../src/numbers/connection/Connection.ts"
+import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import { Egress } from "../../../src/ports/egress/Egress.ts"
 import { Authenticator } from "../../../src/edge/http/request/Authenticator.ts"
 import { ClientAddress, type Trust } from "../../../src/edge/http/connection/ClientAddress.ts"
@@ -156,7 +156,7 @@ const connection = {
   created_at: "2026-01-01T00:00:00.000Z"
 } as const
 
-const fakeConnections = Layer.mock(Connections)({
+const fakeConnections = Layer.mock(Trunks)({
   list: (tenantId, window) =>
     Effect.succeed({
       count: tenantId === tenantA ? 1 : 0,

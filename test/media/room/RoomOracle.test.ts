@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Ramp from "../../../src/protocol/audio/Ramp.ts"
 import * as Comfort from "../../../src/media/room/Comfort.ts"
-import * as Room from "../../../src/media/room/Room.ts"
+import * as RoomMixer from "../../../src/media/room/RoomMixer.ts"
 import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as FakeLeg from "../FakeLeg.ts"
@@ -36,7 +36,7 @@ describe("What each member of a room hears", () => {
           }
         })
       )
-      const room = Room.make({
+      const room = RoomMixer.make({
         id: Ids.leg("room"),
         clock: () => 0,
         onDefect: (error) => {

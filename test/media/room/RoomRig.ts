@@ -1,7 +1,7 @@
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import { type FarEnd, withoutPackets } from "../../../src/media/FarEnd.ts"
-import type { Seat, SeatChange } from "../../../src/media/room/Seat.ts"
+import type { Seat, SeatChange } from "../../../src/media/room/MemberTap.ts"
 import type * as Switch from "../../../src/media/plane/Switch.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"

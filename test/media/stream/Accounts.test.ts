@@ -1,14 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import { withoutPackets } from "../../../src/media/FarEnd.ts"
 import type { MediaEvent } from "../../../src/ports/media/MediaMessage.ts"
-import type { Options } from "../../../src/ports/media/Stream.ts"
+import type { Options } from "../../../src/ports/media/StreamMessages.ts"
 import * as Mix from "../../../src/media/mix/Mix.ts"
 import * as Taps from "../../../src/media/mix/Tap.ts"
 import * as Common from "../../../src/media/stream/dialect/Common.ts"
 import * as FileQueue from "../../../src/media/stream/playout/FileQueue.ts"
 import * as ReadBudget from "../../../src/media/stream/ReadBudget.ts"
-import * as Room from "../../../src/media/stream/Room.ts"
-import * as Stream from "../../../src/media/stream/Stream.ts"
+import * as StreamQuota from "../../../src/media/stream/StreamQuota.ts"
+import * as MediaStream from "../../../src/media/stream/MediaStream.ts"
 import * as FakeSocket from "./FakeSocket.ts"
 import * as StreamBench from "./StreamBench.ts"
 
@@ -18,7 +18,7 @@ const clockMs = 10_000
 /** One leg without a far end, whose rounds do not run; its streams share `octets` of room. */
 const bench = (octets = 1_000_000) => {
   const sockets = FakeSocket.make((connection) => connection)
-  const common = { ...Common.make({ open: sockets.open, wallClock: () => wallMs }), room: Room.make(octets) }
+  const common = { ...Common.make({ open: sockets.open, wallClock: () => wallMs }), room: StreamQuota.make(octets) }
   const mix = Mix.make()
   const taps = Taps.make({ clock: () => 0, onDefect: (error) => expect.fail(String(error)) }, () => undefined)
   const far = {
@@ -35,7 +35,7 @@ const bench = (octets = 1_000_000) => {
   /** A stream that is connected, and its server. */
   const connect = (change: Partial<Options> = {}, id = "one") => {
     const start = StreamBench.start(change, id)
-    const stream = Stream.make(start, { far, mix, taps }, common, {
+    const stream = MediaStream.make(start, { far, mix, taps }, common, {
       clock: () => clockMs,
       ask: () => undefined,
       emit: (event) => void events.push(event),

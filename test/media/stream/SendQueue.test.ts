@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Attempts from "../../../src/media/stream/Attempts.ts"
+import * as ConnectAttempts from "../../../src/media/stream/ConnectAttempts.ts"
 import * as ClientMessage from "../../../src/media/stream/dialect/ClientMessage.ts"
 import * as SendQueue from "../../../src/media/stream/SendQueue.ts"
 import * as SoundQueue from "../../../src/media/stream/playout/SoundQueue.ts"
@@ -57,17 +57,17 @@ describe("The tries to connect a stream", () => {
     for (const takesMs of [0, 100, 3000, 9000]) {
       let now = 0
       let count = 0
-      let attempts: Attempts.Attempts | null = Attempts.first(now)
+      let attempts: ConnectAttempts.ConnectAttempts | null = ConnectAttempts.first(now)
       while (attempts !== null) {
         count++
-        now += Math.min(takesMs, Attempts.patienceMs(attempts, now))
-        attempts = Attempts.failed(attempts, now)
+        now += Math.min(takesMs, ConnectAttempts.patienceMs(attempts, now))
+        attempts = ConnectAttempts.failed(attempts, now)
         if (attempts?.nextAt === null || attempts === null) break
         now = attempts.nextAt
-        attempts = Attempts.due(attempts, now)
+        attempts = ConnectAttempts.due(attempts, now)
       }
       expect([takesMs, count]).toEqual([takesMs, 3])
-      expect(now).toBeLessThanOrEqual(Attempts.limits.withinMs)
+      expect(now).toBeLessThanOrEqual(ConnectAttempts.limits.withinMs)
     }
   })
 })

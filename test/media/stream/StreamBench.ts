@@ -1,6 +1,6 @@
 import type { LegId } from "../../../src/domain/Id.ts"
 import type { Event } from "../../../src/media/plane/Protocol.ts"
-import type { Options, StartStream } from "../../../src/ports/media/Stream.ts"
+import type { Options, StartStream } from "../../../src/ports/media/StreamMessages.ts"
 import * as Common from "../../../src/media/stream/dialect/Common.ts"
 import type { StreamAsk } from "../../../src/media/stream/dialect/StreamMessage.ts"
 import * as Ids from "../../support/Ids.ts"

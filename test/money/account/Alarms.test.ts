@@ -78,7 +78,7 @@ layer(quiet, { timeout: "60 seconds", excludeTestServices: true })("Letters abou
         yield* accounts.overview(id)
       })
       const look = Effect.gen(function* () {
-        yield* jobs.put({ kind: "account.alarms", key: "account.alarms", tenantId: null })
+        yield* jobs.enqueue({ kind: "account.alarms", key: "account.alarms", tenantId: null })
         yield* sql`UPDATE job SET due_at = now() WHERE kind = 'account.alarms'`
         yield* jobs.runNow("account.alarms", "account.alarms")
         const rows = yield* sql<{ readonly cause: string }>`

@@ -255,8 +255,8 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         ]
         yield* (yield* Journal).commit({ ...empty, money })
         const jobs = yield* Jobs
-        yield* jobs.put({ kind: "number_order.activation", key: orderId, tenantId: id })
-        yield* jobs.look
+        yield* jobs.enqueue({ kind: "number_order.activation", key: orderId, tenantId: id })
+        yield* jobs.poll
         expect((yield* accounts.overview(id)).tally.balanceCents).toBe(400)
       })
     )
@@ -304,7 +304,7 @@ describe("orders that a crash left pending", () => {
                   (${Id.derive("left pending", "did", 1)}, ${id}, '+15005550001', 'US', 'local', 'pending', '{voice}', ${orderId}, 50, 100, now(), now())`
             })
           )
-          yield* (yield* Jobs).put({ kind: "number_order.activation", key: orderId, tenantId: id })
+          yield* (yield* Jobs).enqueue({ kind: "number_order.activation", key: orderId, tenantId: id })
           return id
         }).pipe(Effect.provide(started))
         const order = yield* finished(id, orderId).pipe(Effect.provide(Jobs.runner.pipe(Layer.provideMerge(started))))

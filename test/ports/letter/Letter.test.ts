@@ -65,7 +65,7 @@ const row = (cause: string) =>
 const again = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE job SET due_at = now() WHERE kind = 'letter.sending' AND due_at IS NOT NULL`
-  yield* (yield* Jobs).look
+  yield* (yield* Jobs).poll
 })
 
 describe("letters", () => {
@@ -77,7 +77,7 @@ describe("letters", () => {
         expect(waiting?.status).toBe("waiting")
         expect(waiting?.content).toMatch(/^v1\./)
         expect(taken).toEqual([])
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect(taken.map(({ subject, to }) => [subject, to])).toEqual([
           ["one", { name: "Ada", address: "ada@example.com" }]
         ])
@@ -91,9 +91,9 @@ describe("letters", () => {
         taken.length = 0
         yield* post("twice")
         yield* post("twice")
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         yield* post("twice")
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect(taken).toHaveLength(1)
       })
     )
@@ -111,7 +111,7 @@ describe("letters", () => {
         taken.length = 0
         answers.push("lost", "taken, unanswered")
         yield* post("again")
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect((yield* row("again"))?.status).toBe("waiting")
         yield* again
         yield* again
@@ -127,7 +127,7 @@ describe("letters", () => {
         taken.length = 0
         answers.push("refused")
         yield* post("refused")
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         yield* again
         expect(taken).toEqual([])
         expect(yield* row("refused")).toEqual({ status: "refused", content: null, detail: "refused" })
@@ -138,7 +138,7 @@ describe("letters", () => {
       Effect.gen(function* () {
         taken.length = 0
         yield* post("late", Date.now() - 1)
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect(taken).toEqual([])
         expect(yield* row("late")).toEqual({ status: "expired", content: null, detail: null })
       })
@@ -171,7 +171,7 @@ describe("letters", () => {
           taken.length = 0
           yield* sql.withTransaction(postToWithin({ cause: audience, tenantId, audience, letter }))
           yield* sql.withTransaction(postToWithin({ cause: audience, tenantId, audience, letter }))
-          yield* (yield* Jobs).look
+          yield* (yield* Jobs).poll
           return taken.map(({ to }) => to.address).toSorted()
         })
         expect(yield* to("billing")).toEqual(["0@example.com", "1@example.com", "2@example.com"])

@@ -6,7 +6,7 @@ import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import type { Phrase } from "../../../src/ports/speech/Recognition.ts"
 import * as RecognitionWatch from "../../../src/ports/speech/RecognitionWatch.ts"
 import * as Deepgram from "../../../src/ports/speech/socket/Deepgram.ts"
-import type { Dialect } from "../../../src/ports/speech/socket/Dialect.ts"
+import type { RecognizerDialect } from "../../../src/ports/speech/socket/RecognizerDialect.ts"
 import * as SocketEngine from "../../../src/ports/speech/socket/SocketEngine.ts"
 import * as Vosk from "../../../src/ports/speech/socket/Vosk.ts"
 import * as Bursts from "./Bursts.ts"
@@ -15,7 +15,11 @@ import * as SocketServer from "./SocketServer.ts"
 const deepgram = Deepgram.deepgram({ apiKey: Redacted.make("secret"), model: "nova-3" })
 
 /** A session with a server, whose sound comes in pieces of 100 ms. */
-const session = Effect.fnUntraced(function* (behave: SocketServer.Behavior, dialect: Dialect, rate: SampleRate = 8000) {
+const session = Effect.fnUntraced(function* (
+  behave: SocketServer.Behavior,
+  dialect: RecognizerDialect,
+  rate: SampleRate = 8000
+) {
   const server = yield* SocketServer.start(behave)
   const engine = SocketEngine.make({ name: "test", client: server.client, open: WsClient.open, dialect, places: 4 })
   const queue = yield* Queue.unbounded<Int16Array | null>()

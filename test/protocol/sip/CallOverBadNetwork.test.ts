@@ -10,7 +10,7 @@ import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
 import * as SuccessRetransmission from "../../../src/protocol/sip/transaction/SuccessRetransmission.ts"
 import * as Transaction from "../../../src/protocol/sip/transaction/Transaction.ts"
-import type * as Exchange from "../../../src/protocol/sip/transaction/Exchange.ts"
+import type * as TransactionInput from "../../../src/protocol/sip/transaction/TransactionInput.ts"
 import * as TransactionTable from "../../../src/protocol/sip/transaction/TransactionTable.ts"
 import * as Netem from "../../support/Netem.ts"
 import * as SipSample from "../../support/SipSample.ts"
@@ -30,7 +30,7 @@ interface Agent {
   readonly receive: (packet: Packet, now: number) => void
 }
 
-type Tell = (output: Exclude<Exchange.Output, { type: "send" }>, now: number) => void
+type Tell = (output: Exclude<TransactionInput.Output, { type: "send" }>, now: number) => void
 
 /** A transaction table with its wire, and an agenda of its user's own actions. */
 const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
@@ -40,7 +40,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
   const put = (message: SipMessage, to: Endpoint, now: number) => {
     net.send({ from: self, to, bytes: SipWriter.write(message) }, now)
   }
-  const run = (outputs: ReadonlyArray<Exchange.Output>, now: number): void => {
+  const run = (outputs: ReadonlyArray<TransactionInput.Output>, now: number): void => {
     for (const output of outputs) {
       if (output.type === "send") put(output.message, output.to.remote, now)
       else if (output.type === "refuse") put(output.response, output.to.remote, now)
@@ -54,7 +54,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
       tell = handler
     },
     later: (at: number, act: (now: number) => void) => agenda.push({ at, act }),
-    step: (input: Exchange.Input, now: number) => run(TransactionTable.step(table, input, now), now),
+    step: (input: TransactionInput.Input, now: number) => run(TransactionTable.step(table, input, now), now),
     nextDeadline: () => Math.min(TransactionTable.nextDeadline(table) ?? Infinity, ...agenda.map(({ at }) => at)),
     advance: (now: number) => {
       run(TransactionTable.advance(table, now), now)

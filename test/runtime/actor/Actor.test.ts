@@ -6,7 +6,7 @@ import type { Behavior } from "../../../src/runtime/actor/Behavior.ts"
 import * as EntityTime from "../../../src/runtime/actor/EntityTime.ts"
 import { Entropy } from "../../../src/runtime/process/Entropy.ts"
 import { accepted, type Machine, rejected, unchanged } from "../../../src/runtime/actor/Machine.ts"
-import * as Surroundings from "../../../src/runtime/actor/Surroundings.ts"
+import * as ActorEnvironment from "../../../src/runtime/actor/ActorEnvironment.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import * as SteppedClock from "../../support/SteppedClock.ts"
 
@@ -46,7 +46,7 @@ const setUp = Effect.fnUntraced(function* (
 ) {
   const log: Array<string> = []
   let stored: State | null = null
-  const surroundings = yield* Surroundings.make(Effect.succeed(false))
+  const surroundings = yield* ActorEnvironment.make(Effect.succeed(false))
   const actor = yield* Actor.make<string, State, Input, string, string, string>({
     id: "counter",
     place,
@@ -87,7 +87,7 @@ const anonymous = Effect.fnUntraced(function* () {
     initial: { total: 0, inputs: [] },
     since: 0,
     time: EntityTime.wall,
-    surroundings: yield* Surroundings.make(Effect.succeed(false)),
+    surroundings: yield* ActorEnvironment.make(Effect.succeed(false)),
     ended,
     behavior: {
       machine: { ...machine, isSettled: () => false },

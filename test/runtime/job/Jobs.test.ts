@@ -74,10 +74,10 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const done: Array<Due> = []
         jobs.declare(declared((due) => Effect.sync(() => done.push(due))))
         const tenantId = Ids.tenant(randomUUID())
-        yield* Effect.exit(sql.withTransaction(Effect.andThen(jobs.put(row("undone")), Effect.die("rolled back"))))
-        yield* sql.withTransaction(jobs.put(row("a", tenantId)))
-        yield* jobs.look
-        yield* jobs.look
+        yield* Effect.exit(sql.withTransaction(Effect.andThen(jobs.enqueue(row("undone")), Effect.die("rolled back"))))
+        yield* sql.withTransaction(jobs.enqueue(row("a", tenantId)))
+        yield* jobs.poll
+        yield* jobs.poll
         expect(done.map(({ attempt, key, tenantId }) => ({ attempt, key, tenantId }))).toStrictEqual([
           { key: "a", tenantId, attempt: 1 }
         ])
@@ -102,13 +102,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           const run: Job["run"] = ({ key }) => Effect.sync(() => void done.push(key))
           jobs.declare(declared(run))
           jobs.declare(declared(run, { kind: "test.sweep", everyMs: 60_000 }))
-          yield* Effect.forEach(tenants, ({ id, partition }) => jobs.put(row(`of ${partition}`, id)))
-          yield* jobs.put(row("now", tenants[1]?.id ?? null))
+          yield* Effect.forEach(tenants, ({ id, partition }) => jobs.enqueue(row(`of ${partition}`, id)))
+          yield* jobs.enqueue(row("now", tenants[1]?.id ?? null))
           yield* jobs.runNow(kind, "now")
           expect(done).toStrictEqual(["now"])
           yield* Effect.forkScoped(jobs.run)
           while (done.length < 4) yield* Effect.sleep("10 millis")
-          yield* jobs.look
+          yield* jobs.poll
           expect(done.toSorted()).toStrictEqual(["now", "of 0", "of 7", "test.sweep"])
           expect((yield* rows).map(({ key }) => key)).toStrictEqual(["test.sweep"])
         }).pipe(Effect.scoped)
@@ -124,9 +124,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         jobs.declare(
           declared(({ attempt }) => (works ? Effect.void : Effect.die(new Error(`no ${Math.min(attempt, 2)}`))))
         )
-        yield* jobs.put(row("a"))
+        yield* jobs.enqueue(row("a"))
         const attempt = (after: number) =>
-          Effect.sync(() => clock.pass(after)).pipe(Effect.andThen(jobs.look), Effect.provide(Logger.layer([logger])))
+          Effect.sync(() => clock.pass(after)).pipe(Effect.andThen(jobs.poll), Effect.provide(Logger.layer([logger])))
         yield* attempt(0)
         expect(yield* rows).toStrictEqual([{ key: "a", attempt: 1, due: 10, error: "no 1" }])
         yield* attempt(9)
@@ -143,11 +143,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           `job ${kind} a failed and is tried again`,
           `job ${kind} a has failed for good after 4 attempts`
         ])
-        expect((yield* jobs.standing)[0]).toMatchObject({ kind, failed: 1, due: 0, running: 0 })
+        expect((yield* jobs.stats)[0]).toMatchObject({ kind, failed: 1, due: 0, running: 0 })
         expect((yield* jobs.failed(10))[0]).toMatchObject({ kind, key: "a", attempts: 4, error: "no 2" })
         works = true
-        expect(yield* jobs.revive(kind, "b")).toBe(false)
-        expect(yield* jobs.revive(kind, "a")).toBe(true)
+        expect(yield* jobs.retry(kind, "b")).toBe(false)
+        expect(yield* jobs.retry(kind, "a")).toBe(true)
         yield* attempt(0)
         expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
@@ -158,8 +158,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const { rows, start } = yield* world
         const jobs = yield* (yield* start()).jobs
         jobs.declare(declared(() => Effect.never, { timeoutMs: 50 }))
-        yield* jobs.put(row("a"))
-        yield* jobs.look
+        yield* jobs.enqueue(row("a"))
+        yield* jobs.poll
         expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1, due: 10 })
       }).pipe(Effect.scoped)
     )
@@ -179,8 +179,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
             )
           )
         )
-        yield* jobs.put(row("a"))
-        const looking = yield* Effect.forkChild(jobs.look)
+        yield* jobs.enqueue(row("a"))
+        const looking = yield* Effect.forkChild(jobs.poll)
         yield* Deferred.await(began)
         const waiting = yield* Effect.forkChild(jobs.runNow(kind, "a"))
         yield* Effect.sleep("50 millis")
@@ -232,15 +232,15 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         jobs.declare(declared(run, { kind: "test.sweep", everyMs: 3_600_000 }))
         yield* Effect.forkScoped(jobs.run)
         yield* Deferred.await(begun)
-        yield* jobs.look
+        yield* jobs.poll
         clock.pass(5 * 86_400)
-        yield* jobs.look
+        yield* jobs.poll
         expect(runs).toBe(2)
         clock.pass(-5 * 86_400)
-        yield* jobs.look
+        yield* jobs.poll
         expect(yield* rows).toMatchObject([{ due: 3_600 }])
         clock.pass(3_600)
-        yield* jobs.look
+        yield* jobs.poll
         expect(runs).toBe(3)
       }).pipe(Effect.scoped)
     )
@@ -266,10 +266,10 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* sql.withTransaction(
           Effect.forEach(
             Array.from({ length: 200 }, (_, n) => n),
-            (n) => runners[0].put(row(`${n}`, tenants[n % 5]))
+            (n) => runners[0].enqueue(row(`${n}`, tenants[n % 5]))
           )
         )
-        yield* Effect.forEach(runners, (jobs) => Effect.repeat(jobs.look, { until: () => made.size === 200 }), {
+        yield* Effect.forEach(runners, (jobs) => Effect.repeat(jobs.poll, { until: () => made.size === 200 }), {
           concurrency: "unbounded"
         })
         while ((yield* rows).length > 0) yield* Effect.sleep("10 millis")
@@ -288,14 +288,14 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         )
         const attempts: Array<number> = []
         alive.declare(declared(({ attempt }) => Effect.sync(() => attempts.push(attempt))))
-        yield* alive.put(row("a"))
-        yield* Effect.forkDetach(dead.look)
+        yield* alive.enqueue(row("a"))
+        yield* Effect.forkDetach(dead.poll)
         yield* Deferred.await(began)
         clock.pass(3_600 + 29)
-        yield* alive.look
+        yield* alive.poll
         expect(attempts).toStrictEqual([])
         clock.pass(1)
-        yield* alive.look
+        yield* alive.poll
         expect(attempts).toStrictEqual([2])
         expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
@@ -306,10 +306,10 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const { clock, rows, sql, start } = yield* world
         const jobs = yield* (yield* start()).jobs
         jobs.declare(declared(() => Effect.die("not made")))
-        yield* jobs.put(row("a"))
+        yield* jobs.enqueue(row("a"))
         yield* sql`UPDATE job SET attempt = 4`
         clock.pass(1)
-        yield* jobs.look
+        yield* jobs.poll
         expect((yield* rows)[0]).toMatchObject({
           due: null,
           error: "its process ended, or its outcome could not be written"
@@ -325,8 +325,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const gate = yield* Deferred.make<void>()
         const began = yield* Deferred.make<void>()
         before.declare(declared(() => Effect.andThen(Deferred.succeed(began, undefined), Deferred.await(gate))))
-        yield* before.put(row("a"))
-        const attempt = yield* Effect.forkChild(before.look)
+        yield* before.enqueue(row("a"))
+        const attempt = yield* Effect.forkChild(before.poll)
         yield* Deferred.await(began)
 
         const after = yield* (yield* start()).jobs
@@ -351,7 +351,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         // The row is given back and due. Only the epoch keeps the process that lost the journal from claiming it.
         yield* Fiber.interrupt(running)
         expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1, due: 0 })
-        expect(Exit.isFailure(yield* Effect.exit(before.look))).toBe(true)
+        expect(Exit.isFailure(yield* Effect.exit(before.poll))).toBe(true)
         expect(lost).toBe(1)
       }).pipe(Effect.scoped)
     )
@@ -362,7 +362,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const jobs = yield* (yield* start()).jobs
         const began = yield* Deferred.make<void>()
         jobs.declare(declared(() => Effect.andThen(Deferred.succeed(began, undefined), Effect.never)))
-        yield* jobs.put(row("a"))
+        yield* jobs.enqueue(row("a"))
         const running = yield* Effect.forkChild(jobs.run)
         yield* Deferred.await(began)
         yield* Fiber.interrupt(running)
@@ -384,12 +384,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
             INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
             SELECT ${kind}, n::text, 0, ${busy}::text::uuid, ${clock.now()}, ${clock.now()} FROM generate_series(1, 1000) n`
           clock.pass(1)
-          for (let n = 0; n < 3; n++) yield* jobs.look
-          yield* jobs.put(row("one", other))
-          yield* jobs.put(row("sweep"))
-          yield* jobs.look
-          yield* jobs.look
-          yield* jobs.look
+          for (let n = 0; n < 3; n++) yield* jobs.poll
+          yield* jobs.enqueue(row("one", other))
+          yield* jobs.enqueue(row("sweep"))
+          yield* jobs.poll
+          yield* jobs.poll
+          yield* jobs.poll
           expect(order.slice(3 * concurrency, 6 * concurrency)).toContain(other)
           expect(order.slice(3 * concurrency, 6 * concurrency)).toContain(null)
         }).pipe(Effect.scoped)
@@ -411,13 +411,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           )
         )
         for (let n = 0; n < 9; n++) {
-          yield* jobs.put(row(`${n}`, busy))
+          yield* jobs.enqueue(row(`${n}`, busy))
           clock.pass(1)
         }
         yield* Effect.forkScoped(jobs.run)
         while (began.length < 4) yield* Effect.sleep("10 millis")
-        yield* jobs.put(row("one", other))
-        yield* jobs.put(row("two", other))
+        yield* jobs.enqueue(row("one", other))
+        yield* jobs.enqueue(row("two", other))
         yield* Deferred.succeed(first, undefined)
         while (began.length < 6) yield* Effect.sleep("10 millis")
         expect(began.slice(4)).toStrictEqual([other, other])
@@ -459,7 +459,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
             { timeoutMs: 60_000 }
           )
         )
-        yield* jobs.put(row("a"))
+        yield* jobs.enqueue(row("a"))
         yield* Effect.forkScoped(jobs.run)
         yield* Deferred.await(began)
         proxy.cut()
@@ -468,7 +468,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         expect((yield* rows).length).toBe(1)
         proxy.restore()
         while ((yield* rows).length > 0) yield* Effect.sleep("50 millis")
-        yield* jobs.put(row("b"))
+        yield* jobs.enqueue(row("b"))
         while ((yield* rows).length > 0) yield* Effect.sleep("50 millis")
         expect(made).toStrictEqual(["a", "b"])
       }).pipe(Effect.scoped)

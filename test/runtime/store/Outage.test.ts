@@ -6,7 +6,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import { CommitTooLarge } from "../../../src/runtime/store/journal/CommitAttempt.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
-import * as Client from "../../../src/runtime/store/postgres/Client.ts"
+import * as PostgresClient from "../../../src/runtime/store/postgres/PostgresClient.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
@@ -55,7 +55,9 @@ const setUp = Effect.gen(function* () {
   url.port = String(proxy.port)
   const journal = yield* Layer.build(
     JournalWriter.layer({ partitions: [0], onLost: () => {}, limitMs: 1_500 }).pipe(
-      Layer.provide(Client.layer({ url: Redacted.make(url.href), name: "test", maxConnections: 4, writes: "own" }))
+      Layer.provide(
+        PostgresClient.layer({ url: Redacted.make(url.href), name: "test", maxConnections: 4, writes: "own" })
+      )
     )
   )
   const run = <A, E>(effect: Effect.Effect<A, E, Journal>) => Effect.provide(effect, journal)

@@ -3,7 +3,7 @@ import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
-import * as Handover from "../../../src/runtime/store/journal/Handover.ts"
+import * as ClaimedDeliveries from "../../../src/runtime/store/journal/ClaimedDeliveries.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -83,7 +83,7 @@ describe("Partitions of the journal", () => {
         const made = commit(tenantId)
         const woken: Array<number> = []
         yield* journal.onDeliveries({
-          ...Handover.nobodyListens,
+          ...ClaimedDeliveries.nobodyListens,
           made: ({ endpoints }) => void woken.push(...endpoints.map(({ partition }) => partition))
         })
         yield* Effect.all([journal.commit(made), journal.commit(commit(yield* tenant(2)))], { concurrency: 2 })

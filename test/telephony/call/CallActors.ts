@@ -4,7 +4,7 @@ import * as Registry from "../../../src/runtime/actor/Registry.ts"
 import type { CallInput } from "../../../src/telephony/call/machine/CallInput.ts"
 import * as CallMachine from "../../../src/telephony/call/machine/CallMachine.ts"
 import type { CallState } from "../../../src/telephony/call/machine/CallState.ts"
-import type { Effects } from "../../../src/telephony/call/machine/Draft.ts"
+import type { Effects } from "../../../src/telephony/call/machine/StepBuilder.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 

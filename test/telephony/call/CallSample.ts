@@ -4,14 +4,14 @@ import type { CallInput } from "../../../src/telephony/call/machine/CallInput.ts
 import * as CallMachine from "../../../src/telephony/call/machine/CallMachine.ts"
 import { type CallState, primary } from "../../../src/telephony/call/machine/CallState.ts"
 import type { Leg } from "../../../src/telephony/call/machine/leg/Leg.ts"
-import type { Effects } from "../../../src/telephony/call/machine/Draft.ts"
+import type { Effects } from "../../../src/telephony/call/machine/StepBuilder.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as SeenEvent from "../../support/SeenEvent.ts"
-import * as Verbs from "../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../src/telephony/call/verb/CallVerbs.ts"
 import type { MediaCommand, MediaEvent } from "../../../src/ports/media/MediaMessage.ts"
 import type { PlaceRequest } from "../../../src/telephony/call/shell/PlaceCall.ts"
-import * as Plan from "../../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../../src/telephony/call/machine/CallSetup.ts"
 import * as WorkPrice from "../../../src/domain/WorkPrice.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
@@ -29,7 +29,7 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
   prices: WorkPrice.free,
-  plan: Plan.nothing,
+  plan: CallSetup.nothing,
   ...fields
 })
 
@@ -42,7 +42,7 @@ export const request = (from: string, fields: Partial<PlaceRequest> = {}): Place
   timeoutSecs: 60,
   timeLimitSecs: null,
   callerIdForwarding: false,
-  plan: Plan.nothing,
+  plan: CallSetup.nothing,
   ...fields
 })
 
@@ -124,7 +124,7 @@ export const transfer = (scene: Scene, body: object, now: number, name = "b"): S
     scene,
     {
       type: "action",
-      action: Verbs.decodeAction("transfer", { to: "+12025550101", ...body }),
+      action: CallVerbs.decodeAction("transfer", { to: "+12025550101", ...body }),
       reservedMinutes: [...scene.state.meters.map(({ reservedMinutes }) => reservedMinutes), 60],
       transfer: {
         legId: Id.derive(name, "leg"),
@@ -183,8 +183,8 @@ export const recovered = (
 }
 
 /** A verb as the API receives it: the body in wire names, defaults left out. */
-export const act = (scene: Scene, verb: Verbs.Built, body: object, now: number): Scene =>
-  send(scene, { type: "action", action: Verbs.decodeAction(verb, body) }, now)
+export const act = (scene: Scene, verb: CallVerbs.Built, body: object, now: number): Scene =>
+  send(scene, { type: "action", action: CallVerbs.decodeAction(verb, body) }, now)
 
 /** Lets the nearest deadline fire at its time. */
 export const wait = (scene: Scene): Scene => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Plan from "../../../src/telephony/call/machine/Plan.ts"
-import * as Verbs from "../../../src/telephony/call/verb/Verbs.ts"
+import * as CallSetup from "../../../src/telephony/call/machine/CallSetup.ts"
+import * as CallVerbs from "../../../src/telephony/call/verb/CallVerbs.ts"
 import type { WorkId } from "../../../src/domain/Id.ts"
 import type { MediaEvent } from "../../../src/ports/media/MediaMessage.ts"
 import * as WorkPrice from "../../../src/domain/WorkPrice.ts"
@@ -8,8 +8,8 @@ import * as Ids from "../../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 const t0 = 1_000_000
-const plan = (fields: Partial<Plan.Plan>): Plan.Plan => ({ ...Plan.nothing, ...fields })
-const placed = (fields: Partial<Plan.Plan> = {}, recording = 0) =>
+const plan = (fields: Partial<CallSetup.CallSetup>): CallSetup.CallSetup => ({ ...CallSetup.nothing, ...fields })
+const placed = (fields: Partial<CallSetup.CallSetup> = {}, recording = 0) =>
   Sample.start(
     Sample.place({ terms: Sample.terms({ plan: plan(fields), prices: { ...WorkPrice.free, recording } }) }),
     t0
@@ -19,7 +19,7 @@ const answered = (scene: Sample.Scene, now = t0 + 1000) =>
   Sample.carrier(scene, { type: "answered", resume: null }, now)
 const act = (
   scene: Sample.Scene,
-  verb: Verbs.Built,
+  verb: CallVerbs.Built,
   body: object,
   now: number,
   reservedMinutes?: ReadonlyArray<number>
@@ -28,7 +28,7 @@ const act = (
     scene,
     {
       type: "action",
-      action: Verbs.decodeAction(verb, body),
+      action: CallVerbs.decodeAction(verb, body),
       ...(reservedMinutes === undefined ? {} : { reservedMinutes })
     },
     now
@@ -110,7 +110,7 @@ describe("A recording of a call, guide/recordings.md", () => {
     { channels: "both" },
     { format: "ogg" }
   ])("refuses %o", (body) => {
-    expect(() => Verbs.decodeAction("start_recording", body)).toThrow(/./u)
+    expect(() => CallVerbs.decodeAction("start_recording", body)).toThrow(/./u)
   })
 
   it("takes channels and format of a placement on demand for what it leaves out", () => {

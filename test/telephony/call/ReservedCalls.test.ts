@@ -12,7 +12,7 @@ import * as CallMoney from "../../../src/telephony/call/shell/CallMoney.ts"
 import { type CallState, isTerminal, primary, stateVersion } from "../../../src/telephony/call/machine/CallState.ts"
 import * as Legs from "../../../src/telephony/call/shell/Legs.ts"
 import * as Reservation from "../../../src/telephony/call/machine/Reservation.ts"
-import * as Verbs from "../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../src/telephony/call/verb/CallVerbs.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 import * as Money from "../../../src/domain/Money.ts"
@@ -159,7 +159,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     Effect.suspend(() => {
       const asked: CallInput = {
         type: "action",
-        action: Verbs.decodeAction("transfer", { to: "+12025550101" }),
+        action: CallVerbs.decodeAction("transfer", { to: "+12025550101" }),
         transfer: {
           legId: Id.derive(name, "leg"),
           from: "+12025550150",

@@ -1,11 +1,11 @@
-import * as Plan from "../../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../../src/telephony/call/machine/CallSetup.ts"
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { DialingPermissions } from "../../../src/money/account/DialingPermissions.ts"
 import { Calls } from "../../../src/telephony/call/Call.ts"
-import { decodeAction } from "../../../src/telephony/call/verb/Verbs.ts"
+import { decodeAction } from "../../../src/telephony/call/verb/CallVerbs.ts"
 import { Carrier, CarrierSink } from "../../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../../src/domain/Id.ts"
 import * as Monotonic from "../../../src/domain/time/Monotonic.ts"
@@ -71,7 +71,7 @@ const place = Effect.fnUntraced(function* ({ calls, services }: Engine) {
       timeoutSecs: 60,
       timeLimitSecs: null,
       callerIdForwarding: true,
-      plan: Plan.nothing
+      plan: CallSetup.nothing
     },
     null
   )

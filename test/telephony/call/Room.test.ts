@@ -4,7 +4,7 @@ import * as CallMachine from "../../../src/telephony/call/machine/CallMachine.ts
 import * as Reservation from "../../../src/telephony/call/machine/Reservation.ts"
 import * as RoomAnswer from "../../../src/telephony/call/machine/room/RoomAnswer.ts"
 import type { ToCall, ToConference } from "../../../src/telephony/call/machine/room/RoomTell.ts"
-import * as Verbs from "../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../src/telephony/call/verb/CallVerbs.ts"
 import type { LegReport } from "../../../src/carrier/Carrier.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import * as WorkPrice from "../../../src/domain/WorkPrice.ts"
@@ -294,7 +294,7 @@ describe("A call in a room", () => {
   })
 
   it("refuses to be bridged, referred or recorded; while it comes in, to be connected", () => {
-    const verbs: ReadonlyArray<readonly [Verbs.Built, object]> = [
+    const verbs: ReadonlyArray<readonly [CallVerbs.Built, object]> = [
       ["bridge", { leg_id: otherLeg }],
       ["refer", { sip_address: "sip:a@example.com" }],
       ["start_recording", {}]

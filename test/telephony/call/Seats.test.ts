@@ -5,7 +5,7 @@ import { DialingPermissions } from "../../../src/money/account/DialingPermission
 import { Billing } from "../../../src/money/billing/Billing.ts"
 import { Calls, type Dialled } from "../../../src/telephony/call/Call.ts"
 import type { ToCall, ToConference } from "../../../src/telephony/call/machine/room/RoomTell.ts"
-import { decodeAction } from "../../../src/telephony/call/verb/Verbs.ts"
+import { decodeAction } from "../../../src/telephony/call/verb/CallVerbs.ts"
 import { Carrier, type CarrierCommand, CarrierSink } from "../../../src/carrier/Carrier.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import * as Id from "../../../src/domain/Id.ts"

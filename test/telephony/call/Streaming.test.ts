@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Plan from "../../../src/telephony/call/machine/Plan.ts"
-import * as Sealing from "../../../src/telephony/call/stored/Sealing.ts"
+import * as CallSetup from "../../../src/telephony/call/machine/CallSetup.ts"
+import * as CallSealing from "../../../src/telephony/call/stored/CallSealing.ts"
 import * as StreamView from "../../../src/telephony/call/StreamView.ts"
 import * as Upgrade from "../../../src/telephony/call/stored/Upgrade.ts"
 import { CallState } from "../../../src/telephony/call/machine/CallState.ts"
@@ -114,7 +114,7 @@ describe("A media stream of a call, guide/streams.md", () => {
     expect(StreamView.ofState(answered.state)).toMatchObject([{ stream_track: "both_tracks" }])
     const restarted = Sample.send(asked, Sample.recovered(asked, "elsewhere", t0 + 400), t0 + 500)
     expect(told(restarted)).toMatchObject([{ type: "stream.failed" }])
-    expect(Sample.act(Sample.start(Sample.offered()), "answer", {}, t0 + 100).state.plan).toEqual(Plan.nothing)
+    expect(Sample.act(Sample.start(Sample.offered()), "answer", {}, t0 + 100).state.plan).toEqual(CallSetup.nothing)
   })
 
   it("keeps token, parameters and the query of its URL sealed, wherever they stand", () => {
@@ -127,7 +127,7 @@ describe("A media stream of a call, guide/streams.md", () => {
     const seen: Array<string> = []
     const before = Sample.start(Sample.offered()).state
     const [, { context, input }] = scene.log as readonly [unknown, Sample.Scene["log"][number]]
-    const stored = Sealing.sealed(
+    const stored = CallSealing.sealed(
       { before, context, effects: scene.effects[1] as never, input, state: scene.state, seq: 2 } as never,
       (plain) => {
         seen.push(plain)
@@ -138,8 +138,8 @@ describe("A media stream of a call, guide/streams.md", () => {
     for (const secret of ["s3cret", "h1dden", "token=1"])
       expect([secret, text.includes(secret)]).toEqual([secret, false])
     expect(new Set(seen)).toEqual(new Set([url, "s3cret", "h1dden"]))
-    expect(JSON.stringify(Sealing.maskState(scene.state))).not.toMatch(/s3cret|h1dden|token=1/)
-    expect(Schema.is(CallState)(Sealing.standInState(stored.state as typeof scene.state))).toBe(true)
+    expect(JSON.stringify(CallSealing.maskState(scene.state))).not.toMatch(/s3cret|h1dden|token=1/)
+    expect(Schema.is(CallState)(CallSealing.standInState(stored.state as typeof scene.state))).toBe(true)
   })
 
   it("is not what version 3 asked when it answered: its journal says so", () => {

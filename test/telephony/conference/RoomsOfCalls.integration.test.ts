@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { Billing } from "../../../src/money/billing/Billing.ts"
 import { Conferences } from "../../../src/telephony/conference/Conference.ts"
-import type { Body } from "../../../src/telephony/conference/verb/Verb.ts"
-import * as Verbs from "../../../src/telephony/conference/verb/Verbs.ts"
+import type { Body } from "../../../src/telephony/conference/verb/ConferenceVerb.ts"
+import * as ConferenceVerbs from "../../../src/telephony/conference/verb/ConferenceVerbs.ts"
 import type { ApiError } from "../../../src/domain/ApiError.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import * as Service from "../../support/SimulatedService.ts"
@@ -68,7 +68,12 @@ const tenant = Effect.gen(function* () {
       ({ body }) => JSON.parse(body ?? "") as View
     )
   const act = (id: Id.ConferenceId, verb: "join" | "end" | "record_start", body: object = {}) =>
-    conferences.act(caller, id, Verbs.action(verb, Schema.decodeUnknownSync<Body>(Verbs.table[verb].body)(body)), null)
+    conferences.act(
+      caller,
+      id,
+      ConferenceVerbs.action(verb, Schema.decodeUnknownSync<Body>(ConferenceVerbs.table[verb].body)(body)),
+      null
+    )
   const dial = (id: Id.ConferenceId, to: string) =>
     Effect.map(
       conferences.dial(

@@ -141,7 +141,7 @@ layer(Features.layer, { timeout: 60_000 })("Recordings, guide/recordings.md", (i
               signature: link.searchParams.get("signature") ?? ""
             })
           ).toBe(null)
-          yield* jobs.look
+          yield* jobs.poll
           expect(Features.storage.files.has(keyOf(name))).toBe(false)
           expect(Features.storage.files.has(keyOf(name, "archived"))).toBe(false)
         }

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { Billing } from "../../../src/money/billing/Billing.ts"
-import { Connections } from "../../../src/numbers/connection/Connection.ts"
+import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import type { TenantId } from "../../../src/domain/Id.ts"
 import * as Slot from "../../../src/runtime/idempotency/Slot.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
@@ -43,7 +43,7 @@ describe("signup (guide/tenants.md#signup)", () => {
             type
           }))
         ).toStrictEqual([{ amount_cents: 500, balance_after_cents: 500, type: "adjustment" }])
-        expect((yield* (yield* Connections).resolve(id, null)).adapter).toBe("simulator")
+        expect((yield* (yield* Trunks).resolve(id, null)).adapter).toBe("simulator")
         const { tally } = yield* (yield* Accounts).overview(id)
         expect(tally.balanceCents).toBe(500)
         expect(yield* tokenFor(email)).toBeTypeOf("string")

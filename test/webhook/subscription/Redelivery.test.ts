@@ -143,15 +143,15 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
       )
       // The job looks at the first thousand rows of the tenant, of which 700 are in the range, then at the next
       // thousand.
-      yield* jobs.look
+      yield* jobs.poll
       expect(yield* waiting).toStrictEqual([[id, 700]])
-      yield* jobs.look
+      yield* jobs.poll
       expect(yield* waiting).toStrictEqual([[id, 1397]])
       // More than a thousand retries wait already. Further ones wait until there is a place, and are not lost.
-      yield* jobs.look
+      yield* jobs.poll
       expect(yield* waiting).toStrictEqual([[id, 1397]])
       yield* sql`UPDATE webhook_delivery SET due_at = NULL, status = 'succeeded' WHERE destination = ${id} AND due_at IS NOT NULL`
-      yield* jobs.look
+      yield* jobs.poll
       expect(yield* waiting).toStrictEqual([[id, 3]])
       expect(yield* sql`SELECT FROM webhook_redelivery`).toStrictEqual([])
       expect(yield* sql`SELECT FROM job WHERE kind = 'webhook.redelivery'`).toStrictEqual([])
@@ -210,7 +210,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
       yield* sql`UPDATE webhook_redelivery SET portions = 2, position = 1000000 WHERE subscription_id = ${id}`
       expect((yield* again).status).toBe(202)
       expect((yield* Effect.flip(again)).code).toBe("conflict")
-      yield* jobs.look
+      yield* jobs.poll
       expect((yield* World.rows(tenantId)).map(({ status }) => status)).toStrictEqual(["queued", "queued"])
       expect((yield* jobs.failed(10)).filter(({ tenantId: of }) => of === tenantId)).toStrictEqual([])
       expect((yield* again).status).toBe(202)

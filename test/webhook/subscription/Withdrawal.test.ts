@@ -61,7 +61,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         ])
         yield* webhooks.enable(id, by)
         yield* World.commit(World.event(tenantId, World.call(), 1))
-        for (let looks = 0; looks < 3; looks++) yield* jobs.look
+        for (let looks = 0; looks < 3; looks++) yield* jobs.poll
         expect(yield* standing(tenantId)).toStrictEqual([
           { kind: "subscription", status: "failed", because: "it never answers", rows: 2_500 },
           { kind: "subscription", status: "queued", because: null, rows: 1 },

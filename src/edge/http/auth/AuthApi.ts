@@ -2,14 +2,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { LoggedIn, Member } from "../../../tenancy/team/Team.ts"
-import * as EmailAddress from "../request/EmailAddress.ts"
+import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
 
 /** Login, password reset and joining a team, guide/authentication.md#login: no key, but limited. */
 
-const email = EmailAddress.schema("Of the member.")
+const email = EmailAddressField.schema("Of the member.")
 const newPassword = Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] })
 const token = Text.of(1, 128).annotate({
   description: "From the link in the mail; works once.",

@@ -8,7 +8,7 @@ import { Proofs } from "../../../money/proof/Proof.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import { CurrentSlot } from "../request/CurrentSlot.ts"
-import * as Csv from "../answer/Csv.ts"
+import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as Pagination from "../answer/Pagination.ts"
 
@@ -45,7 +45,7 @@ export const layer = HttpApiBuilder.group(
       }),
       ledgerFile: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        return Csv.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
+        return CsvAnswer.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
       }),
       invoices: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey

@@ -9,7 +9,7 @@ import {
   type Body,
   type Verb,
   Connect,
-  Verbs
+  CallVerbs
 } from "../../../telephony/call/Call.ts"
 import type { Code } from "../../../domain/ErrorCatalogue.ts"
 import { View as Transcription } from "../../../telephony/transcription/Transcription.ts"
@@ -29,29 +29,29 @@ const params = { id: PathId.prefixed("call").annotate({ description: "The call."
 const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
 
 /** A verb whose fields all have defaults may be sent without a body. */
-const payloadOf = (verb: Verbs.Built) => {
-  const { body } = Verbs.built[verb]
+const payloadOf = (verb: CallVerbs.Built) => {
+  const { body } = CallVerbs.built[verb]
   const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
   return isOptional ? [body, Schema.Null] : [body]
 }
 
-const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
-  const row: Verb = Verbs.built[verb]
+const errorsOf = (verb: CallVerbs.Built): ReadonlyArray<Code> => {
+  const row: Verb = CallVerbs.built[verb]
   return row.errors ?? []
 }
 
-const action = <const Verb extends Verbs.Built>(verb: Verb) =>
+const action = <const Verb extends CallVerbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
   }).annotateMerge(
-    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
+    about({ summary: CallVerbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
   )
 
 /** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
-const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
-  { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
+const actions = CallVerbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
+  { [Verb in CallVerbs.Built]: ReturnType<typeof action<Verb>> }[CallVerbs.Built]
 >
 
 const place = HttpApiEndpoint.post("place", "/v1/calls", {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Calls, Verbs } from "../../../telephony/call/Call.ts"
+import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import type { CallId } from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
@@ -11,7 +11,7 @@ import * as CallBodies from "./CallBodies.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as Pagination from "../answer/Pagination.ts"
-import * as Csv from "../answer/Csv.ts"
+import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as Reachable from "../connection/Reachable.ts"
 
@@ -52,9 +52,9 @@ export const layer = HttpApiBuilder.group(
     const transcriptions = yield* Transcriptions
 
     /** Why no engine here can perform the action; null when one can. */
-    const refusalOf = (action: Verbs.CallAction) => {
-      const speaking = Verbs.speakingOf(action)
-      const recognizing = Verbs.recognizingOf(action)
+    const refusalOf = (action: CallVerbs.CallAction) => {
+      const speaking = CallVerbs.speakingOf(action)
+      const recognizing = CallVerbs.recognizingOf(action)
       return (
         (speaking === null ? null : synthesizer.refuse(speaking)) ??
         (recognizing === null ? null : recognizer.refuse(recognizing))
@@ -62,11 +62,11 @@ export const layer = HttpApiBuilder.group(
     }
 
     /** A request without a body gets the verb's defaults. */
-    const act = (verb: Verbs.Built) =>
+    const act = (verb: CallVerbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
-        const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
-        yield* reachable(Verbs.targetsOf(action), "https:")
-        yield* reachable(Verbs.socketsOf(action), "wss:")
+        const action = payload === null ? CallVerbs.decodeAction(verb, {}) : CallVerbs.action(verb, payload)
+        yield* reachable(CallVerbs.targetsOf(action), "https:")
+        yield* reachable(CallVerbs.socketsOf(action), "wss:")
         const key = yield* CurrentKey
         const refusal = refusalOf(action)
         if (refusal !== null) {
@@ -93,13 +93,13 @@ export const layer = HttpApiBuilder.group(
       }),
       file: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        return Csv.answer("calls.csv", columns, yield* calls.whole(tenantId, query))
+        return CsvAnswer.answer("calls.csv", columns, yield* calls.whole(tenantId, query))
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
         return JsonResponse.of(yield* calls.find(tenantId, params.id))
       }),
-      ...forEach(Verbs.names, act),
+      ...forEach(CallVerbs.names, act),
       streamings: Effect.fnUntraced(function* ({ params, query }) {
         const { tenantId } = yield* CurrentKey
         return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>

@@ -9,8 +9,8 @@ import {
   UpstreamParticipants,
   type Body,
   type Verb,
-  Member,
-  Verbs
+  MemberVerbs,
+  ConferenceVerbs
 } from "../../../telephony/conference/Conference.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
@@ -29,14 +29,14 @@ const params = { id }
 const ofParticipant = (description: string) => ({ id, member_id: PathId.participant.annotate({ description }) })
 
 /** A verb whose fields may all be left out may be sent without a body. */
-const payloadOf = (verb: Verbs.Built) => {
-  const { body } = Verbs.table[verb]
+const payloadOf = (verb: ConferenceVerbs.Built) => {
+  const { body } = ConferenceVerbs.table[verb]
   const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
   return isOptional ? [body, Schema.Null] : [body]
 }
 
-const action = <const Built extends Verbs.Built>(verb: Built) => {
-  const { errors, summary }: Verb = Verbs.table[verb]
+const action = <const Built extends ConferenceVerbs.Built>(verb: Built) => {
+  const { errors, summary }: Verb = ConferenceVerbs.table[verb]
   return HttpApiEndpoint.post(verb, `/v1/conferences/:id/actions/${verb}/`, {
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
@@ -45,8 +45,8 @@ const action = <const Built extends Verbs.Built>(verb: Built) => {
 }
 
 /** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
-const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
-  { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
+const actions = ConferenceVerbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
+  { [Verb in ConferenceVerbs.Built]: ReturnType<typeof action<Verb>> }[ConferenceVerbs.Built]
 >
 
 const create = HttpApiEndpoint.post("create", path, {
@@ -149,7 +149,7 @@ const participant = HttpApiEndpoint.get("participant", "/v1/conferences/:id/part
 
 const updateParticipant = HttpApiEndpoint.patch("updateParticipant", "/v1/conferences/:id/participants/:member_id/", {
   params: ofParticipant("The participant, `svc_member_…`."),
-  payload: Member.change,
+  payload: MemberVerbs.change,
   success: ConferenceParticipant
 }).annotateMerge(
   about({

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Conferences, Verbs } from "../../../telephony/conference/Conference.ts"
+import { Conferences, ConferenceVerbs } from "../../../telephony/conference/Conference.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
@@ -29,18 +29,18 @@ export const layer = HttpApiBuilder.group(
     const reachable = yield* Reachable.make
     const synthesizer = yield* Synthesizer
 
-    const ask = Effect.fnUntraced(function* (conferenceId: Id.ConferenceId, action: Verbs.ConferenceAction) {
+    const ask = Effect.fnUntraced(function* (conferenceId: Id.ConferenceId, action: ConferenceVerbs.ConferenceAction) {
       const key = yield* CurrentKey
       const { slot } = yield* CurrentSlot
       return JsonResponse.respond(yield* conferences.act(key, conferenceId, action, slot))
     })
 
     /** A request without a body gets the verb's defaults. */
-    const act = (verb: Verbs.Built) =>
+    const act = (verb: ConferenceVerbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneConference & { readonly payload: unknown }) {
-        const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
-        yield* reachable(Verbs.targetsOf(action), "https:")
-        const speaking = Verbs.speakingOf(action)
+        const action = payload === null ? ConferenceVerbs.decodeAction(verb, {}) : ConferenceVerbs.action(verb, payload)
+        yield* reachable(ConferenceVerbs.targetsOf(action), "https:")
+        const speaking = ConferenceVerbs.speakingOf(action)
         const refusal = speaking === null ? null : synthesizer.refuse(speaking)
         if (refusal !== null) {
           const { tenantId } = yield* CurrentKey
@@ -51,8 +51,8 @@ export const layer = HttpApiBuilder.group(
         return yield* ask(params.id, action)
       })
 
-    const actions = Object.fromEntries(Verbs.names.map((verb) => [verb, act(verb)])) as {
-      readonly [Verb in Verbs.Built]: ReturnType<typeof act>
+    const actions = Object.fromEntries(ConferenceVerbs.names.map((verb) => [verb, act(verb)])) as {
+      readonly [Verb in ConferenceVerbs.Built]: ReturnType<typeof act>
     }
 
     return handlers.handleAll({

@@ -1,7 +1,7 @@
 import { Context, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
-import { type AddressKind, classify } from "../../../ports/egress/Target.ts"
+import { type AddressKind, classify } from "../../../ports/egress/EgressTarget.ts"
 
 /**
  * Which proxies are trusted to report a caller's address (`TRUST_PROXY`): none, those in private networks (loopback,

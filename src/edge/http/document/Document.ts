@@ -3,7 +3,7 @@ import { Api } from "../Api.ts"
 import * as Defaults from "./Defaults.ts"
 import * as Example from "./Example.ts"
 import type { Json } from "./Json.ts"
-import * as Operation from "./Operation.ts"
+import * as DocumentOperation from "./DocumentOperation.ts"
 import { tidy } from "./Tidy.ts"
 import * as EventDocument from "../webhook/EventDocument.ts"
 
@@ -32,8 +32,8 @@ const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
 
 /** The schema of a body with its effective defaults, by its name. */
 const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: Example.Components) => {
-  const payload = Operation.payloadOf(endpoint)
-  const name = Operation.bodyOf(operation)
+  const payload = DocumentOperation.payloadOf(endpoint)
+  const name = DocumentOperation.bodyOf(operation)
   const schema = name === null ? undefined : schemas[name]
   if (payload === null || name === null || schema === undefined) return []
   const given = Example.of(schema, schemas, "required") as Json
@@ -50,7 +50,7 @@ const whole = (document: unknown): Json => {
       const endpoint = declared.get(`${method} ${path}`)
       if (endpoint === undefined) throw new Error(`no endpoint is declared for ${method} ${path}`)
       bodies.push(...withDefaults(operation, endpoint, components.schemas))
-      return [method, Operation.describe(operation, endpoint, components.schemas)]
+      return [method, DocumentOperation.describe(operation, endpoint, components.schemas)]
     })
     return [path, Object.fromEntries(described)]
   })

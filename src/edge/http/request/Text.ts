@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import * as Target from "../../../ports/egress/Target.ts"
+import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
 
 /** Text from a tenant. Its length counts Unicode code points, as JSON Schema does for the published limit. */
 export const of = (minimum: number, maximum: number) =>
@@ -26,7 +26,7 @@ export const country = Schema.String.check(
 
 /** The egress port checks it further: scheme, host and address. */
 export const httpsUrl = (description: string, example: string) =>
-  of(0, Target.maxUrlLength).annotate({
+  of(0, EgressTarget.maxUrlLength).annotate({
     format: "uri",
     description: `${description} HTTPS only; no user name, no private address.`,
     examples: [example]

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { roles } from "../../../domain/Role.ts"
 import { Invitation, Member, RoleEntry } from "../../../tenancy/team/Team.ts"
 import { Authenticated } from "../request/Authenticated.ts"
-import * as EmailAddress from "../request/EmailAddress.ts"
+import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
@@ -51,7 +51,9 @@ const remove = HttpApiEndpoint.delete("remove", "/v1/team/members/:id", {
 )
 
 const invite = HttpApiEndpoint.post("invite", "/v1/team/invitations", {
-  payload: Schema.Struct({ email: EmailAddress.schema("Who is invited."), role }).annotate({ identifier: "Invite" }),
+  payload: Schema.Struct({ email: EmailAddressField.schema("Who is invited."), role }).annotate({
+    identifier: "Invite"
+  }),
   success: Invitation.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({

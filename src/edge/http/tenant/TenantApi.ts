@@ -2,14 +2,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
-import * as EmailAddress from "../request/EmailAddress.ts"
+import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
 
 /** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
 
-const email = EmailAddress.schema("Of the first member.")
+const email = EmailAddressField.schema("Of the first member.")
 
 const Signup = Wire.struct({
   email,

@@ -1,7 +1,7 @@
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { CommandTurns } from "../../../runtime/fair/RequestTurns.ts"
-import { Calls, Verbs } from "../../../telephony/call/Call.ts"
+import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { ApiError, httpStatus } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Authenticator } from "../request/Authenticator.ts"
@@ -68,7 +68,7 @@ export const layer = HttpRouter.use(
       const callId = call.replace(/\.json$/, "")
       if (!Id.is("call", callId)) return yield* noCall
       if (new URLSearchParams(body).get("Status") !== "completed") return yield* notCompleted
-      const hangUp = calls.act(key, callId, Verbs.action("hangup", {}), null)
+      const hangUp = calls.act(key, callId, CallVerbs.action("hangup", {}), null)
       yield* turns
         .within(key.tenantId)(Effect.uninterruptible(hangUp))
         .pipe(Effect.catchTag("NoRoom", () => Effect.fail(crowded)))

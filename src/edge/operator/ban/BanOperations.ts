@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { Bans } from "../../../carrier/ban/Ban.ts"
-import type { Ban } from "../../../carrier/peer/Perimeter.ts"
+import type { Ban } from "../../../carrier/peer/IngressBans.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Operation from "../door/Operation.ts"

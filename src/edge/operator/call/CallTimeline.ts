@@ -1,4 +1,4 @@
-import { CallMachine, Sealing, Upgrade } from "../../../telephony/call/Call.ts"
+import { CallMachine, CallSealing, Upgrade } from "../../../telephony/call/Call.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { CallId, DeliveryId, EventId, TenantId } from "../../../domain/Id.ts"
 import type { Json, StoredInput, StoredOf } from "../../../runtime/store/journal/Journal.ts"
@@ -72,7 +72,7 @@ export const make = (
   const isJournalGone = gone.journal && known.length < entity.seq
   // A part of a journal gives no state.
   const inputs = isJournalGone ? [] : known
-  const stored = Sealing.maskState(Upgrade.shape(entity))
+  const stored = CallSealing.maskState(Upgrade.shape(entity))
   const replayed = Replay.replay(inputs)
   let sequence = 0
   const steps = replayed.map((step) => ({ ...step, eventSequences: step.events.map(() => ++sequence) }))

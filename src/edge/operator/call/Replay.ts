@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
-import { CallMachine, type CallState, Sealing, Upgrade } from "../../../telephony/call/Call.ts"
+import { CallMachine, type CallState, CallSealing, Upgrade } from "../../../telephony/call/Call.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { Json, StoredInput } from "../../../runtime/store/journal/Journal.ts"
 
@@ -58,7 +58,7 @@ const play = (
 ): { readonly step: Step; readonly after: CallState | null } => {
   const { machineVersion, seed, seq } = stored
   const at = Math.round(stored.at)
-  const masked = before === null ? null : Sealing.maskState(before)
+  const masked = before === null ? null : CallSealing.maskState(before)
   const nothing = {
     seq,
     at,
@@ -75,13 +75,13 @@ const play = (
     if (outcome.type !== "accepted")
       return { step: { ...nothing, fault: `the machine answers ${outcome.type} this time` }, after: before }
     const { charges, commands, events } = outcome.effects
-    const state = Sealing.maskState(outcome.state)
+    const state = CallSealing.maskState(outcome.state)
     const step: Step = {
       ...nothing,
       state,
       changes: changesOf(masked, state),
       events: events.map((event) => ({ type: event.type, data: Envelope.masked(event.type, Envelope.dataOf(event)) })),
-      commands: commands.map(Sealing.maskCommand),
+      commands: commands.map(CallSealing.maskCommand),
       charges,
       fault: null
     }
@@ -95,7 +95,7 @@ const play = (
 /** As it is shown. What an earlier version wrote and nobody can read any more has its type only. */
 const inputOf = (stored: StoredInput): unknown => {
   try {
-    return Sealing.maskInput(Upgrade.inputShape(stored))
+    return CallSealing.maskInput(Upgrade.inputShape(stored))
   } catch {
     return { type: asRecord(stored.input)["type"] ?? null }
   }

@@ -20,7 +20,7 @@ export const make = Effect.gen(function* () {
 
   /** The row is due again, with its line in the audit log; false: there is no such row. */
   const retry = Effect.fnUntraced(function* (kind: string, key: string) {
-    if (!(yield* jobs.revive(kind, key))) return false
+    if (!(yield* jobs.retry(kind, key))) return false
     const line = Audit.line({
       tenantId: null,
       at: yield* Clock.currentTimeMillis,
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
 
   return [
     Operation.make("job/list", Operation.Nothing, () =>
-      Effect.map(jobs.standing, (standing) => ({
+      Effect.map(jobs.stats, (standing) => ({
         results: standing.map(({ due, failed, kind, oldestDueMs, running }) => ({
           kind,
           due,

@@ -13,7 +13,7 @@ const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest row of this
  */
 export const update = Effect.map(
   Jobs,
-  ({ standing }) =>
+  ({ stats: standing }) =>
     (timeout: "1 second") =>
       standing.pipe(
         Effect.timeout(timeout),

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { Perimeter } from "../../../carrier/peer/Perimeter.ts"
+import { IngressBans } from "../../../carrier/peer/IngressBans.ts"
 import { TrunkStates } from "../../../carrier/peer/TrunkStates.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 
 /** Series of one metric: at most so many trunks, those with the lowest ids. */
 const maxTrunks = 1_000
@@ -29,8 +29,8 @@ const first = <A>(of: ReadonlyMap<string, A>): ReadonlyArray<readonly [id: strin
  */
 export const make = Effect.gen(function* () {
   const states = yield* TrunkStates
-  const perimeter = yield* Perimeter
-  const connections = yield* Connections
+  const perimeter = yield* IngressBans
+  const connections = yield* Trunks
   return Effect.map(connections.liveCalls, (calls) => {
     const known = first(states.all())
     return [

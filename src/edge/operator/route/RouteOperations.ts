@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TrunkStates } from "../../../carrier/peer/TrunkStates.ts"
-import { Connections, type ConnectionView } from "../../../numbers/connection/Connection.ts"
+import { Trunks, type ConnectionView } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { RouteId, TenantId } from "../../../domain/Id.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
@@ -38,7 +38,7 @@ const Rate = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maxim
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const sql = yield* SqlClient.SqlClient
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const states = yield* TrunkStates
 
   const columns = sql`id, name, is_default, status, adapter, host, port, username,

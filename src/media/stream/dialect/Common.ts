@@ -1,14 +1,14 @@
 import type { Open } from "../../../ports/egress/WebSocketClient.ts"
-import type * as Message from "../../../ports/media/Stream.ts"
+import type * as Message from "../../../ports/media/StreamMessages.ts"
 import * as ReadBudget from "../ReadBudget.ts"
-import * as Room from "../Room.ts"
+import * as StreamQuota from "../StreamQuota.ts"
 
 /** The state that the streams of a thread share. */
 export interface Common {
   readonly open: Open
   /** Epoch milliseconds. */
   readonly wallClock: () => number
-  readonly room: Room.Room
+  readonly room: StreamQuota.StreamQuota
   readonly reading: ReadBudget.Tenants
   readonly figures: Figures
 }
@@ -28,7 +28,7 @@ const mostRoom = 256 * 1024 * 1024
 /** Makes the state for a new thread. */
 export const make = (reaches: Pick<Common, "open" | "wallClock">): Common => ({
   ...reaches,
-  room: Room.make(mostRoom),
+  room: StreamQuota.make(mostRoom),
   reading: ReadBudget.tenants(),
   figures: noFigures()
 })

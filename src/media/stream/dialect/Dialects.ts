@@ -1,9 +1,9 @@
-import type * as Stream from "../../../ports/media/Stream.ts"
-import type { Dialect } from "./Dialect.ts"
+import type * as StreamMessages from "../../../ports/media/StreamMessages.ts"
+import type { StreamDialect } from "./StreamDialect.ts"
 import * as TelnyxDialect from "./TelnyxDialect.ts"
 import * as TwilioDialect from "./TwilioDialect.ts"
 
-export const dialects: Readonly<Record<Stream.Protocol, Dialect>> = {
+export const dialects: Readonly<Record<StreamMessages.Protocol, StreamDialect>> = {
   telnyx: TelnyxDialect.dialect,
   twilio: TwilioDialect.dialect
 }

@@ -2,8 +2,8 @@ import type { Encoder } from "../../../protocol/audio/codec/Codec.ts"
 import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
 import type { FarEnd } from "../../FarEnd.ts"
-import type * as Stream from "../../../ports/media/Stream.ts"
-import type { MediaFormat } from "./Dialect.ts"
+import type * as StreamMessages from "../../../ports/media/StreamMessages.ts"
+import type { MediaFormat } from "./StreamDialect.ts"
 import type { SoundDecoder } from "../playout/SoundQueue.ts"
 
 /** The codec of a stream, in both directions. */
@@ -20,7 +20,7 @@ export interface StreamFormat {
 }
 
 /** Payloads of these codecs may be cut between any two units. */
-const units: Readonly<Record<Stream.Codec, SoundDecoder["unit"]>> = {
+const units: Readonly<Record<StreamMessages.Codec, SoundDecoder["unit"]>> = {
   PCMU: { octets: 1, samples: 1 },
   PCMA: { octets: 1, samples: 1 },
   G722: { octets: 1, samples: 2 },
@@ -29,7 +29,7 @@ const units: Readonly<Record<Stream.Codec, SoundDecoder["unit"]>> = {
 }
 
 /** Null: the codec has no such rate. */
-const of = (name: Stream.Codec, rate: number): StreamFormat | null => {
+const of = (name: StreamMessages.Codec, rate: number): StreamFormat | null => {
   const codec = Codecs.at(name, rate)
   if (codec === null) return null
   const { sampleRate } = codec
@@ -56,7 +56,7 @@ const of = (name: Stream.Codec, rate: number): StreamFormat | null => {
 const narrow = of("PCMU", 8000)
 
 /** Chooses the requested format; the default is that of the leg, or one as wide as the leg if it has no codec. */
-export const choose = ({ codec, rate }: Pick<Stream.Options, "codec" | "rate">, far: FarEnd): StreamFormat => {
+export const choose = ({ codec, rate }: Pick<StreamMessages.Options, "codec" | "rate">, far: FarEnd): StreamFormat => {
   const name = codec ?? far.packetFormat()?.codec ?? (far.rate() < 16_000 ? "PCMU" : "L16")
   const format = of(name, rate ?? Codecs.table[name].sampleRate) ?? narrow
   if (format === null) throw new Error("there is no PCMU")

@@ -1,4 +1,4 @@
-import type { Complaint, Dialect } from "./Dialect.ts"
+import type { Complaint, StreamDialect } from "./StreamDialect.ts"
 
 /** The messages of Telnyx's media streaming, with our ids. */
 
@@ -10,7 +10,7 @@ const complaints: Readonly<Record<Complaint, readonly [code: number, title: stri
 
 const json = JSON.stringify
 
-export const dialect: Dialect = {
+export const dialect: StreamDialect = {
   connected: () => json({ event: "connected", version: "1.0.0" }),
   start: ({ format, stream: { of, options, streamId } }, sequence) =>
     json({

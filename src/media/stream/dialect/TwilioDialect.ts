@@ -1,5 +1,5 @@
-import type { Track } from "../../../ports/media/Stream.ts"
-import type { Dialect } from "./Dialect.ts"
+import type { Track } from "../../../ports/media/StreamMessages.ts"
+import type { StreamDialect } from "./StreamDialect.ts"
 
 /** The messages of Twilio's media streams, with our ids. It has none for errors. */
 
@@ -11,7 +11,7 @@ const tracks: Readonly<Record<Track, ReadonlyArray<string>>> = {
 
 const json = JSON.stringify
 
-export const dialect: Dialect = {
+export const dialect: StreamDialect = {
   connected: () => json({ event: "connected", protocol: "Call", version: "1.0.0" }),
   start: ({ format, stream: { of, options, streamId } }, sequence) =>
     json({

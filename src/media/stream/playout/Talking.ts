@@ -2,12 +2,12 @@ import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
 import * as Frame from "../../Frame.ts"
 import * as RateConverter from "../../mix/RateConverter.ts"
 import type { Source } from "../../mix/Source.ts"
-import type { Complaint } from "../dialect/Dialect.ts"
+import type { Complaint } from "../dialect/StreamDialect.ts"
 import * as FileQueue from "./FileQueue.ts"
 import * as Playout from "./Playout.ts"
 import * as SoundQueue from "./SoundQueue.ts"
 import * as StreamFormat from "../dialect/StreamFormat.ts"
-import type * as Room from "../Room.ts"
+import type * as StreamQuota from "../StreamQuota.ts"
 import { fileRate } from "../dialect/StreamMessage.ts"
 
 export interface Talking {
@@ -29,7 +29,7 @@ export const make = (options: {
   readonly hears: "rtp" | "mp3"
   readonly format: StreamFormat.StreamFormat
   readonly now: number
-  readonly room: Room.Share
+  readonly room: StreamQuota.Share
   readonly marked: (mark: Playout.Mark) => void
   readonly complain: (complaint: Complaint) => void
   readonly decode: (file: number, bytes: Uint8Array) => void

@@ -11,7 +11,7 @@ import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import type { Attempt } from "./AttemptMachine.ts"
-import * as Attempts from "./Attempts.ts"
+import * as ChargeAttempts from "./ChargeAttempts.ts"
 import * as Collector from "./Collector.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import * as FundingView from "../FundingView.ts"
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const entropy = yield* Entropy
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
-  const attempts = yield* Attempts.make
+  const attempts = yield* ChargeAttempts.make
   let waiting = 0
 
   const methodOf = Effect.fnUntraced(function* (tenantId: TenantId, id: PaymentMethodId | null) {

@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     if (event === null) return yield* forged
     yield* Effect.gen(function* () {
       const isNew = yield* repo.insertEvent(payments.name, event, now)
-      if (isNew && event.subject !== null) yield* jobs.put({ kind, key: event.id, tenantId: null })
+      if (isNew && event.subject !== null) yield* jobs.enqueue({ kind, key: event.id, tenantId: null })
     }).pipe(sql.withTransaction, Effect.orDie)
     return received
   }, Effect.uninterruptible)

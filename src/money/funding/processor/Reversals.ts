@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
   }: Parameters<typeof repo.insertRefund>[0] & { readonly actor: Audit.Actor }) {
     const { amountCents, attemptId, createdAt, id, reason, tenantId } = refund
     yield* repo.insertRefund(refund)
-    yield* jobs.put({ kind: refundKind, key: id, tenantId })
+    yield* jobs.enqueue({ kind: refundKind, key: id, tenantId })
     yield* journal.commitWithin({
       ...empty,
       audit: [

@@ -10,7 +10,7 @@ import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
-import * as Attempts from "../charge/Attempts.ts"
+import * as ChargeAttempts from "../charge/ChargeAttempts.ts"
 import * as Machine from "./AutoRechargeMachine.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import * as FundingView from "../FundingView.ts"
@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const entropy = yield* Entropy
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
-  const attempts = yield* Attempts.make
+  const attempts = yield* ChargeAttempts.make
 
   const methodOf = Effect.fnUntraced(function* (tenantId: TenantId, id: PaymentMethodId | null) {
     return id === null

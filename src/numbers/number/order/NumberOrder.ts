@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../money/account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
-import { Connections } from "../../connection/Connection.ts"
+import { Trunks } from "../../trunk/Trunk.ts"
 import * as Id from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
   const jobs = yield* Jobs
   const accounts = yield* Accounts
   const entropy = yield* Entropy
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const inventory = yield* Inventory.make
   const repo = yield* NumberRepo.make
 
@@ -117,7 +117,7 @@ export const make = Effect.gen(function* () {
       }
       yield* repo.insertOrder(order)
       const claimed = yield* repo.claim(order, entries)
-      yield* jobs.put({ kind: OrderActivation.kind, key: order.id, tenantId: caller.tenantId })
+      yield* jobs.enqueue({ kind: OrderActivation.kind, key: order.id, tenantId: caller.tenantId })
       const lost = phoneNumbers.find((phone) => !claimed.has(phone))
       if (lost !== undefined) return yield* notReservable(lost)
 

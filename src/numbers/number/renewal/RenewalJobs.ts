@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const renewal = yield* Renewal.make(options)
   const repo = yield* NumberRepo.make
 
-  const put = (tenantId: TenantId) => jobs.put({ kind, key: tenantId, tenantId }).pipe(sql.withTransaction)
+  const put = (tenantId: TenantId) => jobs.enqueue({ kind, key: tenantId, tenantId }).pipe(sql.withTransaction)
 
   const renew = Effect.fn("Numbers.renew")(function* (tenantId: TenantId) {
     const began = yield* Monotonic.now

@@ -2,20 +2,23 @@ import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { Effect, Layer, Result, Schema } from "effect"
 import { Egress, EgressError, type EgressRequest, type EgressResponse } from "../Egress.ts"
-import * as Target from "../Target.ts"
+import * as EgressTarget from "../EgressTarget.ts"
 import * as TargetPolicy from "../TargetPolicy.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
-import * as Client from "./Client.ts"
+import * as HttpsClient from "./HttpsClient.ts"
 
-export interface Options extends Omit<Client.Options, "permits" | "authorities"> {
-  readonly rules: Target.Rules
+export interface Options extends Omit<HttpsClient.Options, "permits" | "authorities"> {
+  readonly rules: EgressTarget.Rules
   /** The operator's policy, which adds to `rules`. */
   readonly policy?: TargetPolicy.TargetPolicy
   /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly extraAuthorities?: string
 }
 
-const refused: Target.TargetFault = { reason: "blocked", detail: "points to a host that the operator does not allow" }
+const refused: EgressTarget.EgressTargetFault = {
+  reason: "blocked",
+  detail: "points to a host that the operator does not allow"
+}
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
@@ -30,18 +33,18 @@ const anonymous = ({ headers, ...request }: EgressRequest): EgressRequest => ({
 /** Makes an egress under these rules; its connections close with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { extraAuthorities, policy = TargetPolicy.make(), rules } = options
-  const client = yield* Client.make({
+  const client = yield* HttpsClient.make({
     ...options,
     permits: rules.permits,
     refuses: (host, addresses) => policy.rules().refuses(host, addresses),
     authorities: extraAuthorities ?? null
   })
   policy.onChange(client.renew)
-  const parsed = (url: string, schemes?: ReadonlyArray<Target.Scheme>) =>
-    Result.flatMap(Target.parse(url, rules, schemes), (target) =>
+  const parsed = (url: string, schemes?: ReadonlyArray<EgressTarget.Scheme>) =>
+    Result.flatMap(EgressTarget.parse(url, rules, schemes), (target) =>
       policy.rules().refusesHost(target.host) ? Result.fail(refused) : Result.succeed(target)
     )
-  const targetOf = (url: string, scheme: Target.Scheme) => Client.accepted(parsed(url, [scheme]))
+  const targetOf = (url: string, scheme: EgressTarget.Scheme) => HttpsClient.accepted(parsed(url, [scheme]))
 
   const hop = (request: EgressRequest, endsAt: number, hopsLeft: number): Effect.Effect<EgressResponse, EgressError> =>
     Effect.gen(function* () {
@@ -101,7 +104,7 @@ export const layer = (config: {
     Effect.gen(function* () {
       const pem = config.caFile === undefined ? undefined : yield* authorities(config.caFile)
       return yield* make({
-        rules: config.allowPrivate ? Target.privateToo : Target.publicOnly,
+        rules: config.allowPrivate ? EgressTarget.privateToo : EgressTarget.publicOnly,
         resolve: config.allowPrivate ? CheckedLookup.system : CheckedLookup.dns(),
         ...(pem === undefined ? {} : { extraAuthorities: pem }),
         ...(config.policy === undefined ? {} : { policy: config.policy })

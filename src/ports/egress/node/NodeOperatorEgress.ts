@@ -2,14 +2,14 @@ import { Effect, Layer } from "effect"
 import { EgressError } from "../Egress.ts"
 import { type OperatorClient, OperatorEgress } from "../OperatorEgress.ts"
 import type { OperatorTarget } from "../OperatorTarget.ts"
-import * as Target from "../Target.ts"
+import * as EgressTarget from "../EgressTarget.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
-import * as Client from "./Client.ts"
+import * as HttpsClient from "./HttpsClient.ts"
 
 const open = Effect.fnUntraced(function* (service: OperatorTarget, resolve: CheckedLookup.Resolve) {
-  const { permits } = Target.operators
-  const client = yield* Client.make({ permits, resolve, authorities: service.authorities })
-  const targetOf = (path: string) => Client.accepted(service.at(path))
+  const { permits } = EgressTarget.operators
+  const client = yield* HttpsClient.make({ permits, resolve, authorities: service.authorities })
+  const targetOf = (path: string) => HttpsClient.accepted(service.at(path))
   const httpTargetOf = (path: string) =>
     Effect.filterOrFail(
       targetOf(path),

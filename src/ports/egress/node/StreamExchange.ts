@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Deferred, Effect, type Scope, Stream } from "effect"
 import { EgressError, type EgressReason, type EgressStreamResponse, type Streamed, type Upload } from "../Egress.ts"
-import { announced, type Begin, headersOf } from "./Exchange.ts"
-import * as Failure from "./Failure.ts"
+import { announced, type Begin, headersOf } from "./HttpExchange.ts"
+import * as NodeFailure from "./NodeFailure.ts"
 
 const failed = (reason: EgressReason, detail: string) => Cause.fail(new EgressError({ reason, detail }))
 const stalled = (detail: string) => failed("timeout", detail)
@@ -34,7 +34,7 @@ export const make = <E>(
       Deferred.doneUnsafe(broken, Effect.failCause(cause))
       request.destroy()
     }
-    const lost = (error: Error) => because(Cause.fail(Failure.fromNode(error)))
+    const lost = (error: Error) => because(Cause.fail(NodeFailure.fromNode(error)))
     request.on("error", lost)
     request.once("response", (response) => {
       answer = response.on("error", lost)

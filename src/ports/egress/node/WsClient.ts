@@ -3,7 +3,7 @@ import { WebSocket } from "ws"
 import type { Closed, Open, Options } from "../WebSocketClient.ts"
 import type { Pinned } from "../Pinned.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
-import * as Failure from "./Failure.ts"
+import * as NodeFailure from "./NodeFailure.ts"
 import * as Trust from "./Trust.ts"
 
 /**
@@ -24,7 +24,7 @@ const fromError = (error: Error): Closed => {
   const code = "code" in error ? String(error.code) : null
   if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") return broken("too_large", "the message is too long")
   if (code === null || code.startsWith("WS_ERR_")) return broken("protocol", error.message)
-  const { detail, reason } = Failure.fromNode(error)
+  const { detail, reason } = NodeFailure.fromNode(error)
   return broken(reason, detail)
 }
 

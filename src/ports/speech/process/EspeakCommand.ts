@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Engine, Voice } from "../Engine.ts"
 import * as EspeakVoices from "./EspeakVoices.ts"
-import * as Command from "./Command.ts"
+import * as SpeechCommand from "./SpeechCommand.ts"
 import * as Ssml from "./Ssml.ts"
 
 /** The program reads UTF-8 and writes a WAVE file. */
@@ -9,19 +9,19 @@ const args = ["-b", "1", "--stdin", "--stdout"]
 
 /** The command from Debian's package and others; null when it is not installed. */
 export const find = (file = "espeak-ng"): Effect.Effect<Engine | null> =>
-  Effect.map(Command.output(file, ["--voices"], 5_000), (table) => {
+  Effect.map(SpeechCommand.output(file, ["--voices"], 5_000), (table) => {
     const voices = table === null ? [] : voicesOf(table)
     if (voices.length === 0) return null
     return {
       name: EspeakVoices.engine,
       voices,
       takesSsml: true,
-      places: Command.places,
+      places: SpeechCommand.places,
       ahead: 0,
       speak: ({ isSsml, text, voice }, give) =>
         isSsml
-          ? Command.speak(file, [...args, "-v", voice, "-m"], Ssml.harmless(text), give)
-          : Command.speak(file, [...args, "-v", voice], text, give)
+          ? SpeechCommand.speak(file, [...args, "-v", voice, "-m"], Ssml.harmless(text), give)
+          : SpeechCommand.speak(file, [...args, "-v", voice], text, give)
     }
   })
 

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { Effect, Result } from "effect"
-import * as Command from "./Command.ts"
+import * as SpeechCommand from "./SpeechCommand.ts"
 import { type Give, SpeechFailed, type Utterance } from "../Engine.ts"
 import * as Message from "./Message.ts"
 
@@ -99,7 +99,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
       env: {}
     })
     child = started
-    Command.nice(started)
+    SpeechCommand.nice(started)
     started.unref()
     const read = Message.reader()
     started.stdin.on("error", () => undefined)

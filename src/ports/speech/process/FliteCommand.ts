@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect, Result } from "effect"
 import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
 import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
-import * as Command from "./Command.ts"
+import * as SpeechCommand from "./SpeechCommand.ts"
 
 /** Flite's own voices; `kal` is the fastest, `slt` and `rms` sound best. */
 const known: ReadonlyArray<Voice> = [
@@ -17,7 +17,7 @@ const known: ReadonlyArray<Voice> = [
 
 /** CMU Flite; null when it is not installed. It reads only a part of SSML, so it gets none. */
 export const find = (file = "flite"): Effect.Effect<Engine | null> =>
-  Effect.map(Command.output(file, ["-lv"], 5_000), (list) => {
+  Effect.map(SpeechCommand.output(file, ["-lv"], 5_000), (list) => {
     const listed = new Set(list?.replace(/^.*:/, "").trim().split(/\s+/))
     const voices = known.filter(({ name }) => listed.has(name))
     if (voices.length === 0) return null
@@ -25,7 +25,7 @@ export const find = (file = "flite"): Effect.Effect<Engine | null> =>
       name: "flite",
       voices,
       takesSsml: false,
-      places: Command.places,
+      places: SpeechCommand.places,
       ahead: 0,
       speak: ({ text, voice }, give) =>
         Effect.acquireUseRelease(
@@ -34,7 +34,7 @@ export const find = (file = "flite"): Effect.Effect<Engine | null> =>
             // Flite only writes to a file: its output is a socket, which cannot be opened by name.
             const wav = join(folder, "speech.wav")
             return Effect.gen(function* () {
-              const said = yield* Command.output(file, ["-voice", voice, "-t", ` ${text}`, "-o", wav], longestMs)
+              const said = yield* SpeechCommand.output(file, ["-voice", voice, "-t", ` ${text}`, "-o", wav], longestMs)
               if (said === null) return yield* new SpeechFailed({ reason: "speech_failed" })
               const bytes = yield* Effect.tryPromise({
                 try: () => readFile(wav),

@@ -1,6 +1,6 @@
 import { Option, Redacted, Schema } from "effect"
 import type { Phrase } from "../Recognition.ts"
-import { type Dialect, type Heard, other } from "./Dialect.ts"
+import { type RecognizerDialect, type Heard, other } from "./RecognizerDialect.ts"
 
 const Alternative = Schema.Struct({
   transcript: Schema.String,
@@ -51,7 +51,7 @@ const resultsOf = (message: string): Heard | null => {
 }
 
 /** Deepgram's live transcription, `/v1/listen`. Each `is_final` is a phrase. */
-export const deepgram = (of: { readonly apiKey: Redacted.Redacted; readonly model: string }): Dialect => ({
+export const deepgram = (of: { readonly apiKey: Redacted.Redacted; readonly model: string }): RecognizerDialect => ({
   headers: { authorization: `Token ${Redacted.value(of.apiKey)}` },
   path: ({ language, rate }) =>
     `/v1/listen?${new URLSearchParams({

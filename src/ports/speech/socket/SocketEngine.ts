@@ -4,7 +4,7 @@ import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import type { OperatorClient } from "../../egress/OperatorEgress.ts"
 import type { Closed, Link, Open, Options as LinkOptions } from "../../egress/WebSocketClient.ts"
 import { type Engine, type Give, RecognitionFailed, type Sound } from "../Recognition.ts"
-import type { Dialect } from "./Dialect.ts"
+import type { RecognizerDialect } from "./RecognizerDialect.ts"
 import * as Unsure from "./Unsure.ts"
 
 /** Bounds of a connection. */
@@ -26,7 +26,7 @@ export const limits = {
   goodMs: 10_000
 }
 
-const linkOptions = ({ headers }: Dialect): LinkOptions => ({
+const linkOptions = ({ headers }: RecognizerDialect): LinkOptions => ({
   headers,
   protocols: [],
   handshakeMs: limits.connectMs,
@@ -48,7 +48,7 @@ export const make = (of: {
   readonly name: string
   readonly client: OperatorClient
   readonly open: Open
-  readonly dialect: Dialect
+  readonly dialect: RecognizerDialect
   readonly places: number
 }): Engine => {
   const { client, dialect, open } = of

@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 import type { Phrase } from "../Recognition.ts"
-import { type Dialect, other } from "./Dialect.ts"
+import { type RecognizerDialect, other } from "./RecognizerDialect.ts"
 
 /** The server's result for the sound so far; only a final one has `text`. */
 const Said = Schema.fromJsonString(
@@ -41,7 +41,7 @@ const phraseOf = (text: string, result: (typeof Said.Type)["result"] = [], sentM
 }
 
 /** A Vosk server (alphacep/vosk-server). Its model decides the language. */
-export const vosk: Dialect = {
+export const vosk: RecognizerDialect = {
   headers: {},
   path: () => "/",
   hello: ({ rate }) => [JSON.stringify({ config: { sample_rate: rate, words: true, max_alternatives: 0 } })],

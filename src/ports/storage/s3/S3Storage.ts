@@ -5,7 +5,7 @@ import type { Asked, EgressError, EgressResponse } from "../../egress/Egress.ts"
 import { OperatorEgress } from "../../egress/OperatorEgress.ts"
 import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type LocalFile, type Range, Storage, StorageError } from "../Storage.ts"
-import * as Signature from "./Signature.ts"
+import * as RequestSignature from "./RequestSignature.ts"
 
 export interface Config {
   /** The bucket, in path style: `https://host[:port]/bucket[/prefix]`. */
@@ -104,14 +104,14 @@ export const layer = (config: Config) =>
         method: Asked["method"],
         key: string,
         headers: Readonly<Record<string, string>> = {},
-        bodyHash = Signature.ofNothing
+        bodyHash = RequestSignature.ofNothing
       ) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
-          const path = `/${Signature.pathOf(key)}`
+          const path = `/${RequestSignature.pathOf(key)}`
           return {
             method,
             path,
-            headers: Signature.sign(credentials, {
+            headers: RequestSignature.sign(credentials, {
               method,
               path: config.path + path,
               headers: { ...headers, host: config.host },
@@ -186,7 +186,7 @@ export const layer = (config: Config) =>
         }),
         move: Effect.fnUntraced(function* (from, to) {
           const { body, status } = yield* ask("PUT", to, {
-            "x-amz-copy-source": `${config.path}/${Signature.pathOf(from)}`
+            "x-amz-copy-source": `${config.path}/${RequestSignature.pathOf(from)}`
           })
           if (status === 404) return (yield* isThere(to)) ? undefined : yield* missing(from)
           // The answer to a copy may begin with 200 and still report a failure.

@@ -1,4 +1,4 @@
-import type { Features, Peaks } from "./Features.ts"
+import type { SoundFeatures, Peaks } from "./SoundFeatures.ts"
 
 /** A single tone that sounds or has sounded. */
 export interface Tone {
@@ -59,7 +59,7 @@ export const make = () => {
     return ended
   }
 
-  return (features: Features): Heard => {
+  return (features: SoundFeatures): Heard => {
     // Faint frames need no spectrum: most of them are silence.
     const peaks = features.dbfs < leastDbfs - 6 ? null : features.peaks()
     // Noise of the street and the mains is below `lowest`.

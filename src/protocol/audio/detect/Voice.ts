@@ -1,5 +1,5 @@
 import type { SampleRate } from "../SampleRate.ts"
-import * as Features from "./Features.ts"
+import * as SoundFeatures from "./SoundFeatures.ts"
 
 /** When speech begins and ends. Milliseconds, counted in frames of 20. */
 export interface Options {
@@ -47,10 +47,10 @@ const unlikeFrames = 12
 /** Finds the level that a share of the last frames is below, in whole dB. */
 const floor = () => {
   const ring = new Int16Array(noiseFrames)
-  const counts = new Uint16Array(-Features.silence + 1)
+  const counts = new Uint16Array(-SoundFeatures.silence + 1)
   let heard = 0
   return (dbfs: number): number => {
-    const level = Math.max(0, Math.min(-Features.silence, Math.round(dbfs) - Features.silence))
+    const level = Math.max(0, Math.min(-SoundFeatures.silence, Math.round(dbfs) - SoundFeatures.silence))
     const at = heard % noiseFrames
     if (heard >= noiseFrames) counts[ring[at] ?? 0] = (counts[ring[at] ?? 0] ?? 0) - 1
     ring[at] = level
@@ -59,7 +59,7 @@ const floor = () => {
     let left = Math.min(heard, noiseFrames) * noiseShare
     for (let each = 0; each < counts.length; each++) {
       left -= counts[each] ?? 0
-      if (left < 0) return each + Features.silence
+      if (left < 0) return each + SoundFeatures.silence
     }
     return 0
   }
@@ -67,8 +67,8 @@ const floor = () => {
 
 /** Decides frame by frame whether the last 64 ms are a tone or noise rather than a voice; null: silence. */
 const unlikeness = () => {
-  let before: Features.Peaks | null = null
-  return (peaks: Features.Peaks | null): boolean => {
+  let before: SoundFeatures.Peaks | null = null
+  return (peaks: SoundFeatures.Peaks | null): boolean => {
     const was = before?.first ?? Number.NaN
     before = peaks
     if (peaks === null) return false
@@ -100,14 +100,14 @@ export const judge = ({
   let unlike = 0
   let run = 0
   let quiet = 0
-  let loudest: number = Features.silence
+  let loudest: number = SoundFeatures.silence
 
-  const isLoud = ({ dbfs, whitened }: Features.Features): boolean => {
+  const isLoud = ({ dbfs, whitened }: SoundFeatures.SoundFeatures): boolean => {
     const around = noise(whitened)
     loudest -= forgotten
     return dbfs >= (isSpeech ? leastDbfs : beginDbfs) && dbfs >= loudest - rangeDb && whitened >= around + aboveNoiseDb
   }
-  const isVoice = (features: Features.Features): boolean => {
+  const isVoice = (features: SoundFeatures.SoundFeatures): boolean => {
     if (!isLoud(features)) {
       isUnlike(null)
       return false
@@ -117,7 +117,7 @@ export const judge = ({
   }
 
   return {
-    isSpeech: (features: Features.Features): boolean => {
+    isSpeech: (features: SoundFeatures.SoundFeatures): boolean => {
       const voice = isVoice(features)
       if (voice && isSpeech) loudest = Math.max(loudest, features.dbfs)
       quiet = voice ? 0 : quiet + 1
@@ -131,7 +131,7 @@ export const judge = ({
     restart: (): void => {
       isSpeech = false
       run = 0
-      loudest = Features.silence
+      loudest = SoundFeatures.silence
     }
   }
 }
@@ -145,7 +145,7 @@ export type Voice = ReturnType<typeof make>
  * may be.
  */
 export const make = (options: Options = {}) => {
-  const features = Features.make()
+  const features = SoundFeatures.make()
   const judged = judge(options)
   return {
     /** Takes 20 ms of `samples` at `rate`, which are only read. */

@@ -11,7 +11,7 @@
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../../domain/time/DeadlineHeap.ts"
-import type { Input, Output, TransactionId } from "./Exchange.ts"
+import type { Input, Output, TransactionId } from "./TransactionInput.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
 import * as CallIds from "../message/header/CallIds.ts"
 import * as FairShare from "../../../domain/fair/FairShare.ts"

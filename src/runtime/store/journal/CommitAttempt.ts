@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql/SqlError"
 import { CrashPoint } from "../../process/CrashPoint.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import * as CommitStatement from "./CommitStatement.ts"
-import * as Handover from "./Handover.ts"
+import * as ClaimedDeliveries from "./ClaimedDeliveries.ts"
 import type { Commit } from "./Journal.ts"
 import * as Outage from "../Outage.ts"
 import type * as Ownership from "../owner/Ownership.ts"
@@ -47,7 +47,7 @@ export const statement = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   held: ReadonlyMap<number, number>,
   commits: ReadonlyArray<Commit>,
-  offer: Handover.Offer
+  offer: ClaimedDeliveries.Offer
 ): Effect.fn.Return<CommitStatement.Answer, SqlError | CommitTooLarge> {
   const { parameters, text } = CommitStatement.make(held, commits, offer)
   const size = parameters.reduce((sum, parameter) => sum + parameter.length, 0)
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly sql: SqlClient.SqlClient
   readonly ownership: Effect.Success<ReturnType<typeof Ownership.take>>
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
-  readonly listener: () => Handover.DeliveryListener
+  readonly listener: () => ClaimedDeliveries.DeliveryListener
   /** How long the statement of a single commit may take. */
   readonly limitMs: number
   readonly putBehind: (entry: WaitingCommit.WaitingCommit) => void
@@ -168,7 +168,7 @@ export const make = Effect.fnUntraced(function* (options: {
     crash("before_commit")
     const sinceMs = yield* outage.began
     const events = WaitingCommit.eventsOf(entries)
-    const offer = events.length === 0 ? Handover.nothingOffered : options.listener().offer(events)
+    const offer = events.length === 0 ? ClaimedDeliveries.nothingOffered : options.listener().offer(events)
     const exit = yield* statement(
       sql,
       ownership.held,

@@ -1,5 +1,5 @@
 import * as DeliveryId from "./DeliveryId.ts"
-import * as Handover from "./Handover.ts"
+import * as ClaimedDeliveries from "./ClaimedDeliveries.ts"
 import type { Target } from "../list/ListTable.ts"
 
 /**
@@ -132,7 +132,7 @@ deliveries AS (
     attempt_no, status, due_at, created_at)
   SELECT delivery_id, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, is_claimed::int,
     CASE WHEN is_claimed THEN 'sending' ELSE 'queued' END,
-    now() + is_claimed::int * ${Handover.leaseMs} * interval '1 millisecond', now()
+    now() + is_claimed::int * ${ClaimedDeliveries.leaseMs} * interval '1 millisecond', now()
   FROM addressed ORDER BY entity_id, sequence
 ),
 waiting AS (

@@ -1,5 +1,5 @@
 import * as CommitParts from "./CommitParts.ts"
-import type { Handed, Offer, WebhookEndpointRef } from "./Handover.ts"
+import type { Handed, Offer, WebhookEndpointRef } from "./ClaimedDeliveries.ts"
 import type { Commit, EntityWrite, EventRow } from "./Journal.ts"
 import type { Target } from "../list/ListTable.ts"
 import * as UsageEntries from "../usage/UsageEntries.ts"

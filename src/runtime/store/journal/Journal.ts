@@ -11,7 +11,7 @@ import type {
 } from "../../../domain/Id.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
 import type { EntryType } from "../../../domain/EntryType.ts"
-import type { DeliveryListener, WebhookEndpointRef } from "./Handover.ts"
+import type { DeliveryListener, WebhookEndpointRef } from "./ClaimedDeliveries.ts"
 import type { ListWrite } from "../list/ListTable.ts"
 import type { UsageRow } from "../usage/UsageRow.ts"
 

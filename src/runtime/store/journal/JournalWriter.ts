@@ -6,7 +6,7 @@ import * as CommitAttempt from "./CommitAttempt.ts"
 import { CommitClient } from "../CommitClient.ts"
 import * as CommitQueue from "./CommitQueue.ts"
 import { Journal } from "./Journal.ts"
-import * as Handover from "./Handover.ts"
+import * as ClaimedDeliveries from "./ClaimedDeliveries.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Ownership from "../owner/Ownership.ts"
 import * as WaitingCommit from "./WaitingCommit.ts"
@@ -63,7 +63,7 @@ export const layer = <E = never>(options: {
 
       const outage = yield* WriteOutage.make(sql)
       yield* Supervised.fork("the watch over an outage", outage.watch)
-      let listener: Handover.DeliveryListener = Handover.nobodyListens
+      let listener: ClaimedDeliveries.DeliveryListener = ClaimedDeliveries.nobodyListens
       const queue = yield* CommitQueue.make({
         outage,
         limitMs,
@@ -80,7 +80,7 @@ export const layer = <E = never>(options: {
         commitWithin: Effect.fnUntraced(function* (commit) {
           if (ownership.held.size === 0) return yield* Effect.die(ownership.lastLoss())
           const answer = yield* Effect.orDie(
-            CommitAttempt.statement(shared, ownership.held, [commit], Handover.nothingOffered)
+            CommitAttempt.statement(shared, ownership.held, [commit], ClaimedDeliveries.nothingOffered)
           )
           const [missing] = answer.missing ?? []
           if (missing !== undefined) return yield* Effect.die(ownership.lose(missing))

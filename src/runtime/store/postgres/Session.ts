@@ -4,7 +4,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import * as Outage from "../Outage.ts"
 import { Unanswered } from "../journal/Unanswered.ts"
-import * as Writing from "./Writing.ts"
+import * as WritingStatement from "./WritingStatement.ts"
 
 type Rows = ReadonlyArray<PgConnection.Row>
 type Transform = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
@@ -63,7 +63,7 @@ export class Session implements Connection {
 
   #rows(text: string, parameters: ReadonlyArray<unknown>, prepare: boolean): Effect.Effect<Rows, SqlError> {
     const rows = (session: Session) => Effect.map(session.query(text, parameters, prepare), (result) => result.rows)
-    return this.#writing !== null && Writing.may(text) ? this.#writing(rows) : rows(this)
+    return this.#writing !== null && WritingStatement.may(text) ? this.#writing(rows) : rows(this)
   }
 
   execute(text: string, parameters: ReadonlyArray<unknown>, transform: Transform) {
@@ -76,7 +76,7 @@ export class Session implements Connection {
     return transform === undefined ? rows : Effect.map(rows, transform)
   }
   executeRaw(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<unknown, SqlError> {
-    return this.#writing !== null && Writing.may(text)
+    return this.#writing !== null && WritingStatement.may(text)
       ? this.#rows(text, parameters, true)
       : this.query(text, parameters)
   }

@@ -7,9 +7,9 @@ import { CallId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../../
 import { CustomHeader } from "../../../domain/CustomHeader.ts"
 import { Limit } from "./leg/Leg.ts"
 import { DialOptions } from "./leg/Pending.ts"
-import { Plan } from "./Plan.ts"
+import { CallSetup } from "./CallSetup.ts"
 import { ToCall } from "./room/RoomTell.ts"
-import { CallAction } from "../verb/Verbs.ts"
+import { CallAction } from "../verb/CallVerbs.ts"
 
 /** The results of the admission of a new call. */
 const Terms = Schema.Struct({
@@ -27,7 +27,7 @@ const Terms = Schema.Struct({
   reservedMinutes: Schema.Int,
   limit: Limit,
   prices: Prices,
-  plan: Plan
+  plan: CallSetup
 })
 export type Terms = typeof Terms.Type
 

@@ -2,23 +2,23 @@ import { accepted, type Machine, type Outcome, rejected, unchanged } from "../..
 import type { CarrierEvent } from "../../../carrier/Carrier.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
-import * as ActionRows from "./ActionRows.ts"
+import * as OnAction from "./OnAction.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
-import * as CarrierRows from "./CarrierRows.ts"
-import * as Draft from "./Draft.ts"
-import * as DueRows from "./DueRows.ts"
-import { end } from "./Ending.ts"
+import * as OnCarrierEvent from "./OnCarrierEvent.ts"
+import * as StepBuilder from "./StepBuilder.ts"
+import * as OnDeadline from "./OnDeadline.ts"
+import { end } from "./CallEnding.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Leg from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
-import * as Plan from "./Plan.ts"
-import * as RecoveryRows from "./RecoveryRows.ts"
+import * as CallSetup from "./CallSetup.ts"
+import * as OnRecovery from "./OnRecovery.ts"
 import * as Reservation from "./Reservation.ts"
-import * as RoomRows from "./room/RoomRows.ts"
+import * as OnRoomEvent from "./room/OnRoomEvent.ts"
 import type { StepContext } from "./StepContext.ts"
-import { built, type Rows } from "../verb/Verbs.ts"
-import * as Work from "./Work.ts"
+import { built, type Rows } from "../verb/CallVerbs.ts"
+import * as Activities from "./Activities.ts"
 
 /**
  * The life of a call: a pure table from state and input to the next state, its public events, the commands to the
@@ -27,11 +27,11 @@ import * as Work from "./Work.ts"
  * Terminal states absorb: a late input only settles pending commands, or work that outlived the call. The rows of the
  * API, the carrier and recovery are in files of their own.
  */
-export type { Effects } from "./Draft.ts"
+export type { Effects } from "./StepBuilder.ts"
 
 export const machineVersion = 5
 
-type Result = Draft.Draft | Outcome<never, never>
+type Result = StepBuilder.StepBuilder | Outcome<never, never>
 
 const decide = (state: CallState | null, input: CallInput, context: StepContext): Result => {
   if (state === null) {
@@ -57,29 +57,29 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "offered":
       return unchanged
     case "action":
-      return ActionRows.step(state, input, context)
+      return OnAction.step(state, input, context)
     case "carrier":
       return heard(state, input.event, context)
     case "deadline":
-      return DueRows.step(state, input, context)
+      return OnDeadline.step(state, input, context)
     case "told":
-      return RoomRows.step(state, input, context)
+      return OnRoomEvent.step(state, input, context)
     case "renewal":
       return Reservation.renewed(state, input.reservedMinutes, context.now)
     case "recovered":
-      return RecoveryRows.step(state, input, context)
+      return OnRecovery.step(state, input, context)
     case "faulted":
       return isTerminal(state)
         ? unchanged
-        : end(Draft.from(state), EndReason.failing(state, "carrier_error"), context.now, context, {
+        : end(StepBuilder.from(state), EndReason.failing(state, "carrier_error"), context.now, context, {
             rejectCause: "error"
           })
     case "ended_by_system":
       if (isTerminal(state))
         // Only the operator waits for an answer.
-        return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
+        return input.by === "operator" ? rejected(OnAction.alreadyEnded) : unchanged
       return end(
-        Draft.from(state),
+        StepBuilder.from(state),
         input.reason === "hung_up" ? EndReason.hungUp(state, "system") : EndReason.failing(state, input.reason),
         context.now,
         context,
@@ -93,19 +93,24 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
  * commit. An event that ends the call comes after the earlier deadlines of all legs.
  */
 const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
-  const at = CarrierRows.timeOf(state, event, context)
-  if (at === null) return CarrierRows.step(state, event, context)
-  const result = behind(DueRows.before(state, event.legId, at, context, false), state, event, context)
+  const at = OnCarrierEvent.timeOf(state, event, context)
+  if (at === null) return OnCarrierEvent.step(state, event, context)
+  const result = behind(OnDeadline.before(state, event.legId, at, context, false), state, event, context)
   return "type" in result || isTerminal(state) || !isTerminal(result.state)
     ? result
-    : behind(DueRows.before(state, event.legId, at, context, true), state, event, context)
+    : behind(OnDeadline.before(state, event.legId, at, context, true), state, event, context)
 }
 
-const behind = (before: Draft.Draft | null, state: CallState, event: CarrierEvent, context: StepContext): Result => {
-  if (before === null) return CarrierRows.step(state, event, context)
+const behind = (
+  before: StepBuilder.StepBuilder | null,
+  state: CallState,
+  event: CarrierEvent,
+  context: StepContext
+): Result => {
+  if (before === null) return OnCarrierEvent.step(state, event, context)
   // The event is a step of its own, so that its commands get other ids than those of the deadlines.
-  const result = CarrierRows.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })
-  return "type" in result ? before : Draft.after(before, result)
+  const result = OnCarrierEvent.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })
+  return "type" in result ? before : StepBuilder.after(before, result)
 }
 
 const started = (
@@ -113,7 +118,7 @@ const started = (
   context: StepContext,
   legId: Id.LegId,
   dialId: Id.CommandId | null
-): Draft.Draft => {
+): StepBuilder.StepBuilder => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
   const seat = input.type === "place" ? (input.seat ?? null) : null
@@ -151,7 +156,7 @@ const started = (
     meters: [
       Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
       // An inbound call reserves for the work that it begins by itself only when it is answered.
-      ...(input.type === "offered" ? [] : Plan.kinds(terms.plan)).map((kind) =>
+      ...(input.type === "offered" ? [] : CallSetup.kinds(terms.plan)).map((kind) =>
         Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
       ),
       ...(seat === null ? [] : [Meter.ofStay(seat.memberId, leg, terms.prices.conference, seat.reservedMinutes)])
@@ -184,10 +189,10 @@ const started = (
     seq: 0,
     at: context.now
   }
-  return Draft.emit(Draft.from(state), {
+  return StepBuilder.emit(StepBuilder.from(state), {
     type: "call.started",
     data: {
-      ...Draft.ids(state, legId),
+      ...StepBuilder.ids(state, legId),
       from: input.from,
       to: input.to,
       direction,
@@ -197,14 +202,17 @@ const started = (
   })
 }
 
-const place = (input: Extract<CallInput, { readonly type: "place" }>, context: StepContext): Draft.Draft => {
-  const commandId = Draft.commandId(context)
+const place = (
+  input: Extract<CallInput, { readonly type: "place" }>,
+  context: StepContext
+): StepBuilder.StepBuilder => {
+  const commandId = StepBuilder.commandId(context)
   const { options = {} } = input
-  const draft = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
-  const { state } = draft
+  const builder = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
+  const { state } = builder
   const legId = primary(state).id
-  return Draft.sendPending(
-    draft,
+  return StepBuilder.sendPending(
+    builder,
     { type: "dial", commandId, legId, options },
     {
       type: "dial",
@@ -220,12 +228,15 @@ const place = (input: Extract<CallInput, { readonly type: "place" }>, context: S
   )
 }
 
-const offered = (input: Extract<CallInput, { readonly type: "offered" }>, context: StepContext): Draft.Draft => {
-  const draft = started(input, context, input.legId, null)
-  return Draft.send(draft, {
+const offered = (
+  input: Extract<CallInput, { readonly type: "offered" }>,
+  context: StepContext
+): StepBuilder.StepBuilder => {
+  const builder = started(input, context, input.legId, null)
+  return StepBuilder.send(builder, {
     type: "ring",
-    commandId: Draft.commandId(context),
-    callId: draft.state.id,
+    commandId: StepBuilder.commandId(context),
+    callId: builder.state.id,
     legId: input.legId
   })
 }
@@ -238,8 +249,8 @@ export const isSettled = (state: CallState): boolean =>
   state.outliving.length === 0
 
 /** The machine for a table of verbs. */
-export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> => {
-  const work = Work.make(verbs)
+export const over = (verbs: Rows): Machine<CallState, CallInput, StepBuilder.Effects> => {
+  const work = Activities.make(verbs)
   return {
     step: (state, input, moment) => {
       const result = decide(state, input, { ...moment, work })
@@ -255,7 +266,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
         effects
       )
     },
-    nextDeadline: (state) => DueRows.next(state, work),
+    nextDeadline: (state) => OnDeadline.next(state, work),
     isSettled
   }
 }

@@ -4,10 +4,10 @@ import { CallId, MemberId, RouteId, TenantId } from "../../../domain/Id.ts"
 import { CallStatus, Leg, Millis } from "./leg/Leg.ts"
 import { Pending } from "./leg/Pending.ts"
 import { Meter } from "./Meter.ts"
-import { Plan } from "./Plan.ts"
-import { Room } from "./room/Room.ts"
-import type { Item } from "../verb/Family.ts"
-import { built, familiesOf } from "../verb/Verbs.ts"
+import { CallSetup } from "./CallSetup.ts"
+import { CallMember } from "./room/CallMember.ts"
+import type { Activity } from "../verb/ActionKind.ts"
+import { built, familiesOf } from "../verb/CallVerbs.ts"
 
 /**
  * The state of a call as the journal keeps it: plain JSON, versioned. Times are in the call's own time
@@ -20,7 +20,7 @@ export const stateVersion = 5
 const OrNull = Schema.NullOr
 
 /** An item of any family of verbs, by the family's own schema. */
-export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schema)) as unknown as Schema.Codec<Item>
+export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schema)) as unknown as Schema.Codec<Activity>
 
 /** An item that outlives its leg, and the end of the wait for its outcome. */
 export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
@@ -46,7 +46,7 @@ export const CallState = Schema.Struct({
   meters: Schema.Array(Meter),
   /** The prices of its work at the time of admission. */
   prices: Prices,
-  plan: Plan,
+  plan: CallSetup,
   /** When the account refused to reserve more; null again after the next renewal. */
   renewalRefusedAt: OrNull(Millis),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
@@ -57,7 +57,7 @@ export const CallState = Schema.Struct({
   work: Schema.Array(WorkItem),
   outliving: Schema.Array(Outliving),
   /** Its seat in a conference; null: it has none. */
-  room: OrNull(Room),
+  room: OrNull(CallMember),
   /**
    * The seat that its leg was released from, while the leg has no other partner: when that conference ends, the call is
    * hung up as if it were still in the room. Null: none.

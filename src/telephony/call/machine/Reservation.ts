@@ -2,7 +2,7 @@ import type { Live } from "../../../money/account/Account.ts"
 import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
 import type { CallState } from "./CallState.ts"
 import { isTerminal, primary } from "./CallState.ts"
-import * as Draft from "./Draft.ts"
+import * as StepBuilder from "./StepBuilder.ts"
 import { lives } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 
@@ -92,10 +92,10 @@ export const renewed = (
   state: CallState,
   minutes: ReadonlyArray<number> | null,
   now: number
-): Draft.Draft | Outcome<never, never> => {
+): StepBuilder.StepBuilder | Outcome<never, never> => {
   const at = renewsAt(state)
   if (at === null || at > now) return unchanged
-  return Draft.from(
+  return StepBuilder.from(
     minutes === null ? { ...state, renewalRefusedAt: now } : { ...held(state, minutes), renewalRefusedAt: null }
   )
 }

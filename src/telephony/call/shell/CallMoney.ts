@@ -8,13 +8,13 @@ import type { CallInput } from "../machine/CallInput.ts"
 import * as CallMachine from "../machine/CallMachine.ts"
 import { type CallState, isTerminal, primary } from "../machine/CallState.ts"
 import { ownPeer } from "../machine/leg/Bridging.ts"
-import type { Effects } from "../machine/Draft.ts"
+import type { Effects } from "../machine/StepBuilder.ts"
 import * as Meter from "../machine/Meter.ts"
-import * as Plan from "../machine/Plan.ts"
+import * as CallSetup from "../machine/CallSetup.ts"
 import * as Reservation from "../machine/Reservation.ts"
 import * as RoomAnswer from "../machine/room/RoomAnswer.ts"
 import * as Upgrade from "../stored/Upgrade.ts"
-import { priceOf } from "../verb/Verbs.ts"
+import { priceOf } from "../verb/CallVerbs.ts"
 
 /**
  * The exchange between a live call and its account (src/README.md#admission). The account answers from memory, and
@@ -51,10 +51,10 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   const answering = Effect.fnUntraced(function* (
     state: CallState,
     input: Action,
-    body: Parameters<typeof Plan.answered>[1],
+    body: Parameters<typeof CallSetup.answered>[1],
     now: number
   ) {
-    const begins = Plan.kinds(Plan.answered(state.plan, body)).map((kind) =>
+    const begins = CallSetup.kinds(CallSetup.answered(state.plan, body)).map((kind) =>
       Meter.ofWork(kind, primary(state), state.prices[kind], 0)
     )
     const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)

@@ -4,7 +4,7 @@ import type { Step } from "../../../runtime/actor/Behavior.ts"
 import * as AskTimeout from "../../../runtime/actor/AskTimeout.ts"
 import type { CarrierEvent, Told } from "../../../carrier/Carrier.ts"
 import { inTime } from "../../../carrier/CarrierEvent.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import type { CallId, LegId } from "../../../domain/Id.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
@@ -19,7 +19,7 @@ import * as CallMachine from "../machine/CallMachine.ts"
 import { type Asked, commitOf } from "../stored/CallRecord.ts"
 import { type CallState, isTerminal } from "../machine/CallState.ts"
 import * as CallView from "../CallView.ts"
-import type { Effects } from "../machine/Draft.ts"
+import type { Effects } from "../machine/StepBuilder.ts"
 import { lives } from "../machine/leg/Leg.ts"
 import * as Legs from "./Legs.ts"
 import * as CallMoney from "./CallMoney.ts"
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
   })
   const accounts = yield* Accounts
   const keys = yield* CallKeys.make
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const money = CallMoney.make(accounts)
   const logged = yield* CallLog.make
   const startedAt = yield* Monotonic.now

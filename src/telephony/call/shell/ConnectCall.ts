@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import type { Actor } from "../../../runtime/actor/Actor.ts"
 import { Carrier } from "../../../carrier/Carrier.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
-import * as ActionRows from "../machine/ActionRows.ts"
+import * as OnAction from "../machine/OnAction.ts"
 import type { CallInput } from "../machine/CallInput.ts"
 import type { Asked } from "../stored/CallRecord.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
@@ -14,7 +14,7 @@ import { type CallState, primary } from "../machine/CallState.ts"
 import * as Dialling from "./Dialling.ts"
 import * as Connecting from "../machine/leg/Connecting.ts"
 import { lives } from "../machine/leg/Leg.ts"
-import type { CallAction } from "../verb/Verbs.ts"
+import type { CallAction } from "../verb/CallVerbs.ts"
 
 /**
  * Collects the facts that a call needs before it is connected: for a transfer, whether it may be dialled
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const { maxCallSecs, registry } = options
   const carrier = yield* Carrier
   const check = yield* Dialling.make
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const entropy = yield* Entropy
 
   const transfer = Effect.fnUntraced(function* (
@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const other = registry.ofLeg(legId)
     const leg = other?.legs.find(({ id }) => id === legId)
     if (other === null || leg === undefined || !lives(leg) || other.tenantId !== state.tenantId)
-      return yield* ActionRows.noLiveLeg
+      return yield* OnAction.noLiveLeg
     if (legId === primary(state).id)
       return yield* ApiError.of("unprocessable", "a leg cannot be bridged with itself", "leg_id")
     if (leg.answeredAt === null)
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return (actor: CallActor, state: CallState, action: CallAction, asked: Asked): Effect.Effect<Rendered, ApiError> =>
     Effect.suspend(() => {
       if (action.verb !== "transfer" && action.verb !== "bridge") return actor.ask({ type: "action", action }, asked)
-      const refused = ActionRows.refusal(state, action)
+      const refused = OnAction.refusal(state, action)
       if (refused !== null) return Effect.fail(refused)
       return action.verb === "transfer" ? transfer(actor, state, action, asked) : bridge(actor, state, action, asked)
     })

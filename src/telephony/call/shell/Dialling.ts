@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Accounts, DialingPermissions } from "../../../money/account/Account.ts"
 import { Billing } from "../../../money/billing/Billing.ts"
 import { Carrier } from "../../../carrier/Carrier.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type * as Id from "../../../domain/Id.ts"
 import { Numbers } from "../../../numbers/number/Number.ts"
@@ -28,7 +28,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const billing = yield* Billing
   const carrier = yield* Carrier
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const dialing = yield* DialingPermissions
   const numbers = yield* Numbers
 

@@ -2,11 +2,11 @@ import { Deferred, Effect } from "effect"
 import { Accounts } from "../../../money/account/Account.ts"
 import { Billing } from "../../../money/billing/Billing.ts"
 import type { Admission, InboundOffer } from "../../../carrier/Carrier.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Numbers } from "../../../numbers/number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
-import * as Plan from "../machine/Plan.ts"
+import * as CallSetup from "../machine/CallSetup.ts"
 import * as Outage from "../../../runtime/store/Outage.ts"
 
 /**
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const { accepting, maxCallSecs, registry } = options
   const accounts = yield* Accounts
   const billing = yield* Billing
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const numbers = yield* Numbers
 
   /** The number's own route, else the tenant's route that the leg came in by, else the tenant's default. */
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (options: {
           reservedMinutes: 0,
           limit: { afterSecs: maxCallSecs, reason: "time_limit" },
           prices: yield* billing.prices,
-          plan: Plan.ofNumber(inboundRecording)
+          plan: CallSetup.ofNumber(inboundRecording)
         },
         legId: offer.legId,
         from: offer.from,

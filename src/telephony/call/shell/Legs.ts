@@ -7,8 +7,8 @@ import { type CallId, CommandId, LegId } from "../../../domain/Id.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import type { CallInput } from "../machine/CallInput.ts"
 import { type CallState, isTerminal } from "../machine/CallState.ts"
-import type { Effects } from "../machine/Draft.ts"
-import { holdMs } from "../machine/DueRows.ts"
+import type { Effects } from "../machine/StepBuilder.ts"
+import { holdMs } from "../machine/OnDeadline.ts"
 
 /**
  * The legs of calls at their carriers: it sends commands down, and reports to the calls what happened to their legs

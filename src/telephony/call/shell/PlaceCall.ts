@@ -4,7 +4,7 @@ import { Accounts } from "../../../money/account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import { Billing } from "../../../money/billing/Billing.ts"
 import { Carrier } from "../../../carrier/Carrier.ts"
-import { Connections } from "../../../numbers/connection/Connection.ts"
+import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as Money from "../../../domain/Money.ts"
@@ -12,8 +12,8 @@ import type { Slot } from "../../../runtime/idempotency/Slot.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
 import * as Dialling from "./Dialling.ts"
 import type { DialOptions } from "../machine/leg/Pending.ts"
-import * as Plan from "../machine/Plan.ts"
-import type { DialSeat } from "../machine/room/DialSeat.ts"
+import * as CallSetup from "../machine/CallSetup.ts"
+import type { DialMember } from "../machine/room/DialMember.ts"
 
 /** The minutes that a new call reserves. Most calls need no more, and ringing calls bind no more of the balance. */
 const reservedMinutes = 1
@@ -28,7 +28,7 @@ export interface PlaceRequest {
   readonly timeLimitSecs: number | null
   readonly callerIdForwarding: boolean
   /** The work that begins by itself. */
-  readonly plan: Plan.Plan
+  readonly plan: CallSetup.CallSetup
   /** Further fields of the dial; absent: none. */
   readonly options?: DialOptions
 }
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const accounts = yield* Accounts
   const billing = yield* Billing
   const carrier = yield* Carrier
-  const connections = yield* Connections
+  const connections = yield* Trunks
   const entropy = yield* Entropy
   const check = yield* Dialling.make
 
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (options: {
     caller: Caller,
     request: PlaceRequest,
     slot: Slot | null,
-    seat: DialSeat | null = null
+    seat: DialMember | null = null
   ) {
     const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
       ...request,
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (seat !== null && !carrier.meet(route.adapter, seat.adapter)) return yield* elsewhere
     const { plan } = request
     const prices = yield* billing.prices
-    const kinds = [...Plan.kinds(plan), ...(seat === null ? [] : (["conference"] as const))]
+    const kinds = [...CallSetup.kinds(plan), ...(seat === null ? [] : (["conference"] as const))]
     const microUsd = kinds.map((kind) => prices[kind])
     const callId = Id.derive(entropy.hex(16), "call")
     const legId = Id.derive(callId, "leg")

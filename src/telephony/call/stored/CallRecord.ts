@@ -11,9 +11,9 @@ import { CallList } from "./CallList.ts"
 import * as CallUsage from "./CallUsage.ts"
 import { isSettled, machineVersion } from "../machine/CallMachine.ts"
 import { type CallState, isTerminal, stateVersion } from "../machine/CallState.ts"
-import type { Effects } from "../machine/Draft.ts"
+import type { Effects } from "../machine/StepBuilder.ts"
 import type { Charge } from "../machine/Meter.ts"
-import type { CallAction } from "../verb/Verbs.ts"
+import type { CallAction } from "../verb/CallVerbs.ts"
 
 /** The author of a request, and the slot that stores its first response. */
 export interface Asked {

@@ -8,8 +8,8 @@ import * as Legs from "../machine/leg/Leg.ts"
 import { Leg } from "../machine/leg/Leg.ts"
 import { Pending } from "../machine/leg/Pending.ts"
 import * as Meter from "../machine/Meter.ts"
-import * as Plan from "../machine/Plan.ts"
-import * as Sealing from "./Sealing.ts"
+import * as CallSetup from "../machine/CallSetup.ts"
+import * as CallSealing from "./CallSealing.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
@@ -19,7 +19,7 @@ import * as Upgrade from "./Upgrade.ts"
  * bill. Parts that the journal lacks too are guessed.
  */
 export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput>): CallState => {
-  const raw = fieldsOf(Sealing.standInState(Upgrade.shape(row)))
+  const raw = fieldsOf(CallSealing.standInState(Upgrade.shape(row)))
   const known = replayed(inputs)
   const legs = legsOf(raw, row.id, known?.legs ?? [])
   const [first] = legs
@@ -41,7 +41,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
     endInitiator: null,
     meters: [],
     prices: WorkPrice.free,
-    plan: Plan.nothing,
+    plan: CallSetup.nothing,
     renewalRefusedAt: null,
     ratingStatus: "pending",
     costCents: null,

@@ -4,10 +4,10 @@ import * as Id from "../../../domain/Id.ts"
 import type { Json, StoredEntity, StoredInput } from "../../../runtime/store/journal/Journal.ts"
 import { CallInput } from "../machine/CallInput.ts"
 import { CallState } from "../machine/CallState.ts"
-import * as Plan from "../machine/Plan.ts"
-import * as Sealing from "./Sealing.ts"
+import * as CallSetup from "../machine/CallSetup.ts"
+import * as CallSealing from "./CallSealing.ts"
 import * as StreamBody from "../verb/StreamBody.ts"
-import * as Verbs from "../verb/Verbs.ts"
+import * as CallVerbs from "../verb/CallVerbs.ts"
 
 /**
  * Reads the formats of earlier versions as this one: states for recovery and reads, and inputs that the operator
@@ -21,14 +21,14 @@ type Row = Readonly<Record<string, Json>>
 
 /** The state of a stored row with placeholders for its secrets; fails where it cannot be read. */
 export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError> =>
-  Schema.decodeUnknownResult(CallState)(Sealing.standInState(shape(row)))
+  Schema.decodeUnknownResult(CallState)(CallSealing.standInState(shape(row)))
 
 /** The state of a stored row whose call is live; fails where it cannot be read, or its secrets cannot be opened. */
 export const liveState = (
   row: Stored,
   open: (sealed: string) => string | null
 ): Result.Result<CallState, Schema.SchemaError> =>
-  Schema.decodeUnknownResult(CallState)(Sealing.openState(shape(row), open))
+  Schema.decodeUnknownResult(CallState)(CallSealing.openState(shape(row), open))
 
 /** A stored state in the shape of this version, whether or not it can be read. */
 export const shape = (row: Stored): Json => {
@@ -40,7 +40,7 @@ export const shape = (row: Stored): Json => {
 
 /** A journaled input with placeholders for its secrets; throws where it cannot be read. */
 export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): CallInput =>
-  Schema.decodeUnknownSync(CallInput)(Sealing.standInInput(inputShape(stored)))
+  Schema.decodeUnknownSync(CallInput)(CallSealing.standInInput(inputShape(stored)))
 
 /** A journaled input in the shape of this version, whether or not it can be read. */
 export const inputShape = ({ at, input, machineVersion }: Pick<StoredInput, "at" | "input" | "machineVersion">) => {
@@ -81,7 +81,7 @@ const stateOf3 = (stored: Json): Json => {
     ...eachOf(old, "pending", { options: {} }, "dial"),
     ...playedOf3(eachOf(old, "work", { prompts: null }, "gather")),
     prices: WorkPrice.free,
-    plan: Plan.nothing
+    plan: CallSetup.nothing
   }
 }
 
@@ -111,7 +111,7 @@ const eachOf = (row: Row, list: string, fields: Row, type: string | null = null)
 const inputOf3 = (stored: unknown): unknown => {
   const old = rowOf(stored as Json)
   const terms = rowOf(old?.["terms"])
-  if (terms !== null) return { ...old, terms: { ...terms, prices: WorkPrice.free, plan: Plan.nothing } }
+  if (terms !== null) return { ...old, terms: { ...terms, prices: WorkPrice.free, plan: CallSetup.nothing } }
   const action = rowOf(old?.["action"])
   return action?.["verb"] === "answer" ? { ...old, action: answerOf3(action) } : stored
 }
@@ -251,11 +251,11 @@ const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
 /** The fields of an action, under their API names. The present schema of the body fills in the others. */
 const actionOf1 = (old: Row | null): unknown => {
   const { type, ...fields } = old ?? {}
-  const verb = Verbs.names.find((name) => name === type)
-  return verb === undefined ? old : Verbs.decodeAction(verb, bodyOf1(verb, fields))
+  const verb = CallVerbs.names.find((name) => name === type)
+  return verb === undefined ? old : CallVerbs.decodeAction(verb, bodyOf1(verb, fields))
 }
 
-const bodyOf1 = (verb: Verbs.Built, fields: Row): unknown => {
+const bodyOf1 = (verb: CallVerbs.Built, fields: Row): unknown => {
   switch (verb) {
     case "send_dtmf":
       return { digits: fields["digits"], duration_millis: fields["durationMs"] }

@@ -3,23 +3,23 @@ import * as CustomHeader from "../../../domain/CustomHeader.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
-import * as Field from "./Field.ts"
-import { control } from "./Verb.ts"
+import * as BodyField from "./BodyField.ts"
+import { control } from "./CallVerb.ts"
 
 /** Verbs that connect the call with another party; their behaviour is in `telephony/call/machine/leg`. */
 
-const customHeaders = Field.or(CustomHeader.CustomHeaders, [])
+const customHeaders = BodyField.or(CustomHeader.CustomHeaders, [])
 
 export const Transfer = Schema.Struct({
-  to: Field.of(E164, "The number that is dialled, E.164.", "+12025550100"),
+  to: BodyField.of(E164, "The number that is dialled, E.164.", "+12025550100"),
   from: Schema.optionalKey(
-    Field.of(
+    BodyField.of(
       E164,
       "The calling number, E.164: an active number of the workspace. Without it, the number of this call that is yours.",
       "+12025550150"
     )
   ),
-  timeoutSecs: Field.or(Field.of(Field.int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  timeoutSecs: BodyField.or(BodyField.of(BodyField.int(1, 600), "How long it may ring, in seconds.", 30), 60),
   customHeaders
 })
   .pipe(Schema.encodeKeys({ timeoutSecs: "timeout_secs", customHeaders: "custom_headers" }))

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import * as Detection from "../../../ports/media/Detection.ts"
+import * as DetectionMessages from "../../../ports/media/DetectionMessages.ts"
 import * as MachineDetectionList from "./MachineDetectionList.ts"
-import * as Family from "./Family.ts"
+import * as ActionKind from "./ActionKind.ts"
 
 /**
  * Detects what answered an outbound call, guide/detection.md. It begins by itself with the answer if the call was
@@ -10,15 +10,15 @@ import * as Family from "./Family.ts"
  */
 const fields = {
   /** Null: not known yet. */
-  verdict: Schema.NullOr(Detection.Verdict),
+  verdict: Schema.NullOr(DetectionMessages.Verdict),
   detectedAt: Schema.NullOr(Schema.Number),
   beepDetectedAt: Schema.NullOr(Schema.Number)
 }
 
-type Item = Family.Item & Schema.Struct<typeof fields>["Type"]
+type Item = ActionKind.Activity & Schema.Struct<typeof fields>["Type"]
 
 const told =
-  (item: Item, verdict: Detection.Verdict, beepDetectedAt: number | null): Family.Ending =>
+  (item: Item, verdict: DetectionMessages.Verdict, beepDetectedAt: number | null): ActionKind.Ending =>
   ({ callId, customerReference, legId }, at, { tenantId }) => {
     const result = MachineDetectionList.resultOf(verdict)
     const row = {
@@ -44,18 +44,18 @@ const told =
 /** Stores a new or better result and continues to listen for a beep. */
 const known = <I extends Item>(
   item: I,
-  verdict: Detection.Verdict,
+  verdict: DetectionMessages.Verdict,
   detectedAt: number,
   beepDetectedAt: number | null
-): Family.Turn<I> => {
+): ActionKind.Turn<I> => {
   const next = { ...item, verdict, detectedAt, beepDetectedAt }
   return { item: next, tells: told(next, verdict, beepDetectedAt) }
 }
 
 /** The report when detection ends before there is a result. */
-const unknown = (item: Item): Family.Ending => (item.verdict === null ? told(item, "not_sure", null) : null)
+const unknown = (item: Item): ActionKind.Ending => (item.verdict === null ? told(item, "not_sure", null) : null)
 
-export const family = Family.make("machine_detection", fields, {
+export const family = ActionKind.make("machine_detection", fields, {
   limit: 1,
   full: "machine detection is already running on this call",
   meter: { kind: "machine_detection", per: "item" },

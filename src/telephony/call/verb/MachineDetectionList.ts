@@ -1,5 +1,5 @@
 import * as Id from "../../../domain/Id.ts"
-import type { Verdict } from "../../../ports/media/Detection.ts"
+import type { Verdict } from "../../../ports/media/DetectionMessages.ts"
 import * as ListTable from "../../../runtime/store/list/ListTable.ts"
 
 /** The result of machine detection; one row for each call that got one. */

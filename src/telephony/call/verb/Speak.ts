@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import * as Secret from "../../../domain/schema/Secret.ts"
-import type { Speech } from "../../../ports/media/Playback.ts"
-import * as Field from "./Field.ts"
-import { playback } from "./Playback.ts"
-import type { Speaking } from "./Verb.ts"
+import type { Speech } from "../../../ports/media/PlaybackMessages.ts"
+import * as BodyField from "./BodyField.ts"
+import { playback } from "./CallPlayback.ts"
+import type { Speaking } from "./CallVerb.ts"
 
 /** Speech, guide/calls.md#speak. It waits in the queue of playbacks. */
 
@@ -11,27 +11,34 @@ const mostCharacters = 2000
 
 export const payload = (description: string, example: string) =>
   Secret.text(
-    Field.of(Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(mostCharacters)), description, example)
+    BodyField.of(
+      Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(mostCharacters)),
+      description,
+      example
+    )
   )
 
 /** How a text is spoken. */
 export const manner = {
-  voice: Field.of(
+  voice: BodyField.of(
     Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
     "`<engine>.<voice>`, or `male` or `female` of the default engine.",
     "female"
   ),
-  language: Field.or(
-    Field.of(
+  language: BodyField.or(
+    BodyField.of(
       Schema.NullOr(
-        Field.matching(/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/u, "must be a language tag like en-US (BCP 47)")
+        BodyField.matching(
+          /^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/u,
+          "must be a language tag like en-US (BCP 47)"
+        )
       ),
       "BCP 47; picks a voice that speaks it.",
       "en-US"
     ),
     null
   ),
-  payloadType: Field.or(Field.of(Schema.Literals(["text", "ssml"]), "What the payload is.", "text"), "text")
+  payloadType: BodyField.or(BodyField.of(Schema.Literals(["text", "ssml"]), "What the payload is.", "text"), "text")
 }
 interface Manner {
   readonly voice: string

@@ -1,19 +1,19 @@
 import { Schema } from "effect"
 import * as Secret from "../../../domain/schema/Secret.ts"
-import * as Target from "../../../ports/egress/Target.ts"
-import * as Stream from "../../../ports/media/Stream.ts"
-import * as Field from "./Field.ts"
+import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
+import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
+import * as BodyField from "./BodyField.ts"
 
 /** The fields of `streaming_start` and `answer` about a media stream, guide/streams.md#starting-a-stream. */
 
-const url = Secret.url(Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength))).annotate({
+const url = Secret.url(Schema.String.check(Schema.isMaxCodePoints(EgressTarget.maxUrlLength))).annotate({
   format: "uri",
   description: "The WebSocket server that hears the call. WSS only; no user name, no private address.",
   examples: ["wss://example.com/audio"]
 })
 
 export const requiredUrl = url
-export const urlOrNull = Field.or(
+export const urlOrNull = BodyField.or(
   Schema.NullOr(url).annotate({
     description: "The WebSocket server that hears the call; null: none.",
     examples: [null]
@@ -22,24 +22,24 @@ export const urlOrNull = Field.or(
 )
 
 const orNull = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
-  Field.or(Schema.NullOr(schema).annotate({ description, examples: [example] }), null)
+  BodyField.or(Schema.NullOr(schema).annotate({ description, examples: [example] }), null)
 
 const short = Schema.String.check(Schema.isMinLength(1), Schema.isMaxCodePoints(100))
 
 const Parameter = Schema.Struct({
-  name: Field.of(short, "Its name.", "agent"),
+  name: BodyField.of(short, "Its name.", "agent"),
   value: Secret.token(
-    Field.of(Schema.String.check(Schema.isMaxCodePoints(1000)), "Its value; it may be a secret.", "support")
+    BodyField.of(Schema.String.check(Schema.isMaxCodePoints(1000)), "Its value; it may be a secret.", "support")
   )
 })
 
 export const fields = {
-  streamTrack: Field.or(
-    Field.of(Stream.Track, "What the far end says, what it hears, or both.", "inbound_track"),
+  streamTrack: BodyField.or(
+    BodyField.of(StreamMessages.Track, "What the far end says, what it hears, or both.", "inbound_track"),
     "inbound_track"
   ),
   streamCodec: orNull(
-    Stream.Codec,
+    StreamMessages.Codec,
     "The codec of the stream, in both directions; null: `stream_bidirectional_codec`, else the codec of the call.",
     "PCMU"
   ),
@@ -49,7 +49,7 @@ export const fields = {
     "rtp"
   ),
   streamBidirectionalCodec: orNull(
-    Stream.Codec,
+    StreamMessages.Codec,
     "The codec of what the server sends. A stream has one codec: it is that of `stream_codec`; where neither is given, PCMU.",
     "PCMU"
   ),
@@ -58,8 +58,8 @@ export const fields = {
     "In Hz, in both directions: 8000, 16000 or 24000 of L16, and of OPUS also 48000; 8000 of the others.",
     8000
   ),
-  streamProtocol: Field.or(
-    Field.of(Stream.Protocol, "Whose messages are spoken: Telnyx's, or Twilio's (PCMU only).", "telnyx"),
+  streamProtocol: BodyField.or(
+    BodyField.of(StreamMessages.Protocol, "Whose messages are spoken: Telnyx's, or Twilio's (PCMU only).", "telnyx"),
     "telnyx"
   ),
   streamAuthToken: orNull(
@@ -71,7 +71,7 @@ export const fields = {
     "Sent to the server as `Authorization: Bearer`.",
     null
   ),
-  customParameters: Field.or(
+  customParameters: BodyField.or(
     Schema.Array(Parameter)
       .check(Schema.isMaxLength(50))
       .annotate({ description: "Handed to the server with the first message.", examples: [[]] }),
@@ -105,7 +105,7 @@ const codecOf = ({ streamBidirectionalCodec, streamBidirectionalMode, streamCode
   (streamProtocol === "twilio" || streamBidirectionalMode === "rtp" ? "PCMU" : null)
 
 /** The sampling rates of each codec, the default first. */
-const rates: Readonly<Record<Stream.Codec, ReadonlyArray<number>>> = {
+const rates: Readonly<Record<StreamMessages.Codec, ReadonlyArray<number>>> = {
   PCMU: [8000],
   PCMA: [8000],
   // The rate of its RTP clock, RFC 3551 section 4.5.2.
@@ -129,7 +129,7 @@ export const fault = (body: Fields): string | undefined => {
 }
 
 /** The stream options of a body. */
-export const optionsOf = (streamUrl: string, body: Fields): Stream.Options => {
+export const optionsOf = (streamUrl: string, body: Fields): StreamMessages.Options => {
   const codec = codecOf(body)
   const [first = 8000] = codec === null ? [] : rates[codec]
   const rate = body.streamBidirectionalSamplingRate ?? first
@@ -139,7 +139,7 @@ export const optionsOf = (streamUrl: string, body: Fields): Stream.Options => {
     protocol: body.streamProtocol,
     track: body.streamTrack,
     codec,
-    rate: codec === "OPUS" || codec === "L16" ? (rate as Stream.Options["rate"]) : null,
+    rate: codec === "OPUS" || codec === "L16" ? (rate as StreamMessages.Options["rate"]) : null,
     hears: body.streamBidirectionalMode,
     parameters: body.customParameters
   }

@@ -4,9 +4,9 @@ import { disagreement } from "../../../domain/schema/CodedCheck.ts"
 import * as Id from "../../../domain/Id.ts"
 import { StreamId } from "../../../domain/Id.ts"
 import type { StreamEvent } from "../../../domain/event/StreamEvent.ts"
-import * as Stream from "../../../ports/media/Stream.ts"
-import * as Family from "./Family.ts"
-import * as Field from "./Field.ts"
+import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
+import * as ActionKind from "./ActionKind.ts"
+import * as BodyField from "./BodyField.ts"
 import * as StreamBody from "./StreamBody.ts"
 
 /**
@@ -19,16 +19,17 @@ const fields = {
   streamId: StreamId,
   /** The URL without its query, which may hold a token. */
   streamUrl: Schema.String,
-  streamTrack: Stream.Track,
+  streamTrack: StreamMessages.Track,
   /** Null: the codec of the call. */
-  streamCodec: Schema.NullOr(Stream.Codec),
+  streamCodec: Schema.NullOr(StreamMessages.Codec),
   createdAt: Schema.Number,
   /** Null until it is connected. */
   startedAt: Schema.NullOr(Schema.Number)
 }
 
-export const isStream = (item: Family.Item): item is Family.Item & Schema.Struct<typeof fields>["Type"] =>
-  item.type === "stream"
+export const isStream = (
+  item: ActionKind.Activity
+): item is ActionKind.Activity & Schema.Struct<typeof fields>["Type"] => item.type === "stream"
 
 type Item = Schema.Struct<typeof fields>["Type"]
 
@@ -40,7 +41,7 @@ const shown = ({ streamCodec, streamId, streamTrack, streamUrl }: Item) => ({
 })
 
 const stopped =
-  (item: Item): Family.Ending =>
+  (item: Item): ActionKind.Ending =>
   (of, at) => ({
     type: "stream.stopped",
     data: {
@@ -54,13 +55,13 @@ const stopped =
 type FailedReason = Extract<StreamEvent, { readonly type: "stream.failed" }>["data"]["failureReason"]
 
 const failed =
-  (item: Item, failureReason: FailedReason, detail: string | null): Family.Ending =>
+  (item: Item, failureReason: FailedReason, detail: string | null): ActionKind.Ending =>
   (of, at) => ({ type: "stream.failed", data: { ...of, ...shown(item), failureReason, detail, failedAt: at } })
 
-const isReason = Schema.is(Stream.Failure)
+const isReason = Schema.is(StreamMessages.Failure)
 
 /** The media plane reports a reason and a detail; any other failure is ours. */
-const failedAs = (item: Item, told: string | null): Family.Ending => {
+const failedAs = (item: Item, told: string | null): ActionKind.Ending => {
   const [reason = "", ...detail] = (told ?? "").split(": ")
   return isReason(reason)
     ? failed(item, reason, detail.length === 0 ? null : detail.join(": "))
@@ -70,9 +71,9 @@ const failedAs = (item: Item, told: string | null): Family.Ending => {
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/u, "")
 
 const begun = (
-  { derive, now, of }: Pick<Family.Moment, "derive" | "now" | "of">,
-  options: Stream.Options
-): Family.Begun<Family.Item & Item> => {
+  { derive, now, of }: Pick<ActionKind.Moment, "derive" | "now" | "of">,
+  options: StreamMessages.Options
+): ActionKind.Begun<ActionKind.Activity & Item> => {
   const id = derive("stream")
   const streamId = Id.ofOpaque("stream", id)
   return {
@@ -87,7 +88,7 @@ const begun = (
   }
 }
 
-const stream = Family.make("stream", fields, {
+const stream = ActionKind.make("stream", fields, {
   limit: 1,
   full: "a stream is already running on this call",
   fullCode: "streaming_already_active",
@@ -129,7 +130,7 @@ export const streamingStop = stream.verb({
   summary: "Stop the stream",
   when: "talking",
   body: Schema.Struct({
-    streamId: Field.or(
+    streamId: BodyField.or(
       Schema.NullOr(Id.spelled("stream")).annotate({
         description: "Which; null: the one that runs.",
         examples: [null]

@@ -3,7 +3,7 @@ import { ToConference } from "../../call/Call.ts"
 import { RoomEvent, RoomSnapshot } from "../../../carrier/room/RoomEvent.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Beep } from "./ConferenceState.ts"
-import { ConferenceAction } from "../verb/Verbs.ts"
+import { ConferenceAction } from "../verb/ConferenceVerbs.ts"
 
 const Deadline = Schema.Literals(["live", "unstarted", "duration", "told", "stored", "unpaid", "over", "lost"])
 export type Deadline = typeof Deadline.Type

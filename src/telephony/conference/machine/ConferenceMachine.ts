@@ -8,17 +8,17 @@ import {
 } from "../../../runtime/actor/Machine.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
-import * as ActionRows from "./ActionRows.ts"
-import * as Closing from "./Closing.ts"
+import * as OnConferenceAction from "./OnConferenceAction.ts"
+import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
 import { type ConferenceState, isCompleted, untouched } from "./ConferenceState.ts"
-import * as Draft from "./Draft.ts"
-import * as DueRows from "./DueRows.ts"
+import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
+import * as OnConferenceDeadline from "./OnConferenceDeadline.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
-import * as RecoveryRows from "./RecoveryRows.ts"
-import * as RoomRows from "./RoomRows.ts"
-import * as Seats from "./Seats.ts"
-import * as ToldRows from "./ToldRows.ts"
+import * as OnConferenceRecovery from "./OnConferenceRecovery.ts"
+import * as OnConferenceRoomEvent from "./OnConferenceRoomEvent.ts"
+import * as RoomMembers from "./RoomMembers.ts"
+import * as OnCallTell from "./OnCallTell.ts"
 
 /**
  * The life of a conference: a pure table from state and input to the next state, its public events, the commands to its
@@ -27,7 +27,7 @@ import * as ToldRows from "./ToldRows.ts"
  * A conference owns seats, and a call owns its leg: neither waits for the other. Each member has an id of its own, so a
  * late or repeated message finds no seat but its own. `completed` absorbs: later inputs only settle unfinished work.
  */
-export type { Effects } from "./Draft.ts"
+export type { Effects } from "./ConferenceStepBuilder.ts"
 
 export const machineVersion = 1
 
@@ -35,7 +35,7 @@ const decide = (
   state: ConferenceState | null,
   input: ConferenceInput,
   context: StepContext
-): Draft.Draft | Outcome<never, never> => {
+): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
   if (state === null) {
     if (input.type === "create") return create(input, context)
     return input.type === "action" || input.type === "claim"
@@ -46,34 +46,39 @@ const decide = (
     case "create":
       return unchanged
     case "action":
-      return ActionRows.step(state, input, context)
+      return OnConferenceAction.step(state, input, context)
     case "claim":
-      return ActionRows.claim(state, input, context)
+      return OnConferenceAction.claim(state, input, context)
     case "told":
-      return ToldRows.step(state, input.told, context)
+      return OnCallTell.step(state, input.told, context)
     case "room":
-      return RoomRows.step(state, input.event, context)
+      return OnConferenceRoomEvent.step(state, input.event, context)
     case "deadline":
-      return DueRows.step(state, input, context)
+      return OnConferenceDeadline.step(state, input, context)
     case "renewal": {
       const at = RecordingMoney.renewsAt(state)
       return at === null || at > context.now
         ? unchanged
-        : RecordingMoney.renewed(Draft.from(state), input.reservedMinutes, context.now)
+        : RecordingMoney.renewed(ConferenceStepBuilder.from(state), input.reservedMinutes, context.now)
     }
     case "recovered":
-      return RecoveryRows.step(state, input, context)
+      return OnConferenceRecovery.step(state, input, context)
     case "faulted":
-      return isCompleted(state) ? unchanged : Closing.close(Draft.from(state), "system", context.now, context)
+      return isCompleted(state)
+        ? unchanged
+        : ConferenceClosing.close(ConferenceStepBuilder.from(state), "system", context.now, context)
     case "ended_by_system":
       if (isCompleted(state))
         // Only the operator waits for an answer.
-        return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
-      return Closing.close(Draft.from(state), "system", context.now, context)
+        return input.by === "operator" ? rejected(OnConferenceAction.alreadyEnded) : unchanged
+      return ConferenceClosing.close(ConferenceStepBuilder.from(state), "system", context.now, context)
   }
 }
 
-const create = (input: Extract<ConferenceInput, { readonly type: "create" }>, context: StepContext): Draft.Draft => {
+const create = (
+  input: Extract<ConferenceInput, { readonly type: "create" }>,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { conferenceId, type: _, ...asked } = input
   const state: ConferenceState = {
     ...asked,
@@ -88,14 +93,14 @@ const create = (input: Extract<ConferenceInput, { readonly type: "create" }>, co
     seq: 0,
     at: context.now
   }
-  const made = Draft.askPending(
-    Draft.from(state),
+  const made = ConferenceStepBuilder.askPending(
+    ConferenceStepBuilder.from(state),
     { type: "create", tenantId: input.tenantId, near: input.hostLegId },
     context
   )
   const memberId = Id.derive(context.seed, "member")
-  const seated = Seats.seat(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
-  return Seats.callIn(seated, memberId, context.now)
+  const seated = RoomMembers.seat(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
+  return RoomMembers.callIn(seated, memberId, context.now)
 }
 
 export const isSettled = (state: ConferenceState): boolean =>
@@ -105,7 +110,7 @@ export const isSettled = (state: ConferenceState): boolean =>
   state.recordings.length === 0 &&
   state.members.every(({ told }) => told === null)
 
-export const machine: Machine<ConferenceState, ConferenceInput, Draft.Effects> = {
+export const machine: Machine<ConferenceState, ConferenceInput, ConferenceStepBuilder.Effects> = {
   step: (state, input, context) => {
     const decided = decide(state, input, context)
     if ("type" in decided) return decided
@@ -121,7 +126,7 @@ export const machine: Machine<ConferenceState, ConferenceInput, Draft.Effects> =
       effects
     )
   },
-  nextDeadline: DueRows.next,
+  nextDeadline: OnConferenceDeadline.next,
   isSettled
 }
 export const { nextDeadline, step } = machine

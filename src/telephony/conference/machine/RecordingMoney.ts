@@ -1,7 +1,7 @@
 import { Meter, Reservation } from "../../call/Call.ts"
 import * as Id from "../../../domain/Id.ts"
 import { type ConferenceState, isCompleted } from "./ConferenceState.ts"
-import * as Draft from "./Draft.ts"
+import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 
 /**
  * The cost of a room's recordings, guide/money.md#what-a-call-costs: each has a meter, as a recording of a call has.
@@ -53,10 +53,14 @@ export const unpaidAt = (state: ConferenceState): number | null =>
   state.renewalRefusedAt === null ? null : endsAt(state)
 
 /** Applies the account's answer; null: it refused, or did not answer. */
-export const renewed = (draft: Draft.Draft, minutes: ReadonlyArray<number> | null, now: number): Draft.Draft =>
+export const renewed = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  minutes: ReadonlyArray<number> | null,
+  now: number
+): ConferenceStepBuilder.ConferenceStepBuilder =>
   minutes === null
-    ? Draft.set(draft, { renewalRefusedAt: now })
-    : Draft.set(draft, { renewalRefusedAt: null, meters: held(draft.state.meters, minutes) })
+    ? ConferenceStepBuilder.set(builder, { renewalRefusedAt: now })
+    : ConferenceStepBuilder.set(builder, { renewalRefusedAt: null, meters: held(builder.state.meters, minutes) })
 
 /** The meters with these minutes reserved. No meter loses minutes that it had. */
 export const held = (meters: Meter.Meters, minutes: ReadonlyArray<number>): Meter.Meters =>
@@ -66,8 +70,12 @@ export const held = (meters: Meter.Meters, minutes: ReadonlyArray<number>): Mete
   }))
 
 /** Updates the meters to the recordings after the step. They are charged when the conference ends. */
-export const followed = (before: ConferenceState, draft: Draft.Draft, now: number): Draft.Draft => {
-  const { state } = draft
+export const followed = (
+  before: ConferenceState,
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  now: number
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { state } = builder
   const at = state.endedAt ?? now
   const meters = before.recordings.reduce<Meter.Meters>((open, was) => {
     if (was.until !== null) return open
@@ -77,9 +85,9 @@ export const followed = (before: ConferenceState, draft: Draft.Draft, now: numbe
   }, state.meters)
   const over = isCompleted(state) && !isCompleted(before)
   return meters === state.meters && !over
-    ? draft
+    ? builder
     : {
-        ...Draft.set(draft, { meters }),
-        charges: over ? [...draft.charges, ...Meter.charges(meters)] : draft.charges
+        ...ConferenceStepBuilder.set(builder, { meters }),
+        charges: over ? [...builder.charges, ...Meter.charges(meters)] : builder.charges
       }
 }

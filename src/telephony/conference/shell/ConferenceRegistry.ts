@@ -14,7 +14,7 @@ import * as EntityKeys from "../../../runtime/store/vault/EntityKeys.ts"
 import { Journal, type StoredOf } from "../../../runtime/store/journal/Journal.ts"
 import * as LiveEntities from "../../live/LiveEntities.ts"
 import * as Outage from "../../../runtime/store/Outage.ts"
-import * as ActionRows from "../machine/ActionRows.ts"
+import * as OnConferenceAction from "../machine/OnConferenceAction.ts"
 import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import { logged } from "./ConferenceLog.ts"
 import * as ConferenceMachine from "../machine/ConferenceMachine.ts"
@@ -23,18 +23,18 @@ import { type Asked, commitOf, type ConferenceStep } from "../stored/ConferenceR
 import * as ConferenceRepo from "../stored/ConferenceRepo.ts"
 import type { ConferenceState } from "../machine/ConferenceState.ts"
 import * as ConferenceView from "../ConferenceView.ts"
-import type { Effects } from "../machine/Draft.ts"
+import type { Effects } from "../machine/ConferenceStepBuilder.ts"
 import * as ParticipantView from "../ParticipantView.ts"
 import * as RoomWatch from "./RoomWatch.ts"
-import * as Sealing from "../stored/Sealing.ts"
-import * as Speaking from "./Speaking.ts"
+import * as ConferenceSealing from "../stored/ConferenceSealing.ts"
+import * as SpeakingEvents from "./SpeakingEvents.ts"
 import * as StoredConference from "../stored/StoredConference.ts"
 
 /**
  * Live conferences: one actor each, found by id, removed when settled. This is the shell around `ConferenceMachine`: it
  * commits, then sends the commands to the room and the messages to the calls, then answers. It waits for neither.
  */
-export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaking: Speaking.Wants }) {
+export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaking: SpeakingEvents.Wants }) {
   const journal = yield* Journal
   const sql = yield* SqlClient.SqlClient
   const carrier = yield* Carrier
@@ -42,10 +42,10 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
   const repo = yield* ConferenceRepo.make
   const keys = yield* EntityKeys.make<ConferenceId, ConferenceStep>({
     kind: "conference",
-    sealed: Sealing.sealed,
+    sealed: ConferenceSealing.sealed,
     isSettled: ConferenceMachine.isSettled
   })
-  const speaking = yield* Speaking.make(options.wantsSpeaking)
+  const speaking = yield* SpeakingEvents.make(options.wantsSpeaking)
   const accounts = yield* Accounts
   const money = ConferenceMoney.make({ accounts, prices: (yield* Billing).prices })
   yield* accounts.reserving("conference", money.reader)
@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
           : RoomWatch.recovered(state, snapshots.get(state.adapter) ?? null, lostAt)
     }),
     left: () => Effect.sync(() => speaking.retain((id) => conferences.live.has(id))),
-    ended: ActionRows.alreadyEnded,
+    ended: OnConferenceAction.alreadyEnded,
     unknown: notFound,
     maxLive
   }

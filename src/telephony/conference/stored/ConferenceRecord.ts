@@ -10,7 +10,7 @@ import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import { ConferenceList } from "./ConferenceList.ts"
 import { isSettled, machineVersion } from "../machine/ConferenceMachine.ts"
 import { type ConferenceState, isCompleted, isSeated, type Member, stateVersion } from "../machine/ConferenceState.ts"
-import type { Effects } from "../machine/Draft.ts"
+import type { Effects } from "../machine/ConferenceStepBuilder.ts"
 import * as ParticipantList from "./ParticipantList.ts"
 
 /** The author of a request, what it asks for, and the slot that stores its first response. */

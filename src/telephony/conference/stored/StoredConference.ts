@@ -3,7 +3,7 @@ import * as Id from "../../../domain/Id.ts"
 import type { StoredOf } from "../../../runtime/store/journal/Journal.ts"
 import { ConferenceState, type Member, stateVersion, untouched } from "../machine/ConferenceState.ts"
 import type { ParticipantRow } from "./ParticipantList.ts"
-import * as Sealing from "./Sealing.ts"
+import * as ConferenceSealing from "./ConferenceSealing.ts"
 
 /** Reads conferences as the journal stores them. */
 const decodeState = Schema.decodeUnknownResult(ConferenceState)
@@ -15,7 +15,7 @@ export const decode = (
 ): Result.Result<ConferenceState, unknown> =>
   row.stateVersion > stateVersion
     ? Result.fail(new Error(`state version ${row.stateVersion} is newer than this program`))
-    : decodeState(Sealing.openState(row.state, open))
+    : decodeState(ConferenceSealing.openState(row.state, open))
 
 /** The state with placeholders for its secrets. */
 export const shown = (row: { readonly stateVersion: number; readonly state: unknown }) => decode(row, () => null)

@@ -7,7 +7,7 @@ import * as Bridges from "../../../../src/carrier/bridge/Bridges.ts"
 import * as PeerTable from "../../../../src/carrier/peer/PeerTable.ts"
 import type { Action, Outcome } from "../../../../src/carrier/sip/session/SessionState.ts"
 import * as Transports from "../../../../src/carrier/sip/transport/Transports.ts"
-import * as Gate from "../../../../src/carrier/sip/gate/Gate.ts"
+import * as IngressFilter from "../../../../src/carrier/sip/ingress/IngressFilter.ts"
 import * as UserAgent from "../../../../src/carrier/sip/UserAgent.ts"
 import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
 import type { Listener, RtpRemote } from "../../../../src/media/plane/MediaPlane.ts"
@@ -103,7 +103,7 @@ const make = (password: string | null = null) => {
         .padStart(2 * bytes, "0")
         .slice(-2 * bytes),
     incarnation: "i",
-    gate: Gate.make({ peers, now: () => now, wallMs: () => now }),
+    gate: IngressFilter.make({ peers, now: () => now, wallMs: () => now }),
     stranger: () => {},
     refused: () => {},
     counted: () => {},

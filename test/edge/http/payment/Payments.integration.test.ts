@@ -428,9 +428,9 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
           CREATE TRIGGER refused BEFORE INSERT ON payment_attempt FOR EACH ROW WHEN (NEW.tenant_id = '${broken?.id}')
             EXECUTE FUNCTION refused()`)
         const kind = "funding.auto_recharge"
-        yield* jobs.put({ kind, key: kind, tenantId: null })
+        yield* jobs.enqueue({ kind, key: kind, tenantId: null })
         yield* jobs.runNow(kind, kind)
-        yield* jobs.look
+        yield* jobs.poll
         expect([yield* balanceOf(broken?.plaintext ?? ""), yield* balanceOf(other?.plaintext ?? "")]).toEqual([
           500, 1_500
         ])
@@ -477,7 +477,7 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
         yield* save(key, "pm_card_chargeCustomerFail")
         for (let n = 0; n < 8; n++) expect((yield* topUp(key, { amount_cents: 1_000 })).status).toBe(402)
         const kind = "funding.auto_recharge"
-        yield* jobs.put({ kind, key: kind, tenantId: null })
+        yield* jobs.enqueue({ kind, key: kind, tenantId: null })
         for (let n = 0; n < 2; n++) {
           yield* ask("PUT", recharge, { key, body: { ...set, auto_recharge_threshold_cents: 500 } })
           yield* jobs.runNow(kind, kind)

@@ -101,7 +101,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/us
       const young = yield* a.answered("+12025550100")
       yield* a.act(young, "hangup")
       yield* a.until(young, ({ status }) => status === "ended")
-      yield* a.jobs.put({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
+      yield* a.jobs.enqueue({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
       yield* a.jobs.runNow("usage.backfill", "usage.backfill")
       expect(yield* sql`SELECT name FROM usage_backfill`).toEqual([])
       for (const summed of [false, true]) {

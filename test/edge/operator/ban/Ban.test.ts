@@ -1,13 +1,13 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Ban, Perimeter } from "../../../../src/carrier/peer/Perimeter.ts"
+import { type Ban, IngressBans } from "../../../../src/carrier/peer/IngressBans.ts"
 import { jsonOf, layer as world, operator } from "../OperatorWorld.ts"
 
 /** An edge that only remembers. */
 const edge = Effect.gen(function* () {
   const heard: { bans: ReadonlyArray<Ban>; own: Array<Ban> } = { bans: [], own: [] }
-  yield* (yield* Perimeter).register({
+  yield* (yield* IngressBans).register({
     take: (bans) => void (heard.bans = bans),
     automatic: () => heard.own,
     lift: (network) => {

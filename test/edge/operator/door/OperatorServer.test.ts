@@ -1,4 +1,4 @@
-import * as Plan from "../../../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../../src/money/account/Account.ts"
 import type { Caller } from "../../../../src/runtime/audit/Audit.ts"
 import { Calls } from "../../../../src/telephony/call/Call.ts"
-import { type CallAction, decodeAction } from "../../../../src/telephony/call/verb/Verbs.ts"
+import { type CallAction, decodeAction } from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import { CarrierSink, type LegReport } from "../../../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../../../src/domain/Id.ts"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
@@ -51,7 +51,7 @@ const placed = Effect.fn(function* (caller: Caller) {
       timeoutSecs: 60,
       timeLimitSecs: null,
       callerIdForwarding: true,
-      plan: Plan.nothing
+      plan: CallSetup.nothing
     },
     null
   )
@@ -510,7 +510,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const unread = yield* operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z")
         expect(unread.stderr).toContain("(conflict)")
         const jobs = yield* Jobs
-        yield* jobs.put({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
+        yield* jobs.enqueue({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
         yield* jobs.runNow("usage.backfill", "usage.backfill")
         expect(yield* sql`SELECT name FROM usage_backfill`).toEqual([])
         const margin = (...args: ReadonlyArray<string>) =>

@@ -1,4 +1,4 @@
-import * as Plan from "../../../../src/telephony/call/machine/Plan.ts"
+import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -50,7 +50,7 @@ const place = Effect.fn(function* (caller: Caller, routeId: Id.RouteId | null) {
       timeoutSecs: 60,
       timeLimitSecs: null,
       callerIdForwarding: true,
-      plan: Plan.nothing
+      plan: CallSetup.nothing
     },
     null
   )

@@ -111,7 +111,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       )
       const look = Effect.gen(function* () {
         yield* sql`UPDATE job SET due_at = now() WHERE kind = 'tenant.erasure' AND key = ${tenantId}`
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         return yield* left
       })
       const erased = Effect.map(
@@ -129,7 +129,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       expect(yield* dueDays).toEqual([7])
       expect((yield* operator("tenant", "close", "erased")).code).toBe(0)
       expect(yield* dueDays).toEqual([7])
-      yield* (yield* Jobs).look
+      yield* (yield* Jobs).poll
       expect(yield* left).toEqual([3, 3, 3])
 
       // A call is not over.
@@ -223,11 +223,11 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       expect((yield* (yield* Plans).subscription(tenantId)).status).toBe("active")
 
       yield* sql`UPDATE entity SET settled = true WHERE id = 'svc_call_back'`
-      yield* Effect.all([operator("tenant", "payout", "back"), jobs.look, operator("tenant", "payout", "back")], {
+      yield* Effect.all([operator("tenant", "payout", "back"), jobs.poll, operator("tenant", "payout", "back")], {
         concurrency: "unbounded"
       })
       yield* sql`UPDATE job SET due_at = now() WHERE kind = 'closing.refund' AND tenant_id = ${tenantId}`
-      yield* jobs.look
+      yield* jobs.poll
       // 500 of trial credit, 4,000 by card, 700 for the plan: the trial credit is spent first, so all is by card.
       const shown = jsonOf(yield* operator("tenant", "show", "back", "--json"))
       expect(shown).toMatchObject({

@@ -48,7 +48,7 @@ const placed = Effect.fnUntraced(function* (phoneNumbers: ReadonlyArray<string>)
 const again = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE job SET due_at = now() WHERE kind = 'number_order.activation'`
-  yield* (yield* Jobs).look
+  yield* (yield* Jobs).poll
 })
 
 const eventsOf = Effect.fnUntraced(function* (orderId: Id.OrderId) {

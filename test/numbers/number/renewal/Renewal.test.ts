@@ -59,10 +59,10 @@ const sweep = Effect.gen(function* () {
   const jobs = yield* Jobs
   const sql = yield* SqlClient.SqlClient
   const kind = "number.renewals"
-  yield* sql.withTransaction(jobs.put({ kind, key: kind, tenantId: null }))
+  yield* sql.withTransaction(jobs.enqueue({ kind, key: kind, tenantId: null }))
   yield* jobs.runNow(kind, kind)
   yield* sql`DELETE FROM job WHERE kind = ${kind}`
-  for (let round = 0; round < 3; round++) yield* jobs.look
+  for (let round = 0; round < 3; round++) yield* jobs.poll
 })
 
 const dayMs = 86_400_000
@@ -109,7 +109,7 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
         // Money that arrives pays the debt without a sweep.
         yield* (yield* Billing).adjust(id, 150, "test")
         yield* (yield* Accounts).moneyMoved(id)
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect(yield* balance).toBe(50)
         expect(Date.parse((yield* show(numbers[0])).next_renewal_at ?? "")).toBeGreaterThan(Date.now())
         expect(yield* Features.ledgerAddsUp).toBe(true)
@@ -196,7 +196,7 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
         expect(yield* numbers.byDialled(one?.phoneNumber ?? "")).toMatchObject({ isSuspended: true })
         yield* (yield* Billing).adjust(world.id, 150, "test")
         yield* (yield* Accounts).moneyMoved(world.id)
-        yield* (yield* Jobs).look
+        yield* (yield* Jobs).poll
         expect((yield* world.show(one)).suspended_at).toBeNull()
         expect(yield* numbers.callingFrom(world.id, one?.phoneNumber ?? "")).not.toBeNull()
         expect(yield* world.balance).toBe(50)

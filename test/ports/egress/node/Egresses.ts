@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, type Socket } from "node:net"
 import { Effect } from "effect"
 import * as NodeEgress from "../../../../src/ports/egress/node/NodeEgress.ts"
-import * as Target from "../../../../src/ports/egress/Target.ts"
+import * as EgressTarget from "../../../../src/ports/egress/EgressTarget.ts"
 import * as HttpsServer from "../../../support/HttpsServer.ts"
 import * as TestCertificate from "../../../support/TestCertificate.ts"
 
@@ -11,8 +11,8 @@ export const authority = TestCertificate.makeAuthority()
 export const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])
 
 /** Every address except 127.0.0.1 keeps its kind, including 127.0.0.2. */
-const rules: Target.Rules = {
-  permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
+const rules: EgressTarget.Rules = {
+  permits: (address) => address === "127.0.0.1" || EgressTarget.publicOnly.permits(address),
   localNames: false
 }
 

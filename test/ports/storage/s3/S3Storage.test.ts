@@ -8,7 +8,7 @@ import { hash } from "node:crypto"
 import { OperatorTarget } from "../../../../src/ports/egress/OperatorTarget.ts"
 import * as NodeOperatorEgress from "../../../../src/ports/egress/node/NodeOperatorEgress.ts"
 import * as S3Storage from "../../../../src/ports/storage/s3/S3Storage.ts"
-import * as Signature from "../../../../src/ports/storage/s3/Signature.ts"
+import * as RequestSignature from "../../../../src/ports/storage/s3/RequestSignature.ts"
 import { Storage } from "../../../../src/ports/storage/Storage.ts"
 
 const credentials = { accessKeyId: "me", secretAccessKey: "secret", region: "here-1" }
@@ -37,7 +37,7 @@ const bucket = Effect.acquireRelease(
         )
         const stamp = String(request.headers["x-amz-date"])
         const at = Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"))
-        const signed = Signature.sign(credentials, {
+        const signed = RequestSignature.sign(credentials, {
           method: request.method ?? "",
           path,
           headers,
@@ -117,7 +117,7 @@ const bucket = Effect.acquireRelease(
 )
 
 const key = "recordings/ab/svc rec(1).wav"
-const placeOf = (of: string) => `/bucket/some/${Signature.pathOf(of)}`
+const placeOf = (of: string) => `/bucket/some/${RequestSignature.pathOf(of)}`
 
 const using = <A, E>(
   test: (

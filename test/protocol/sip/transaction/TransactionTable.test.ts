@@ -3,14 +3,14 @@ import { Schema } from "effect"
 import type { Flow } from "../../../../src/protocol/sip/Flow.ts"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
 import { header, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
-import type * as Exchange from "../../../../src/protocol/sip/transaction/Exchange.ts"
+import type * as TransactionInput from "../../../../src/protocol/sip/transaction/TransactionInput.ts"
 import * as TransactionTable from "../../../../src/protocol/sip/transaction/TransactionTable.ts"
 import * as SipSample from "../../../support/SipSample.ts"
 
 const alice = SipSample.flow({ address: "192.0.2.1", port: 5060 })
 const bob = SipSample.flow({ address: "192.0.2.2", port: 5060 })
 
-const words = (outputs: ReadonlyArray<Exchange.Output>): ReadonlyArray<string> =>
+const words = (outputs: ReadonlyArray<TransactionInput.Output>): ReadonlyArray<string> =>
   outputs.map((output) => {
     switch (output.type) {
       case "send":
@@ -34,7 +34,7 @@ const words = (outputs: ReadonlyArray<Exchange.Output>): ReadonlyArray<string> =
 const receive = (table: TransactionTable.TransactionTable, message: SipRequest, now = 0, from = alice) =>
   TransactionTable.step(table, { type: "received", message, from }, now)
 
-const idOf = (outputs: ReadonlyArray<Exchange.Output>): string => {
+const idOf = (outputs: ReadonlyArray<TransactionInput.Output>): string => {
   for (const output of outputs) if ("id" in output && output.id !== null) return output.id
   throw new Error("no id")
 }

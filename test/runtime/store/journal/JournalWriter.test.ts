@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../../src/domain/Id.ts"
 import { type Commit, empty, Journal, type MoneyRow } from "../../../../src/runtime/store/journal/Journal.ts"
-import * as Handover from "../../../../src/runtime/store/journal/Handover.ts"
+import * as ClaimedDeliveries from "../../../../src/runtime/store/journal/ClaimedDeliveries.ts"
 import * as JournalWriter from "../../../../src/runtime/store/journal/JournalWriter.ts"
 import * as WaitingCommit from "../../../../src/runtime/store/journal/WaitingCommit.ts"
 import * as Ids from "../../../support/Ids.ts"
@@ -254,7 +254,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* subscribe(5, ["*"], true, "svc_route_of_others")
         const woken: Array<string> = []
         yield* journal.onDeliveries({
-          ...Handover.nobodyListens,
+          ...ClaimedDeliveries.nobodyListens,
           made: ({ endpoints }) => void woken.push(...endpoints.map(({ endpoint }) => endpoint ?? ""))
         })
         const id = Id.derive("fan", "call")

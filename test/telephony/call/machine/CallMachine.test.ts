@@ -5,7 +5,7 @@ import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine
 import { type CallState, isTerminal } from "../../../../src/telephony/call/machine/CallState.ts"
 import { maxRequests } from "../../../../src/media/mix/Dialer.ts"
 import { maxPlaybacks } from "../../../../src/media/mix/Player.ts"
-import type { Built } from "../../../../src/telephony/call/verb/Verbs.ts"
+import type { Built } from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as Media from "../../../media/MediaSample.ts"
 import * as Sample from "../CallSample.ts"
 

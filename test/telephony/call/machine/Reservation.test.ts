@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { CallInput } from "../../../../src/telephony/call/machine/CallInput.ts"
 import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine.ts"
 import * as Reservation from "../../../../src/telephony/call/machine/Reservation.ts"
-import { decodeAction } from "../../../../src/telephony/call/verb/Verbs.ts"
+import { decodeAction } from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as Random from "../../../support/Random.ts"
 import * as Sample from "../CallSample.ts"
 

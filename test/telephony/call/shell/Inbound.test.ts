@@ -5,7 +5,7 @@ import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { CallRegistry } from "../../../../src/telephony/call/shell/CallRegistry.ts"
 import * as Inbound from "../../../../src/telephony/call/shell/Inbound.ts"
-import { Connections } from "../../../../src/numbers/connection/Connection.ts"
+import { Trunks } from "../../../../src/numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../../src/domain/ApiError.ts"
 import { Numbers } from "../../../../src/numbers/number/Number.ts"
 import type { RouteId } from "../../../../src/domain/Id.ts"
@@ -28,7 +28,7 @@ const routeOf = Effect.fnUntraced(function* (
       onStatus: () => {}
     }),
     Layer.mock(Billing)({ rate: () => Effect.succeed(10_000), prices: Effect.succeed(WorkPrice.free) }),
-    Layer.mock(Connections)({
+    Layer.mock(Trunks)({
       enter: () => Effect.void,
       leave: () => Effect.void,
       resolve: (_, routeId) =>
@@ -108,7 +108,7 @@ describe("an inbound call", () => {
           rate: (...args) => Effect.sync(() => asked.push(args)),
           prices: Effect.succeed(WorkPrice.free)
         }),
-        Layer.mock(Connections)({}),
+        Layer.mock(Trunks)({}),
         Layer.mock(Numbers)({
           byDialled: () =>
             Effect.succeed({

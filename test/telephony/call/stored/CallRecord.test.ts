@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import * as CallRecord from "../../../../src/telephony/call/stored/CallRecord.ts"
-import * as Verbs from "../../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import type { MediaEvent } from "../../../../src/ports/media/MediaMessage.ts"
 import * as Sample from "../CallSample.ts"
 
@@ -10,7 +10,7 @@ it("a recording's outcome has a line in the audit log, by the system, guide/tena
   const answered = Sample.carrier(Sample.start(Sample.place(), 0), { type: "answered", resume: null }, 1_000)
   const scene = Sample.send(
     answered,
-    { type: "action", action: Verbs.decodeAction("start_recording", {}), reservedMinutes: [] },
+    { type: "action", action: CallVerbs.decodeAction("start_recording", {}), reservedMinutes: [] },
     2_000
   )
   const [item] = scene.state.work
@@ -48,7 +48,7 @@ it("a transcription has a line for its begin and one for its end", () => {
   const answered = Sample.carrier(Sample.start(Sample.place(), 0), { type: "answered", resume: null }, 1_000)
   const begun = Sample.send(
     answered,
-    { type: "action", action: Verbs.decodeAction("transcription_start", {}), reservedMinutes: [] },
+    { type: "action", action: CallVerbs.decodeAction("transcription_start", {}), reservedMinutes: [] },
     2_000
   )
   const [item] = begun.state.work

@@ -4,11 +4,11 @@ import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine
 import * as Reservation from "../../../../src/telephony/call/machine/Reservation.ts"
 import { type CallState, primary } from "../../../../src/telephony/call/machine/CallState.ts"
 import * as Envelope from "../../../../src/domain/event/Envelope.ts"
-import * as Sealing from "../../../../src/telephony/call/stored/Sealing.ts"
+import * as CallSealing from "../../../../src/telephony/call/stored/CallSealing.ts"
 import * as Upgrade from "../../../../src/telephony/call/stored/Upgrade.ts"
 import type { WorkId } from "../../../../src/domain/Id.ts"
 import * as Id from "../../../../src/domain/Id.ts"
-import * as Verbs from "../../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as WorkPrice from "../../../../src/domain/WorkPrice.ts"
 import * as Replay from "../../../../src/edge/operator/call/Replay.ts"
 import * as Media from "../../../media/MediaSample.ts"
@@ -196,7 +196,7 @@ describe("What version 3 wrote, when a call had one leg", () => {
         events.map(({ type }) => type)
       )
       const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 3, state }))
-      expect(Replay.differences(asThen(steps.at(-1)?.state ?? null), Sealing.maskState(stored))).toStrictEqual([])
+      expect(Replay.differences(asThen(steps.at(-1)?.state ?? null), CallSealing.maskState(stored))).toStrictEqual([])
     })
 })
 
@@ -222,7 +222,7 @@ describe("What version 4 wrote, when there were no conferences", () => {
   it("a bridge that stood then stands, and its other leg ends with it", () => {
     const state = read("bridged")
     expect([state.status, state.legs.length]).toStrictEqual(["bridged", 2])
-    const action = Verbs.decodeAction("hangup", {})
+    const action = CallVerbs.decodeAction("hangup", {})
     const outcome = CallMachine.step(state, { type: "action", action }, { now: state.at + 1_000, seed: "s" })
     expect.assert(outcome.type === "accepted")
     expect(outcome.effects.commands.map(({ type }) => type)).toStrictEqual(["hangup", "hangup"])
@@ -236,6 +236,6 @@ describe("What version 4 wrote, when there were no conferences", () => {
         events.map(({ type }) => type)
       )
       const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 4, state }))
-      expect(Replay.differences(steps.at(-1)?.state ?? null, Sealing.maskState(stored))).toStrictEqual([])
+      expect(Replay.differences(steps.at(-1)?.state ?? null, CallSealing.maskState(stored))).toStrictEqual([])
     })
 })

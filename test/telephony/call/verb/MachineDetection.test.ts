@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Id from "../../../../src/domain/Id.ts"
 import * as MachineDetectionView from "../../../../src/telephony/call/MachineDetectionView.ts"
 import * as Meter from "../../../../src/telephony/call/machine/Meter.ts"
-import type { Verdict } from "../../../../src/ports/media/Detection.ts"
-import * as Plan from "../../../../src/telephony/call/machine/Plan.ts"
+import type { Verdict } from "../../../../src/ports/media/DetectionMessages.ts"
+import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import * as WorkPrice from "../../../../src/domain/WorkPrice.ts"
 import * as Sample from "../CallSample.ts"
 
@@ -11,7 +11,7 @@ const placed = () =>
   Sample.start(
     Sample.place({
       terms: Sample.terms({
-        plan: { ...Plan.nothing, machineDetection: "premium" },
+        plan: { ...CallSetup.nothing, machineDetection: "premium" },
         prices: { ...WorkPrice.free, machine_detection: 15_000 }
       })
     })
@@ -106,7 +106,7 @@ describe("Machine detection of a call", () => {
     const kept = Sample.start(
       Sample.place({
         terms: Sample.terms({
-          plan: { ...Plan.nothing, machineDetection: "premium" },
+          plan: { ...CallSetup.nothing, machineDetection: "premium" },
           prices: { ...WorkPrice.free, machine_detection: 15_000 }
         })
       })

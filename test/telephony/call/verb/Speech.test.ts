@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { Built } from "../../../../src/telephony/call/verb/Verbs.ts"
-import * as Sealing from "../../../../src/telephony/call/stored/Sealing.ts"
+import type { Built } from "../../../../src/telephony/call/verb/CallVerbs.ts"
+import * as CallSealing from "../../../../src/telephony/call/stored/CallSealing.ts"
 import * as Media from "../../../media/MediaSample.ts"
 import * as Sample from "../CallSample.ts"
 
@@ -59,7 +59,7 @@ describe("speech in a call", () => {
       t0
     )
     expect(JSON.stringify(scene.state)).toContain("4711")
-    expect(JSON.stringify(Sealing.maskState(scene.state))).not.toMatch(/4711|PIN, please|Wrong\./)
+    expect(JSON.stringify(CallSealing.maskState(scene.state))).not.toMatch(/4711|PIN, please|Wrong\./)
   })
 })
 

@@ -1,10 +1,10 @@
 import { type Outcome, unchanged } from "../../../../runtime/actor/Machine.ts"
 import type { CarrierEvent } from "../../../../carrier/Carrier.ts"
 import { type CallState, primary } from "../CallState.ts"
-import * as Draft from "../Draft.ts"
-import { end } from "../Ending.ts"
+import * as StepBuilder from "../StepBuilder.ts"
+import { end } from "../CallEnding.ts"
 import * as EndReason from "../EndReason.ts"
-import * as Stay from "../room/Stay.ts"
+import * as Membership from "../room/Membership.ts"
 import type { StepContext } from "../StepContext.ts"
 import * as Connecting from "./Connecting.ts"
 import { type Leg, lives } from "./Leg.ts"
@@ -14,38 +14,38 @@ import * as LegOver from "./LegOver.ts"
  * Bridges, guide/calls.md#bridge. The carrier joins two legs and reports it to the call of each; neither call waits for
  * the other. A leg whose peer ends is hung up. A leg whose peer is taken away is `answered` again, without an event.
  */
-type Result = Draft.Draft | Outcome<never, never>
+type Result = StepBuilder.StepBuilder | Outcome<never, never>
 
 /** Whether the peer is a leg of another call. */
 const isForeign = (state: CallState, callId: string): boolean => callId !== state.id
 
 export const bridged = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   leg: Leg,
   { peerCallId, peerLegId }: Extract<CarrierEvent, { readonly type: "bridged" }>,
   at: number,
   context: StepContext
 ): Result => {
-  const settled = Draft.settle(
-    draft,
+  const settled = StepBuilder.settle(
+    builder,
     (pending) => pending.type === "bridge" && pending.legId === leg.id && pending.peerLegId === peerLegId
   )
-  const same = settled === draft ? unchanged : settled
-  const { state } = draft
+  const same = settled === builder ? unchanged : settled
+  const { state } = builder
   if (!lives(leg) || leg.answeredAt === null || leg.bridge?.legId === peerLegId) return same
   // The end of that peer decides about the call.
   if (!isForeign(state, peerCallId) && !state.legs.some((peer) => peer.id === peerLegId && lives(peer))) return same
   // A leg in a room has left it for the bridge. A leg that is about to enter still will, and then leaves the bridge.
-  const free = leg.role === "primary" && state.room?.phase === "in" ? Stay.over(settled, at) : settled
-  const joined = Draft.setLeg(free, leg.id, {
+  const free = leg.role === "primary" && state.room?.phase === "in" ? Membership.over(settled, at) : settled
+  const joined = StepBuilder.setLeg(free, leg.id, {
     status: "bridged",
     bridge: { legId: peerLegId, callId: peerCallId, since: at }
   })
   if (leg.role !== "primary") return joined
-  const told = Draft.emit(Draft.set(joined, { status: "bridged", letGo: null }), {
+  const told = StepBuilder.emit(StepBuilder.set(joined, { status: "bridged", letGo: null }), {
     type: "call.bridged",
     data: {
-      ...Draft.ids(state, leg.id),
+      ...StepBuilder.ids(state, leg.id),
       bridgedCallId: isForeign(state, peerCallId) ? peerCallId : null,
       bridgedLegId: peerLegId,
       conferenceId: null,
@@ -63,14 +63,14 @@ export const ownPeer = (state: CallState): Leg | null =>
 const isElsewhere = ({ bridge }: Leg, own: Leg): boolean => bridge !== null && bridge.legId !== own.id
 
 /** The call's own leg has another partner now: hangs up the legs that were dialled for it and have no partner. */
-const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
-  const own = primary(draft.state)
-  const connecting = Connecting.transferred(draft.state)
+const dropped = (builder: StepBuilder.StepBuilder, at: number, context: StepContext): StepBuilder.StepBuilder => {
+  const own = primary(builder.state)
+  const connecting = Connecting.transferred(builder.state)
   const first =
     connecting === null || isElsewhere(connecting, own)
-      ? draft
+      ? builder
       : Connecting.transferFailed(
-          Connecting.ringback(draft, false, context),
+          Connecting.ringback(builder, false, context),
           connecting,
           { reason: "cancelled", sipStatus: null },
           at
@@ -85,18 +85,18 @@ const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Dr
 }
 
 export const unbridged = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   leg: Leg,
   { peerEnded, peerLegId }: Extract<CarrierEvent, { readonly type: "unbridged" }>,
   at: number,
   context: StepContext
 ): Result => {
-  const { state } = draft
-  const settled = Draft.settle(draft, ({ legId, type }) => type === "unbridge" && legId === leg.id)
-  if (leg.bridge?.legId !== peerLegId) return settled === draft ? unchanged : settled
+  const { state } = builder
+  const settled = StepBuilder.settle(builder, ({ legId, type }) => type === "unbridge" && legId === leg.id)
+  if (leg.bridge?.legId !== peerLegId) return settled === builder ? unchanged : settled
   if (!peerEnded) return parted(settled, leg)
   // The end of a leg of this call is reported by that leg itself.
-  if (!isForeign(state, leg.bridge.callId)) return settled === draft ? unchanged : settled
+  if (!isForeign(state, leg.bridge.callId)) return settled === builder ? unchanged : settled
   const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
   if (leg.role === "primary") return end(settled, ending, at, context)
   const left = LegOver.leave(settled, leg, ending, at, context)
@@ -107,24 +107,24 @@ export const unbridged = (
 }
 
 /** Removes the bridge of a leg. */
-const parted = (draft: Draft.Draft, leg: Leg): Draft.Draft => {
-  const by = Draft.setLeg(draft, leg.id, { status: "answered", bridge: null })
-  return leg.role === "primary" ? Draft.set(by, { status: "answered" }) : by
+const parted = (builder: StepBuilder.StepBuilder, leg: Leg): StepBuilder.StepBuilder => {
+  const by = StepBuilder.setLeg(builder, leg.id, { status: "answered", bridge: null })
+  return leg.role === "primary" ? StepBuilder.set(by, { status: "answered" }) : by
 }
 
 /**
  * Takes the call's own leg out of its bridge, because it is wanted elsewhere: a leg that was dialled for it is hung up,
  * and a leg of another call stays.
  */
-export const leave = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
-  const { state } = draft
+export const leave = (builder: StepBuilder.StepBuilder, at: number, context: StepContext): StepBuilder.StepBuilder => {
+  const { state } = builder
   const own = primary(state)
-  if (own.bridge === null) return draft
-  const alone = parted(draft, own)
+  if (own.bridge === null) return builder
+  const alone = parted(builder, own)
   const peer = ownPeer(state)
   if (peer !== null) return LegOver.leave(alone, peer, EndReason.hungUp(peer, "api"), at, context)
-  const commandId = Draft.nextCommandId(alone, context)
-  return Draft.sendPending(
+  const commandId = StepBuilder.nextCommandId(alone, context)
+  return StepBuilder.sendPending(
     alone,
     { type: "unbridge", commandId, legId: own.id, since: context.now },
     { type: "unbridge", commandId, callId: state.id, legId: own.id }
@@ -132,22 +132,22 @@ export const leave = (draft: Draft.Draft, at: number, context: StepContext): Dra
 }
 
 /** Frees the call's own leg for another partner; a transfer that is under way is given up, too. */
-export const alone = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft =>
-  dropped(leave(draft, at, context), at, context)
+export const alone = (builder: StepBuilder.StepBuilder, at: number, context: StepContext): StepBuilder.StepBuilder =>
+  dropped(leave(builder, at, context), at, context)
 
 /** Requests a bridge for the call's own leg. */
 export const ask = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   peer: { readonly legId: Leg["id"]; readonly callId: CallState["id"] },
   by: "transfer" | "bridge" | "restart",
   context: StepContext
-): Draft.Draft => {
-  const { state } = draft
+): StepBuilder.StepBuilder => {
+  const { state } = builder
   const legId = primary(state).id
-  const commandId = Draft.nextCommandId(draft, context)
+  const commandId = StepBuilder.nextCommandId(builder, context)
   const to = { peerLegId: peer.legId, peerCallId: peer.callId }
-  return Draft.sendPending(
-    draft,
+  return StepBuilder.sendPending(
+    builder,
     { type: "bridge", commandId, legId, since: context.now, by, ...to },
     { type: "bridge", commandId, callId: state.id, legId, ...to }
   )
@@ -155,15 +155,15 @@ export const ask = (
 
 /** Handles a failed bridge: a transfer's leg is hung up unless another call has it, and the call continues. */
 export const failed = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   pending: Extract<CallState["pending"][number], { readonly type: "bridge" }>,
   reason: "leg_ended" | "timeout" | "carrier_error",
   at: number,
   context: StepContext
-): Draft.Draft => {
-  const leg = pending.by === "transfer" ? draft.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
-  if (leg === undefined) return Connecting.bridgeFailed(draft, pending, reason, at)
-  return isElsewhere(leg, primary(draft.state))
-    ? Connecting.transferFailed(draft, leg, { reason: "cancelled", sipStatus: null }, at)
-    : LegOver.ended(draft, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
+): StepBuilder.StepBuilder => {
+  const leg = pending.by === "transfer" ? builder.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
+  if (leg === undefined) return Connecting.bridgeFailed(builder, pending, reason, at)
+  return isElsewhere(leg, primary(builder.state))
+    ? Connecting.transferFailed(builder, leg, { reason: "cancelled", sipStatus: null }, at)
+    : LegOver.ended(builder, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
 }

@@ -1,6 +1,6 @@
 import type { EndReason } from "../../../../domain/event/CallEvent.ts"
 import type { CallState } from "../CallState.ts"
-import * as Draft from "../Draft.ts"
+import * as StepBuilder from "../StepBuilder.ts"
 import type { StepContext } from "../StepContext.ts"
 import { type Leg, lives } from "./Leg.ts"
 import type * as Pending from "./Pending.ts"
@@ -45,14 +45,18 @@ export const transferred = (state: CallState): Leg | null => {
 }
 
 /** Starts or stops the ring-back tone on the call's own leg while another one rings. */
-export const ringback = (draft: Draft.Draft, isOn: boolean, context: StepContext): Draft.Draft => {
-  const { state } = draft
+export const ringback = (
+  builder: StepBuilder.StepBuilder,
+  isOn: boolean,
+  context: StepContext
+): StepBuilder.StepBuilder => {
+  const { state } = builder
   const [leg] = state.legs
   return leg === undefined || !lives(leg) || leg.gone
-    ? draft
-    : Draft.send(draft, {
+    ? builder
+    : StepBuilder.send(builder, {
         type: "media",
-        commandId: Draft.nextCommandId(draft, context),
+        commandId: StepBuilder.nextCommandId(builder, context),
         callId: state.id,
         legId: leg.id,
         tenantId: state.tenantId,
@@ -60,93 +64,93 @@ export const ringback = (draft: Draft.Draft, isOn: boolean, context: StepContext
       })
 }
 
-const settled = (draft: Draft.Draft, connecting: Connecting): Draft.Draft =>
-  Draft.settle(draft, (pending) => pending === connecting)
+const settled = (builder: StepBuilder.StepBuilder, connecting: Connecting): StepBuilder.StepBuilder =>
+  StepBuilder.settle(builder, (pending) => pending === connecting)
 
 /** The leg of a transfer was not connected: it has ended, or is about to. */
 export const transferFailed = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   leg: Leg,
   why: { readonly reason: EndReason; readonly sipStatus: number | null },
   at: number
-): Draft.Draft =>
-  Draft.emit(
-    Draft.settle(
-      draft,
+): StepBuilder.StepBuilder =>
+  StepBuilder.emit(
+    StepBuilder.settle(
+      builder,
       (pending) =>
         (pending.type === "dial" && pending.legId === leg.id) ||
         (pending.type === "bridge" && pending.peerLegId === leg.id && pending.by === "transfer")
     ),
     {
       type: "call.transfer_failed",
-      data: { ...Draft.ids(draft.state, leg.id), endReason: why.reason, sipStatus: why.sipStatus, failedAt: at }
+      data: { ...StepBuilder.ids(builder.state, leg.id), endReason: why.reason, sipStatus: why.sipStatus, failedAt: at }
     }
   )
 
 export const bridgeFailed = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   bridge: Pending.Of<"bridge">,
   reason: "leg_ended" | "call_ended" | "timeout" | "carrier_error",
   at: number
-): Draft.Draft =>
+): StepBuilder.StepBuilder =>
   bridge.by === "restart"
-    ? settled(draft, bridge)
-    : Draft.emit(settled(draft, bridge), {
+    ? settled(builder, bridge)
+    : StepBuilder.emit(settled(builder, bridge), {
         type: "call.bridge_failed",
-        data: { ...Draft.ids(draft.state, bridge.legId), bridgedLegId: bridge.peerLegId, reason, failedAt: at }
+        data: { ...StepBuilder.ids(builder.state, bridge.legId), bridgedLegId: bridge.peerLegId, reason, failedAt: at }
       })
 
 /** Fails a bridge of the call's own leg with this leg, because this leg has ended. */
-export const peerEnded = (draft: Draft.Draft, leg: Leg, at: number): Draft.Draft => {
-  const bridge = draft.state.pending.find(
+export const peerEnded = (builder: StepBuilder.StepBuilder, leg: Leg, at: number): StepBuilder.StepBuilder => {
+  const bridge = builder.state.pending.find(
     (pending): pending is Pending.Of<"bridge"> =>
       pending.type === "bridge" && pending.by !== "transfer" && pending.peerLegId === leg.id
   )
-  return bridge === undefined ? draft : bridgeFailed(draft, bridge, "leg_ended", at)
+  return bridge === undefined ? builder : bridgeFailed(builder, bridge, "leg_ended", at)
 }
 
 export const referFailed = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   refer: Pending.Of<"refer">,
   why: {
     readonly reason: "rejected" | "failed" | "timeout" | "call_ended" | "carrier_error" | "service_restarted"
     readonly sipStatus: number | null
   },
   at: number
-): Draft.Draft =>
-  Draft.emit(settled(draft, refer), {
+): StepBuilder.StepBuilder =>
+  StepBuilder.emit(settled(builder, refer), {
     type: "call.refer_failed",
-    data: { ...Draft.ids(draft.state, refer.legId), ...why, failedAt: at }
+    data: { ...StepBuilder.ids(builder.state, refer.legId), ...why, failedAt: at }
   })
 
 export const referCompleted = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   refer: Pending.Of<"refer">,
   sipStatus: number | null,
   at: number
-): Draft.Draft =>
-  Draft.emit(draft, {
+): StepBuilder.StepBuilder =>
+  StepBuilder.emit(builder, {
     type: "call.refer_completed",
-    data: { ...Draft.ids(draft.state, refer.legId), sipStatus, completedAt: at }
+    data: { ...StepBuilder.ids(builder.state, refer.legId), sipStatus, completedAt: at }
   })
 
 /** The call ends before the outcome. `byFar`: the far end hung up, as it does once it has followed a referral. */
-export const abandoned = (draft: Draft.Draft, byFar: boolean, at: number): Draft.Draft => {
-  const connecting = find(draft.state)
-  if (connecting === null) return draft
+export const abandoned = (builder: StepBuilder.StepBuilder, byFar: boolean, at: number): StepBuilder.StepBuilder => {
+  const connecting = find(builder.state)
+  if (connecting === null) return builder
   switch (connecting.type) {
     case "refer":
       return byFar && connecting.acceptedAt !== null
-        ? settled(referCompleted(draft, connecting, null, at), connecting)
-        : referFailed(draft, connecting, { reason: "call_ended", sipStatus: null }, at)
+        ? settled(referCompleted(builder, connecting, null, at), connecting)
+        : referFailed(builder, connecting, { reason: "call_ended", sipStatus: null }, at)
     case "dial":
     case "bridge": {
-      const leg = transferred(draft.state)
+      const leg = transferred(builder.state)
       return leg === null
         ? connecting.type === "bridge"
-          ? bridgeFailed(draft, connecting, "call_ended", at)
-          : draft
-        : transferFailed(draft, leg, { reason: "cancelled", sipStatus: null }, at)
+          ? bridgeFailed(builder, connecting, "call_ended", at)
+          : builder
+        : transferFailed(builder, leg, { reason: "cancelled", sipStatus: null }, at)
     }
   }
 }

@@ -1,5 +1,5 @@
-import * as Draft from "../Draft.ts"
-import { end as endCall } from "../Ending.ts"
+import * as StepBuilder from "../StepBuilder.ts"
+import { end as endCall } from "../CallEnding.ts"
 import type { Ending } from "../EndReason.ts"
 import * as EndReason from "../EndReason.ts"
 import * as Meter from "../Meter.ts"
@@ -15,13 +15,19 @@ import { release } from "./Release.ts"
  */
 
 /** Ends the leg with all that is bound to it, and takes it down if it still exists. The call continues. */
-export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, context: StepContext): Draft.Draft => {
-  if (!lives(leg)) return draft
+export const leave = (
+  builder: StepBuilder.StepBuilder,
+  leg: Leg,
+  ending: Ending,
+  at: number,
+  context: StepContext
+): StepBuilder.StepBuilder => {
+  if (!lives(leg)) return builder
   const endedAt = Math.max(at, leg.answeredAt ?? leg.initiatedAt)
-  const closed = context.work.legEnded(draft, leg.id, endedAt)
+  const closed = context.work.legEnded(builder, leg.id, endedAt)
   const { state } = closed
-  const over = Draft.setLeg(
-    Draft.set(closed, {
+  const over = StepBuilder.setLeg(
+    StepBuilder.set(closed, {
       meters: Meter.legEnded(state.meters, leg.id, endedAt),
       pending: state.pending.filter(({ legId, type }) => legId !== leg.id || type === "hangup")
     }),
@@ -39,7 +45,7 @@ export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, 
   const isGone = told.state.legs.some(({ gone, id }) => gone && id === leg.id)
   return isGone || told.state.pending.some(({ legId, type }) => legId === leg.id && type === "hangup")
     ? told
-    : release(told, leg, context, null, Draft.nextCommandId(told, context))
+    : release(told, leg, context, null, StepBuilder.nextCommandId(told, context))
 }
 
 /**
@@ -47,15 +53,15 @@ export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, 
  * call continues; if it was, the call that it was bridged with is over.
  */
 export const ended = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   leg: Leg,
   ending: Ending,
   sipStatus: number | null,
   at: number,
   context: StepContext
-): Draft.Draft => {
-  const connecting = Connecting.transferred(draft.state)?.id === leg.id
-  const left = leave(draft, leg, ending, at, context)
+): StepBuilder.StepBuilder => {
+  const connecting = Connecting.transferred(builder.state)?.id === leg.id
+  const left = leave(builder, leg, ending, at, context)
   if (connecting)
     return Connecting.transferFailed(
       Connecting.ringback(left, false, context),

@@ -1,7 +1,7 @@
 import { type Outcome, unchanged } from "../../../../runtime/actor/Machine.ts"
 import type { CarrierEvent } from "../../../../carrier/Carrier.ts"
 import { primary } from "../CallState.ts"
-import * as Draft from "../Draft.ts"
+import * as StepBuilder from "../StepBuilder.ts"
 import type { StepContext } from "../StepContext.ts"
 import type { Refer } from "../../verb/Connect.ts"
 import * as Connecting from "./Connecting.ts"
@@ -12,34 +12,38 @@ import type * as Pending from "./Pending.ts"
  * Asks the far end to call another party itself, guide/calls.md#refer (RFC 3515, RFC 5589). Once it is connected there
  * it hangs up; if it does not, this service ends the call.
  */
-type Result = Draft.Draft | Outcome<never, never>
+type Result = StepBuilder.StepBuilder | Outcome<never, never>
 
-export const begin = (draft: Draft.Draft, body: typeof Refer.Type, context: StepContext): Draft.Draft => {
-  const { state } = draft
+export const begin = (
+  builder: StepBuilder.StepBuilder,
+  body: typeof Refer.Type,
+  context: StepContext
+): StepBuilder.StepBuilder => {
+  const { state } = builder
   const legId = primary(state).id
-  const commandId = Draft.nextCommandId(draft, context)
+  const commandId = StepBuilder.nextCommandId(builder, context)
   const of = { to: body.sipAddress, ...(body.customHeaders.length === 0 ? {} : { headers: body.customHeaders }) }
-  return Draft.sendPending(
-    draft,
+  return StepBuilder.sendPending(
+    builder,
     { type: "refer", commandId, legId, since: context.now, acceptedAt: null, completedAt: null, ...of },
     { type: "refer", commandId, callId: state.id, legId, ...of }
   )
 }
 
 export const told = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   leg: Leg,
   event: Extract<CarrierEvent, { readonly type: "referred" }>,
   at: number
 ): Result => {
-  const refer = draft.state.pending.find(
+  const refer = builder.state.pending.find(
     (pending): pending is Pending.Of<"refer"> =>
       pending.type === "refer" && pending.legId === leg.id && pending.commandId === event.commandId
   )
   if (refer === undefined || refer.completedAt !== null) return unchanged
   const set = (fields: Partial<Pending.Of<"refer">>) =>
-    Draft.set(draft, {
-      pending: draft.state.pending.map((pending) => (pending === refer ? { ...refer, ...fields } : pending))
+    StepBuilder.set(builder, {
+      pending: builder.state.pending.map((pending) => (pending === refer ? { ...refer, ...fields } : pending))
     })
   switch (event.status) {
     case "accepted":
@@ -51,7 +55,7 @@ export const told = (
     case "failed": {
       const { sipStatus } = event
       const reason = refer.acceptedAt !== null ? "failed" : sipStatus === null ? "timeout" : "rejected"
-      return Connecting.referFailed(draft, refer, { reason, sipStatus }, at)
+      return Connecting.referFailed(builder, refer, { reason, sipStatus }, at)
     }
   }
 }

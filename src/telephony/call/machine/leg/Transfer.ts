@@ -1,9 +1,9 @@
 import type { CallInput } from "../CallInput.ts"
 import { primary } from "../CallState.ts"
-import * as Draft from "../Draft.ts"
+import * as StepBuilder from "../StepBuilder.ts"
 import * as Meter from "../Meter.ts"
 import type { StepContext } from "../StepContext.ts"
-import * as RoomRows from "../room/RoomRows.ts"
+import * as OnRoomEvent from "../room/OnRoomEvent.ts"
 import type { Transfer } from "../../verb/Connect.ts"
 import * as Bridging from "./Bridging.ts"
 import * as Connecting from "./Connecting.ts"
@@ -17,15 +17,15 @@ export type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>[
 
 /** `reservedMinutes` are those of the new leg. */
 export const begin = (
-  draft: Draft.Draft,
+  builder: StepBuilder.StepBuilder,
   body: typeof Transfer.Type,
   { callerIdName, from, incarnation, legId, limit, microUsdPerMinute }: Terms,
   reservedMinutes: number,
   context: StepContext
-): Draft.Draft => {
-  const alone = Bridging.leave(RoomRows.leave(draft, context.now, context), context.now, context)
+): StepBuilder.StepBuilder => {
+  const alone = Bridging.leave(OnRoomEvent.leave(builder, context.now, context), context.now, context)
   const { state } = alone
-  const commandId = Draft.nextCommandId(alone, context)
+  const commandId = StepBuilder.nextCommandId(alone, context)
   const leg = Leg.begun(
     {
       id: legId,
@@ -45,8 +45,8 @@ export const begin = (
     ...(callerIdName === undefined ? {} : { callerIdName }),
     ...(body.customHeaders.length === 0 ? {} : { headers: body.customHeaders })
   }
-  const dialled = Draft.sendPending(
-    Draft.set(alone, {
+  const dialled = StepBuilder.sendPending(
+    StepBuilder.set(alone, {
       legs: [...state.legs, leg],
       meters: [...state.meters, Meter.ofLeg(leg, microUsdPerMinute, reservedMinutes)]
     }),
@@ -67,10 +67,14 @@ export const begin = (
 }
 
 /** Requests the bridge once the leg is answered. */
-export const answered = (draft: Draft.Draft, leg: Leg.Leg, context: StepContext): Draft.Draft =>
+export const answered = (
+  builder: StepBuilder.StepBuilder,
+  leg: Leg.Leg,
+  context: StepContext
+): StepBuilder.StepBuilder =>
   Bridging.ask(
-    Connecting.ringback(draft, false, context),
-    { legId: leg.id, callId: draft.state.id },
+    Connecting.ringback(builder, false, context),
+    { legId: leg.id, callId: builder.state.id },
     "transfer",
     context
   )

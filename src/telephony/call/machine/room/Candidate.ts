@@ -1,6 +1,6 @@
 import { ApiError } from "../../../../domain/ApiError.ts"
 import type { CallId, LegId, RouteId } from "../../../../domain/Id.ts"
-import * as ActionRows from "../ActionRows.ts"
+import * as OnAction from "../OnAction.ts"
 import { type CallState, isTerminal, primary } from "../CallState.ts"
 
 /** The facts about a call's own leg that a conference needs before it gives the call a seat. */
@@ -28,9 +28,9 @@ export const of = (state: CallState): Candidate => ({
 /** Why the call cannot enter a conference now, checked before a conference is asked for a seat; null: it can. */
 export const refusal = (state: CallState): ApiError | null =>
   isTerminal(state)
-    ? ActionRows.alreadyEnded
+    ? OnAction.alreadyEnded
     : state.answeredAt === null
       ? ApiError.of("call_not_in_required_state", `the call is ${state.status}: only an answered one can come in`)
       : state.room !== null
         ? ApiError.of("conflict", "the call is in a conference already")
-        : ActionRows.busy(state)
+        : OnAction.busy(state)

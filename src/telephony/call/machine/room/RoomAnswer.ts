@@ -1,7 +1,7 @@
 import { type CallState, isTerminal, primary } from "../CallState.ts"
 import * as Meter from "../Meter.ts"
 import type { ToCall, ToConference } from "./RoomTell.ts"
-import * as Stay from "./Stay.ts"
+import * as Membership from "./Membership.ts"
 
 /** The messages of a call to conferences: a function of its committed state. */
 type Refused = Extract<ToConference, { readonly type: "refused" }>["reason"]
@@ -50,7 +50,7 @@ export const of = (state: CallState, tell: ToCall): ToConference | null => {
   const { conferenceId, memberId } = tell
   const seat = { conferenceId, memberId, callId: state.id }
   if (state.room?.memberId === memberId) return state.room.phase === "dialled" ? null : entered(state, state.room)
-  if (tell.type === "over" || Stay.isKnown(state, memberId)) return { ...seat, type: "left" }
+  if (tell.type === "over" || Membership.isKnown(state, memberId)) return { ...seat, type: "left" }
   // A call that could take a seat and has not taken it could not pay for it.
   return { ...seat, type: "refused", reason: refusal(state) ?? "balance_insufficient" }
 }
@@ -63,6 +63,6 @@ export const ofNobody = (callId: CallState["id"], { conferenceId, memberId, type
 
 /** The meter of a stay that begins with this message; null: none does. */
 export const meterOf = (state: CallState, { memberId }: Enter): Meter.Meter | null =>
-  refusal(state) !== null || Stay.isKnown(state, memberId)
+  refusal(state) !== null || Membership.isKnown(state, memberId)
     ? null
     : Meter.ofStay(memberId, primary(state), state.prices.conference, 0)

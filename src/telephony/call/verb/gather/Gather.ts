@@ -2,11 +2,11 @@ import { Schema } from "effect"
 import { disagreement } from "../../../../domain/schema/CodedCheck.ts"
 import type { GatherStatus } from "../../../../domain/event/CallEvent.ts"
 import type { WorkId } from "../../../../domain/Id.ts"
-import type { Playable } from "../../../../ports/media/Playback.ts"
-import * as Family from "../Family.ts"
-import * as Field from "../Field.ts"
+import type { Playable } from "../../../../ports/media/PlaybackMessages.ts"
+import * as ActionKind from "../ActionKind.ts"
+import * as BodyField from "../BodyField.ts"
 import * as Rules from "./GatherRules.ts"
-import * as Playback from "../Playback.ts"
+import * as CallPlayback from "../CallPlayback.ts"
 
 /**
  * Digit collection, guide/calls.md#gather, also with a prompt (`GatherPrompt.ts`).
@@ -16,31 +16,34 @@ import * as Playback from "../Playback.ts"
  * the terminating digit, and `timeout` after time ran out.
  */
 export const optionFields = {
-  minimumDigits: Field.or(Field.of(Field.int(1, 128), "Fewer are `invalid`, or `timeout`.", 4), 1),
-  maximumDigits: Field.or(Field.of(Field.int(1, 128), "With so many it is complete.", 4), 128),
-  terminatingDigit: Field.or(
-    Field.of(
-      Field.matching(/^[0-9*#]?$/u, "must be one of 0-9, * and #, or empty for none"),
+  minimumDigits: BodyField.or(BodyField.of(BodyField.int(1, 128), "Fewer are `invalid`, or `timeout`.", 4), 1),
+  maximumDigits: BodyField.or(BodyField.of(BodyField.int(1, 128), "With so many it is complete.", 4), 128),
+  terminatingDigit: BodyField.or(
+    BodyField.of(
+      BodyField.matching(/^[0-9*#]?$/u, "must be one of 0-9, * and #, or empty for none"),
       "Ends the gather and is not part of the digits; empty: none does.",
       "#"
     ),
     "#"
   ),
-  validDigits: Field.or(
-    Field.of(
-      Field.matching(/^[0-9*#]{1,12}$/u, "must be 1 to 12 of 0-9, * and #"),
+  validDigits: BodyField.or(
+    BodyField.of(
+      BodyField.matching(/^[0-9*#]{1,12}$/u, "must be 1 to 12 of 0-9, * and #"),
       "Others are left out.",
       "0123456789"
     ),
     "0123456789#*"
   ),
-  timeoutMs: Field.or(Field.of(Field.int(1_000, 600_000), "For the whole, in milliseconds.", 30_000), 60_000),
-  interDigitTimeoutMs: Field.or(
-    Field.of(Field.int(100, 60_000), "From one digit to the next, in milliseconds.", 5_000),
+  timeoutMs: BodyField.or(
+    BodyField.of(BodyField.int(1_000, 600_000), "For the whole, in milliseconds.", 30_000),
+    60_000
+  ),
+  interDigitTimeoutMs: BodyField.or(
+    BodyField.of(BodyField.int(100, 60_000), "From one digit to the next, in milliseconds.", 5_000),
     5_000
   ),
-  initialTimeoutMs: Field.or(
-    Field.of(Field.int(100, 600_000), "Until the first digit, in milliseconds.", 10_000),
+  initialTimeoutMs: BodyField.or(
+    BodyField.of(BodyField.int(100, 600_000), "Until the first digit, in milliseconds.", 10_000),
     5_000
   )
 }
@@ -64,14 +67,14 @@ export const optionsAgree = <O extends Rules.Options>() =>
   )
 
 const ended =
-  (digits: string, status: GatherStatus): Family.Ending =>
+  (digits: string, status: GatherStatus): ActionKind.Ending =>
   (of, at) => ({ type: "call.gather_complete", data: { ...of, digits, status, completedAt: at } })
 
 /** Translates an outcome of the rules for the item. */
-const turn = <I extends Family.Item & Rules.Gather>(
+const turn = <I extends ActionKind.Activity & Rules.Gather>(
   { asks, complete, cut, gather }: Rules.Outcome<I>,
-  tells: Family.Ending = null
-): Family.Turn<I> => ({
+  tells: ActionKind.Ending = null
+): ActionKind.Turn<I> => ({
   item: gather === null ? null : { ...gather, media: gather.prompts?.playing == null ? null : gather.media },
   tells: complete === null ? tells : ended(complete.digits, complete.status),
   ...(asks === null ? {} : { asks }),
@@ -79,10 +82,10 @@ const turn = <I extends Family.Item & Rules.Gather>(
 })
 
 /** A prompt that could not be played is reported like any other sound; the gather continues without it. */
-const promptFailed = (id: WorkId, sound: Playable, reason: string | null): Family.Ending =>
-  Playback.ended(id, sound.type === "speech", "failed", reason)
+const promptFailed = (id: WorkId, sound: Playable, reason: string | null): ActionKind.Ending =>
+  CallPlayback.ended(id, sound.type === "speech", "failed", reason)
 
-export const collection = Family.make(
+export const collection = ActionKind.make(
   "gather",
   { options: Schema.toType(Options), ...Rules.fields },
   {
@@ -129,7 +132,7 @@ export const gather = collection.verb({
 export const stopGather = collection.verb({
   summary: "Cancel the gather",
   when: "running",
-  body: Field.nothing,
+  body: BodyField.nothing,
   act: () => ({
     type: "end",
     ending: ({ digits }) => ended(digits, "cancelled"),

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import type { Playable } from "../../../../ports/media/Playback.ts"
-import type { Moment } from "../Family.ts"
-import * as Field from "../Field.ts"
+import type { Playable } from "../../../../ports/media/PlaybackMessages.ts"
+import type { Moment } from "../ActionKind.ts"
+import * as BodyField from "../BodyField.ts"
 import { collection, optionFields, optionKeys, optionsAgree } from "./Gather.ts"
 import * as Rules from "./GatherRules.ts"
 import * as Speak from "../Speak.ts"
@@ -10,7 +10,7 @@ import * as Speak from "../Speak.ts"
 
 const fields = {
   ...optionFields,
-  maximumTries: Field.or(Field.of(Field.int(1, 10), "How often the prompt is heard at most.", 3), 3)
+  maximumTries: BodyField.or(BodyField.of(BodyField.int(1, 10), "How often the prompt is heard at most.", 3), 3)
 }
 const keys = { ...optionKeys, maximumTries: "maximum_tries" } as const
 
@@ -77,8 +77,10 @@ export const gatherUsingAudio = collection.verb({
   summary: "Play a prompt and collect digits; the result is `call.gather_complete`",
   when: "talking",
   body: Schema.Struct({
-    audioUrl: Field.httpsUrl("The prompt, a WAV or MP3 file."),
-    invalidAudioUrl: Schema.optionalKey(Field.httpsUrl("Played before the prompt when the try before was invalid.")),
+    audioUrl: BodyField.httpsUrl("The prompt, a WAV or MP3 file."),
+    invalidAudioUrl: Schema.optionalKey(
+      BodyField.httpsUrl("Played before the prompt when the try before was invalid.")
+    ),
     ...fields
   })
     .pipe(Schema.encodeKeys({ ...keys, audioUrl: "audio_url", invalidAudioUrl: "invalid_audio_url" }))

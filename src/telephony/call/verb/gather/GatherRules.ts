@@ -3,7 +3,7 @@ import type { GatherStatus } from "../../../../domain/event/CallEvent.ts"
 import { deriveOpaque, WorkId } from "../../../../domain/Id.ts"
 import * as Secret from "../../../../domain/schema/Secret.ts"
 import type { MediaCommand } from "../../../../ports/media/MediaMessage.ts"
-import { Playable } from "../../../../ports/media/Playback.ts"
+import { Playable } from "../../../../ports/media/PlaybackMessages.ts"
 
 /**
  * The rules of collecting digits, guide/calls.md#gather and guide/calls.md#gathers-with-a-prompt, as a table without

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { primary } from "../../../../../src/telephony/call/machine/CallState.ts"
-import * as Verbs from "../../../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../../../src/telephony/call/verb/CallVerbs.ts"
 import type { LegReport } from "../../../../../src/carrier/Carrier.ts"
 import * as Id from "../../../../../src/domain/Id.ts"
 import * as Sample from "../../CallSample.ts"
@@ -15,7 +15,7 @@ const talking = () => Sample.carrier(Sample.start(Sample.place(), t0), answered,
 const bridge = (scene: Sample.Scene, now: number) =>
   Sample.send(
     scene,
-    { type: "action", action: Verbs.decodeAction("bridge", { leg_id: legId }), peerCallId: callId },
+    { type: "action", action: CallVerbs.decodeAction("bridge", { leg_id: legId }), peerCallId: callId },
     now
   )
 const asked = () => bridge(talking(), t0 + 2000)

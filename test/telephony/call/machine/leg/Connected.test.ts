@@ -5,7 +5,7 @@ import * as CallMachine from "../../../../../src/telephony/call/machine/CallMach
 import { type CallState, isTerminal, primary } from "../../../../../src/telephony/call/machine/CallState.ts"
 import { type Leg, lives } from "../../../../../src/telephony/call/machine/leg/Leg.ts"
 import * as Meter from "../../../../../src/telephony/call/machine/Meter.ts"
-import * as Verbs from "../../../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as Bridges from "../../../../../src/carrier/bridge/Bridges.ts"
 import type { CarrierCommand, CarrierEvent, LegReport } from "../../../../../src/carrier/Carrier.ts"
 import type { EmittedByCall } from "../../../../../src/domain/event/EventCatalogue.ts"
@@ -207,7 +207,7 @@ const move = (world: World, { call: name, kind, leg: index, ms }: Move, asked: A
       const since = call.events.length
       const outcome = world.feed(callId, {
         type: "action",
-        action: Verbs.decodeAction("transfer", { to: "+12025550101", timeout_secs: 20 }),
+        action: CallVerbs.decodeAction("transfer", { to: "+12025550101", timeout_secs: 20 }),
         reservedMinutes: [...call.state.meters.map(({ reservedMinutes }) => reservedMinutes), 60],
         transfer: {
           legId,
@@ -227,7 +227,7 @@ const move = (world: World, { call: name, kind, leg: index, ms }: Move, asked: A
       const since = call.events.length
       const outcome = world.feed(callId, {
         type: "action",
-        action: Verbs.decodeAction("bridge", { leg_id: legId }),
+        action: CallVerbs.decodeAction("bridge", { leg_id: legId }),
         peerCallId: phone.callId
       })
       if (outcome === "accepted") asked.push({ callId, verb: "bridge", legId, since })
@@ -236,7 +236,7 @@ const move = (world: World, { call: name, kind, leg: index, ms }: Move, asked: A
     case 12: {
       if (call === undefined) return
       const since = call.events.length
-      const action = Verbs.decodeAction("refer", { sip_address: "sip:a@example.com" })
+      const action = CallVerbs.decodeAction("refer", { sip_address: "sip:a@example.com" })
       if (world.feed(callId, { type: "action", action }) === "accepted")
         asked.push({ callId, verb: "refer", legId: primary(call.state).id, since })
       return
@@ -244,7 +244,7 @@ const move = (world: World, { call: name, kind, leg: index, ms }: Move, asked: A
     case 13:
       return call === undefined || ms > 1_000
         ? undefined
-        : void world.feed(callId, { type: "action", action: Verbs.decodeAction("hangup", {}) })
+        : void world.feed(callId, { type: "action", action: CallVerbs.decodeAction("hangup", {}) })
     case 14: {
       const refer = call?.state.pending.find(({ type }) => type === "refer")
       if (refer !== undefined && world.phones.get(refer.legId)?.phase === "talking")
@@ -320,7 +320,7 @@ const play = (seed: number): void => {
   // Everything ends: every ring time, limit and hang-up is over.
   world.pass(4_000_000)
   for (const callId of world.calls.keys())
-    world.feed(callId, { type: "action", action: Verbs.decodeAction("hangup", {}) })
+    world.feed(callId, { type: "action", action: CallVerbs.decodeAction("hangup", {}) })
   for (let round = 0; round < 20; round++) {
     drain(world)
     world.pass(4_000_000)

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Entropy } from "../../../../../src/runtime/process/Entropy.ts"
 import type { CallInput } from "../../../../../src/telephony/call/machine/CallInput.ts"
 import { isTerminal, primary } from "../../../../../src/telephony/call/machine/CallState.ts"
-import * as Verbs from "../../../../../src/telephony/call/verb/Verbs.ts"
+import * as CallVerbs from "../../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as Id from "../../../../../src/domain/Id.ts"
 import * as Random from "../../../../support/Random.ts"
 import * as RunningCarrier from "./RunningCarrier.ts"
@@ -21,9 +21,9 @@ import * as RunningRows from "./RunningRows.ts"
  */
 const slots = ["one", "two", "three"] as const
 
-const act = (verb: Parameters<typeof Verbs.decodeAction>[0], body: object = {}): CallInput => ({
+const act = (verb: Parameters<typeof CallVerbs.decodeAction>[0], body: object = {}): CallInput => ({
   type: "action",
-  action: Verbs.decodeAction(verb, body)
+  action: CallVerbs.decodeAction(verb, body)
 })
 
 const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, hasFaults: boolean) {
@@ -139,7 +139,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
       case 8:
         return ask({
           type: "action",
-          action: Verbs.decodeAction("transfer", { to: "+12025550101", timeout_secs: 5 + random.below(20) }),
+          action: CallVerbs.decodeAction("transfer", { to: "+12025550101", timeout_secs: 5 + random.below(20) }),
           reservedMinutes: [...state.meters.map(({ reservedMinutes }) => reservedMinutes), 120],
           transfer: {
             legId: Id.derive(`transfer ${step}`, "leg"),

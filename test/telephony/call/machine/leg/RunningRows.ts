@@ -3,7 +3,7 @@ import * as CallMachine from "../../../../../src/telephony/call/machine/CallMach
 import * as RoomAnswer from "../../../../../src/telephony/call/machine/room/RoomAnswer.ts"
 import type { ToConference } from "../../../../../src/telephony/call/machine/room/RoomTell.ts"
 import type { CallState } from "../../../../../src/telephony/call/machine/CallState.ts"
-import type { Effects } from "../../../../../src/telephony/call/machine/Draft.ts"
+import type { Effects } from "../../../../../src/telephony/call/machine/StepBuilder.ts"
 import type { Step } from "../../../../../src/runtime/actor/Behavior.ts"
 import type { StepContext } from "../../../../../src/runtime/actor/Machine.ts"
 import type { EmittedByCall } from "../../../../../src/domain/event/EventCatalogue.ts"

@@ -1,0 +1,275 @@
+import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
+import type * as Message from "../../ports/media/StreamMessages.ts"
+import type { FarEnd } from "../FarEnd.ts"
+import type { Mix } from "../mix/Mix.ts"
+import type { Taps } from "../mix/Tap.ts"
+import * as ClientMessage from "./dialect/ClientMessage.ts"
+import type { Common } from "./dialect/Common.ts"
+import * as StreamSocket from "./StreamSocket.ts"
+import type { About, Complaint } from "./dialect/StreamDialect.ts"
+import { dialects } from "./dialect/Dialects.ts"
+import * as Listening from "./Listening.ts"
+import * as ReadBudget from "./ReadBudget.ts"
+import * as SendQueue from "./SendQueue.ts"
+import * as StreamFormat from "./dialect/StreamFormat.ts"
+import type { StreamAnswer, StreamAsk } from "./dialect/StreamMessage.ts"
+import * as Talking from "./playout/Talking.ts"
+
+/** The most octets that are handed over before the network takes them. */
+const mostBuffered = 8 * 1024
+/** The shortest time between two complaints of one kind. */
+const complainEveryMs = 1000
+
+export interface MediaStream {
+  readonly id: Message.StartStream["id"]
+  readonly answer: (answer: StreamAnswer) => void
+  readonly digit: (digit: string, at: number) => void
+  /** Called once a round, after the frames. */
+  readonly tick: (now: number) => void
+  /** Returns every mark, then notifies the server, and closes the socket. Reports its end, once. */
+  readonly stop: () => void
+}
+
+/**
+ * A media stream: its connection, and the messages both ways, guide/streams.md.
+ *
+ * A stream has one connection. The end of the socket ends the stream, and never the leg. The server can affect only
+ * this stream: both its input is bounded (`ReadBudget`, `Playout`), and the messages that wait for it (`SendQueue`).
+ */
+export const make = (
+  start: Message.StartStream,
+  leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
+  { figures, open, reading, room, wallClock }: Common,
+  options: {
+    readonly clock: () => number
+    readonly ask: (ask: StreamAsk) => void
+    readonly emit: (event: MediaEvent) => void
+    readonly onDefect: (error: unknown) => void
+    /** It has ended; the leg may have another. */
+    readonly over: () => void
+  }
+): MediaStream => {
+  const { ask, clock, emit, onDefect } = options
+  const { id } = start
+  const { hears, protocol, token, track, url } = start.options
+  const dialect = dialects[protocol]
+  const queue = SendQueue.make()
+  const budget = ReadBudget.make(reading, start.of.tenantId, clock())
+  /** Whether the start was sent to the server, so that the stream counts as open. */
+  let isTold = false
+  let isPaused = false
+  let isOver = false
+  let faults = 0
+  let complainedAt: Partial<Record<Complaint, number>> = {}
+  /** Set when the leg can be heard, or the socket is open. */
+  let begun: {
+    readonly about: About
+    readonly listening: Listening.Listening
+    readonly talking: Talking.Talking | null
+  } | null = null
+  let counted = { droppedMs: 0, underruns: 0 }
+
+  const begin = (now: number): NonNullable<typeof begun> => {
+    if (begun !== null) return begun
+    const format = StreamFormat.choose(start.options, leg.far)
+    const listening = Listening.make({
+      tracks: track,
+      format,
+      far: leg.far,
+      now,
+      tell: queue.sound,
+      told: flush,
+      ended: (reason) => {
+        if (reason !== "closed") fail("carrier_error", `the stream was ${reason}`)
+      }
+    })
+    const talking =
+      hears === null
+        ? null
+        : Talking.make({
+            hears,
+            format,
+            now,
+            room: room.of(start.of.tenantId),
+            complain,
+            marked: ({ isCleared, name }) =>
+              queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
+            decode: (file, bytes) => ask({ type: "stream_decode", id, file, bytes })
+          })
+    begun = { about: { stream: start, format: format.told }, listening, talking }
+    if (talking !== null) leg.mix.add(talking.source, "stream")
+    if (!leg.taps.add(listening.tap)) fail("carrier_error", "too much listens on this call")
+    return begun
+  }
+
+  const count = (): void => {
+    const said = begun?.talking?.figures() ?? { underruns: 0, dropped: 0, rate: 8000 }
+    const droppedMs = queue.droppedMs() + (said.dropped * 1000) / said.rate
+    figures.droppedMs += droppedMs - counted.droppedMs
+    figures.underruns += said.underruns - counted.underruns
+    counted = { droppedMs, underruns: said.underruns }
+  }
+
+  /** Sends what the network takes. */
+  const flush = (most = mostBuffered): void => {
+    const present = begun
+    if (!connection.isOpen() || present === null) return
+    queue.handOver(
+      {
+        takes: () => connection.bufferedBytes() < most,
+        send: connection.send,
+        spell: (media, sequence) => dialect.media(present.about, media, sequence)
+      },
+      clock()
+    )
+  }
+
+  const finish = (status: "stopped" | "failed", reason: string | null): void => {
+    if (isOver) return
+    isOver = true
+    budget.leave()
+    if (begun !== null) {
+      const { about, listening, talking } = begun
+      count()
+      talking?.end()
+      leg.taps.remove(listening.tap)
+      if (talking !== null) leg.mix.remove(talking.source)
+      listening.free()
+      if (connection.isOpen()) {
+        queue.say((sequence) => dialect.stop(about, sequence))
+        flush(StreamSocket.mostBuffered)
+      }
+    }
+    if (isTold) figures.open--
+    connection.close(status === "failed" ? 1011 : 1000)
+    emit({ type: "ended", id, status, reason })
+    options.over()
+  }
+
+  const fail = (failure: Message.Failure, detail: string): void => {
+    if (isOver) return
+    figures.failed[failure]++
+    finish("failed", `${failure}: ${detail}`)
+  }
+
+  const complain = (complaint: Complaint): void => {
+    const now = clock()
+    if (complaint === "malformed_frame" && ++faults >= ReadBudget.limits.faults)
+      return fail("protocol_error", "the server sends what is no message")
+    if (dialect.error === null || now - (complainedAt[complaint] ?? Number.NEGATIVE_INFINITY) < complainEveryMs) return
+    complainedAt = { ...complainedAt, [complaint]: now }
+    const { error } = dialect
+    const { about } = begin(now)
+    queue.say((sequence) => error(about, complaint, sequence))
+  }
+
+  /** Runs a callback so that no error caused by the server reaches the thread. */
+  const guarded = (act: () => void): void => {
+    if (isOver) return
+    try {
+      act()
+    } catch (error) {
+      onDefect(error)
+      fail("carrier_error", "a fault of the service")
+    }
+  }
+
+  const opened = (): void => {
+    isTold = true
+    figures.open++
+    const { about } = begin(clock())
+    // Earlier sound is queued, and follows these messages.
+    connection.send(dialect.connected())
+    connection.send(dialect.start(about, queue.number()))
+    emit({ type: "stream_started", id })
+    flush()
+  }
+
+  const said = (message: string | Uint8Array): void => {
+    if (!budget.take(message.length)) {
+      isPaused = true
+      connection.pause()
+    }
+    const { talking } = begin(clock())
+    const read = typeof message === "string" ? ClientMessage.read(message) : ({ type: "malformed" } as const)
+    if (read.type !== "malformed") faults = 0
+    switch (read.type) {
+      case "media": {
+        const bytes = talking === null ? null : ClientMessage.bytesOf(read.payload)
+        return talking === null || bytes === null ? complain("invalid_media") : talking.media(bytes, clock())
+      }
+      case "mark":
+        return talking?.mark(read.name)
+      case "clear":
+        return talking?.clear()
+      case "other":
+        return
+      case "invalid_media":
+        return complain("invalid_media")
+      case "malformed":
+        return complain("malformed_frame")
+    }
+  }
+
+  const connection = StreamSocket.make({
+    open,
+    token,
+    clock,
+    reach: (timeoutMs) => ask({ type: "stream_reach", id, url, timeoutMs }),
+    guarded,
+    opened,
+    said: (message) => {
+      said(message)
+      flush()
+    },
+    closed: (failure, detail) => (failure === null ? finish("stopped", null) : fail(failure, detail)),
+    failed: fail
+  })
+
+  connection.begin()
+  return {
+    id,
+    answer: (answer) =>
+      guarded(() => {
+        switch (answer.type) {
+          case "stream_reached":
+            return connection.reached(answer.pinned)
+          case "stream_unreachable":
+            return connection.unreachable(answer.detail, answer.isFinal)
+          case "stream_sound":
+            return begun?.talking?.sound(answer.file, answer.samples, answer.isLast, clock())
+          case "stream_sound_failed":
+            complain("invalid_media")
+            return begun?.talking?.sound(answer.file, null, true, clock())
+        }
+      }),
+    digit: (digit, at) => {
+      const { dtmf } = dialect
+      if (dtmf === null || begun === null || (protocol === "twilio" && hears === null)) return
+      const { about } = begun
+      const occurredAt = new Date(wallClock() - (clock() - at)).toISOString()
+      queue.say((sequence) => dtmf(about, digit, occurredAt, sequence))
+      guarded(flush)
+    },
+    tick: (now) =>
+      guarded(() => {
+        if (begun === null && leg.far.ready()) begin(now)
+        begun?.listening.tick(now)
+        if (!connection.isOpen()) return connection.tick(now)
+        if (isPaused && budget.mayRead(now)) {
+          isPaused = false
+          connection.resume()
+        }
+        flush()
+        count()
+        if (queue.isTooSlow(now)) fail("connection_failed", "the server reads too slowly")
+      }),
+    stop: () => {
+      try {
+        finish("stopped", null)
+      } catch (error) {
+        onDefect(error)
+      }
+    }
+  }
+}

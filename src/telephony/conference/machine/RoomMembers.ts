@@ -1,0 +1,189 @@
+import type { StepContext } from "../../../runtime/actor/Machine.ts"
+import type { ToCall } from "../../call/Call.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import type * as Id from "../../../domain/Id.ts"
+import { type Beep, type ConferenceState, isSeated, type Member, mostLeft } from "./ConferenceState.ts"
+import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
+
+/** The seats of a conference: how they are taken, joined and freed. */
+
+export const seated = (state: ConferenceState): number => state.members.filter(isSeated).length
+
+export const isFull = (state: ConferenceState): boolean => seated(state) >= state.maxParticipants
+
+/** Gives a call a seat. The host's call is the host again when it returns. */
+export const seat = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  fields: Pick<Member, "id" | "callId" | "phase"> & Partial<Pick<Member, "isMuted" | "isHeld" | "legId">>,
+  now: number
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { hostCallId, members } = builder.state
+  const member: Member = {
+    legId: null,
+    role: fields.callId === hostCallId ? "host" : "participant",
+    createdAt: now,
+    joinedAt: null,
+    leftAt: null,
+    isMuted: false,
+    isHeld: false,
+    isSpeaking: false,
+    endOnExit: null,
+    softEndOnExit: false,
+    beepEnabled: null,
+    told: null,
+    ...fields
+  }
+  const left = members.filter((other) => !isSeated(other))
+  const forgotten = new Set(left.slice(0, Math.max(0, left.length + 1 - mostLeft)))
+  return ConferenceStepBuilder.set(builder, {
+    members: [...members.filter((other) => !forgotten.has(other) || other.told !== null), member]
+  })
+}
+
+/** How soon an unanswered message is sent again: first after this, then after twice as long each time. */
+export const firstRetellMs = 10_000
+/** Longer, because a phone may ring for minutes and its call has nothing to report meanwhile. */
+export const ringingRetellMs = 60_000
+/** A call that has not answered by then no longer belongs to the room. */
+export const longestRetellMs = 2_560_000
+
+/** Asks the call of a seat to enter, and schedules a repetition. */
+export const callIn = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  id: Id.MemberId,
+  now: number,
+  afterMs = firstRetellMs
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const member = ConferenceStepBuilder.member(builder, id)
+  if (member === undefined) return builder
+  const told = { type: "enter", by: "system", at: now + afterMs, afterMs } as const
+  return enter(ConferenceStepBuilder.setMember(builder, id, { told }), member)
+}
+
+/** Sends the message of `callIn` without scheduling a repetition. */
+export const enter = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  member: Member
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  ConferenceStepBuilder.tell(builder, member.callId, {
+    type: "enter",
+    conferenceId: builder.state.id,
+    memberId: member.id,
+    adapter: builder.state.adapter,
+    isHost: member.role === "host",
+    isMuted: member.isMuted,
+    isHeld: member.isHeld
+  })
+
+/** The message that the seat is over, with the details of `told`. */
+export const over = (
+  conferenceId: Id.ConferenceId,
+  memberId: Id.MemberId,
+  { by, isRemoved, neverStood }: Pick<NonNullable<Member["told"]>, "by" | "isRemoved" | "neverStood">
+): Extract<ToCall, { readonly type: "over" }> => ({
+  type: "over",
+  conferenceId,
+  memberId,
+  by,
+  ...(isRemoved === undefined ? {} : { isRemoved }),
+  ...(neverStood === undefined ? {} : { neverStood })
+})
+
+export const beeps = (state: ConferenceState, member: Member, when: Exclude<Beep, "never" | "always">): boolean => {
+  const asked = member.beepEnabled ?? state.beepEnabled
+  return asked === when || asked === "always"
+}
+
+/** Handles the room's report that the member is in it. */
+export const joined = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  member: Member,
+  legId: Id.LegId,
+  at: number,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { state } = builder
+  const seen = ConferenceStepBuilder.emit(
+    ConferenceStepBuilder.setMember(builder, member.id, { phase: "joined", legId, joinedAt: at, told: null }),
+    {
+      type: "conference.member_joined",
+      data: {
+        conferenceId: state.id,
+        memberId: member.id,
+        callId: member.callId,
+        role: member.role,
+        joinedAt: at
+      }
+    }
+  )
+  const heard = beeps(state, member, "on_enter")
+    ? ConferenceStepBuilder.ask(seen, { type: "beep", except: member.id }, context)
+    : seen
+  return start(heard, at)
+}
+
+/** Starts the conference once its room is live: at once, or with the second member in it. */
+export const start = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  at: number
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { state } = builder
+  const isDue =
+    state.status === "init" &&
+    state.room === "live" &&
+    (state.startOnCreate || state.members.filter(({ phase }) => phase === "joined").length >= 2)
+  return isDue
+    ? ConferenceStepBuilder.emit(ConferenceStepBuilder.set(builder, { status: "in_progress", startedAt: at }), {
+        type: "conference.started",
+        data: { conferenceId: state.id, name: state.name, hostCallId: state.hostCallId }
+      })
+    : builder
+}
+
+/** Ends the member's speaking, with an event if its beginning had one. */
+export const silent = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  member: Member
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  member.isSpeaking
+    ? ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, member.id, { isSpeaking: false }), {
+        type: "conference.member_speaking_ended",
+        data: { conferenceId: builder.state.id, memberId: member.id, callId: member.callId }
+      })
+    : builder
+
+/** Frees a seat and settles its commands, with one event if the member was in the room. The room continues. */
+export const freed = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  member: Member,
+  at: number
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { joinedAt, phase } = member
+  const leftAt = Math.max(at, joinedAt ?? member.createdAt)
+  const quiet = ConferenceStepBuilder.settle(
+    silent(builder, member),
+    // A `remove` stays pending because its outcome is still to come.
+    (pending) => "memberId" in pending && pending.memberId === member.id && pending.type !== "remove"
+  )
+  const out = ConferenceStepBuilder.setMember(quiet, member.id, {
+    phase: "left",
+    leftAt,
+    told: null,
+    isSpeaking: false
+  })
+  return phase === "joined"
+    ? ConferenceStepBuilder.emit(out, {
+        type: "conference.member_left",
+        data: {
+          conferenceId: builder.state.id,
+          memberId: member.id,
+          callId: member.callId,
+          role: member.role,
+          leftAt
+        }
+      })
+    : out
+}
+
+export const noMember = (param: string): ApiError =>
+  ApiError.of("member_not_found", `${param}: no such member is in the room`, param)

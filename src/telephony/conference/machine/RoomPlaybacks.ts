@@ -1,0 +1,88 @@
+import { type Outcome, rejected, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import type { MediaCommand, MediaEnded } from "../../../ports/media/MediaMessage.ts"
+import type { Playback } from "./ConferenceState.ts"
+import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
+
+/** Sounds and speech in the room: each ends once, with one `conference.playback_ended`. */
+
+/** The limit is that of the media plane's queue for a leg. */
+const most = 32
+
+const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
+
+/** Begins a playback for the whole room, or for the members in `to`. */
+export const begin = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  media: (id: Id.WorkId) => MediaCommand,
+  to: ReadonlyArray<Id.MemberId> | null,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
+  const { playbacks, tenantId } = builder.state
+  if (playbacks.length >= most) return rejected(full)
+  const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
+  const asked = ConferenceStepBuilder.ask(builder, { type: "media", tenantId, media: media(id), to }, context)
+  return ConferenceStepBuilder.set(asked, {
+    playbacks: [...playbacks, { id, commandId: ConferenceStepBuilder.commandId(builder, context) }]
+  })
+}
+
+const ended = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  playback: Playback,
+  status: MediaEnded["status"],
+  reason: string | null,
+  endedAt: number
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  ConferenceStepBuilder.emit(
+    ConferenceStepBuilder.set(builder, { playbacks: builder.state.playbacks.filter((other) => other !== playback) }),
+    {
+      type: "conference.playback_ended",
+      data: { conferenceId: builder.state.id, playbackId: playback.id, status, reason, endedAt }
+    }
+  )
+
+/** Handles the media plane's report that a sound has ended. */
+export const told = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  { id, reason, status }: MediaEnded,
+  at: number
+) => {
+  const playback = builder.state.playbacks.find((other) => other.id === id)
+  return playback === undefined ? unchanged : ended(builder, playback, status, reason, at)
+}
+
+/** Handles the carrier's report that it could not carry out the command. */
+export const refused = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  commandId: Id.CommandId,
+  reason: string,
+  at: number
+) => {
+  const playback = builder.state.playbacks.find((other) => other.commandId === commandId)
+  return playback === undefined ? unchanged : ended(builder, playback, "failed", reason, at)
+}
+
+/** Stops all playbacks when the room closes. */
+export const closed = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  at: number
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  builder.state.playbacks.reduce((open, playback) => ended(open, playback, "stopped", "conference_ended", at), builder)
+
+/** Fails all playbacks and stops the room's sound, because the room may or may not have received the commands. */
+export const restarted = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  builder.state.playbacks.length === 0
+    ? builder
+    : ConferenceStepBuilder.ask(
+        builder.state.playbacks.reduce(
+          (open, playback) => ended(open, playback, "failed", "service_restarted", context.now),
+          builder
+        ),
+        { type: "media", tenantId: builder.state.tenantId, media: { type: "stop_playback", which: "all" }, to: null },
+        context
+      )

@@ -1,0 +1,150 @@
+import { Effect } from "effect"
+import { Accounts } from "../../../money/account/Account.ts"
+import { Calls, nothingPlanned } from "../../call/Call.ts"
+import * as Machine from "../../../runtime/actor/Machine.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import { Carrier } from "../../../carrier/Carrier.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Id from "../../../domain/Id.ts"
+import type { Rendered, Slot } from "../../../runtime/idempotency/Slot.ts"
+import { Plans } from "../../../money/plan/Plan.ts"
+import * as OnConferenceAction from "../machine/OnConferenceAction.ts"
+import type { ConferenceInput } from "../machine/ConferenceInput.ts"
+import * as ConferenceMachine from "../machine/ConferenceMachine.ts"
+import type { ConferenceRegistry } from "./ConferenceRegistry.ts"
+import type { Caller, CreateRequest, DialRequest } from "../ConferenceRequest.ts"
+import { type ConferenceState, isSeated } from "../machine/ConferenceState.ts"
+import * as ParticipantView from "../ParticipantView.ts"
+import * as ReadConferences from "./ReadConferences.ts"
+import * as RoomMembers from "../machine/RoomMembers.ts"
+import type { ConferenceAction } from "../verb/ConferenceVerbs.ts"
+
+/** API requests for conferences. Facts about calls, plans and carriers are read before the conference is asked. */
+export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
+  const accounts = yield* Accounts
+  const calls = yield* Calls
+  const carrier = yield* Carrier
+  const plans = yield* Plans
+  const reading = yield* ReadConferences.make(registry)
+
+  /** An ended call gets the same error as one that is not yet answered, because neither can enter a conference. */
+  const candidate = (tenantId: Id.TenantId, callId: Id.CallId) =>
+    Effect.mapError(calls.candidate(tenantId, callId), (error) =>
+      error.code === "call_already_ended" ? ApiError.of("call_not_in_required_state", error.message) : error
+    )
+
+  const create = Effect.fnUntraced(function* (caller: Caller, request: CreateRequest, slot: Slot | null) {
+    const { hostCallId, ...asked } = request
+    const host = yield* candidate(caller.tenantId, hostCallId)
+    const most = yield* plans.conferenceParticipants(caller.tenantId)
+    if (most !== null && request.maxParticipants > most) return yield* OnConferenceAction.tooMany(most)
+    if (carrier.rooms(host.adapter) === null)
+      return yield* ApiError.of("unprocessable", "host_call_id: its carrier has no rooms", "host_call_id")
+    const partition = yield* accounts.takeIn(caller.tenantId)
+    const conferenceId = Id.derive(registry.entropy.hex(16), "conf")
+    const actor = yield* registry.spawn(partition, conferenceId, Effect.void)
+    return yield* actor.ask(
+      {
+        type: "create",
+        ...asked,
+        conferenceId,
+        timeOffsetMs: actor.time.offsetMs,
+        tenantId: caller.tenantId,
+        routeId: host.routeId,
+        adapter: host.adapter,
+        hostCallId,
+        hostLegId: host.legId,
+        customerReference: host.customerReference
+      },
+      { by: Audit.byCaller(caller), slot, status: 201, member: null }
+    )
+  }, Effect.uninterruptible)
+
+  /** The actor of a live conference; fails when the conference has ended. */
+  const live = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.ConferenceId) {
+    const actor = registry.live.get(id)
+    const state = actor?.state() ?? null
+    if (actor !== undefined && state !== null && state.tenantId === tenantId) return { actor, state }
+    const { status } = yield* reading.found(tenantId, id)
+    return yield* status === "completed"
+      ? OnConferenceAction.alreadyEnded
+      : ApiError.of("service_unavailable", "the conference is being recovered; try again")
+  })
+
+  /** Fails when the conference would refuse the input. Its errors are reported before those of other entities. */
+  const allowed = (state: ConferenceState, input: ConferenceInput): Effect.Effect<void, ApiError> => {
+    const refused = Machine.refusal(ConferenceMachine.machine, state, input, registry.nowOf(state).at)
+    return refused === null ? Effect.void : Effect.fail(refused)
+  }
+
+  const allows = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.ConferenceId, action: ConferenceAction) {
+    const { state } = yield* live(tenantId, id)
+    yield* allowed(state, { type: "action", action, mostParticipants: null })
+  })
+
+  /** Fails unless the call can enter and its carrier can connect it to this room. */
+  const joinable = Effect.fnUntraced(function* (tenantId: Id.TenantId, state: ConferenceState, callId: Id.CallId) {
+    const { adapter } = yield* candidate(tenantId, callId)
+    if (!carrier.meet(adapter, state.adapter)) return yield* elsewhere
+  })
+
+  const act = Effect.fnUntraced(function* (
+    caller: Caller,
+    id: Id.ConferenceId,
+    action: ConferenceAction,
+    slot: Slot | null
+  ) {
+    const { actor, state } = yield* live(caller.tenantId, id)
+    if (action.verb === "join") {
+      yield* allowed(state, { type: "action", action, mostParticipants: null })
+      yield* joinable(caller.tenantId, state, action.body.callId)
+    }
+    const mostParticipants = action.verb === "update" ? yield* plans.conferenceParticipants(caller.tenantId) : null
+    const member =
+      action.verb === "update_member" ? action.memberId : action.verb === "remove_member" ? action.member : null
+    return yield* actor.ask(
+      { type: "action", action, mostParticipants },
+      { by: Audit.byCaller(caller), slot, status: 200, member }
+    )
+  })
+
+  const dial = Effect.fnUntraced(function* (
+    caller: Caller,
+    id: Id.ConferenceId,
+    request: DialRequest,
+    slot: Slot | null
+  ): Effect.fn.Return<Rendered, ApiError> {
+    const { actor, state } = yield* live(caller.tenantId, id)
+    const memberId = Id.derive(registry.entropy.hex(16), "member")
+    const callId = Id.derive(memberId, "call")
+    yield* allowed(state, { type: "claim", memberId, callId, legId: Id.derive(callId, "leg") })
+    const rendered = yield* calls.dialIn(caller, { ...request, timeLimitSecs: null, plan: nothingPlanned }, slot, {
+      conferenceId: id,
+      memberId,
+      adapter: state.adapter,
+      near: Id.derive(id, "leg"),
+      claim: ({ callId, legId }) =>
+        Effect.asVoid(
+          actor.ask(
+            { type: "claim", memberId, callId, legId },
+            { by: Audit.byCaller(caller), slot: null, status: 201, member: memberId }
+          )
+        ),
+      render: () => {
+        const now = actor.state() ?? state
+        const member = now.members.find((other) => other.id === memberId)
+        if (member === undefined) throw new Error(`the seat ${memberId} was claimed and is not there`)
+        return ParticipantView.render(id, member, registry.nowOf(now))
+      }
+    })
+    const seat = actor.state()?.members.find((member) => member.id === memberId && !isSeated(member))
+    // The seat was over before its call existed, so the call is notified now.
+    if (seat !== undefined)
+      yield* calls.tellRoom(seat.callId, RoomMembers.over(id, memberId, seat.told ?? { by: "system" }))
+    return rendered
+  })
+
+  return { create, allows, act, dial } as const
+})
+
+const elsewhere = ApiError.of("unprocessable", "call_id: its carrier and that of the conference do not meet", "call_id")
