@@ -1,27 +1,27 @@
 /**
- * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half of
- * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
+ * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half
+ * of them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
  * outlives the service. The calls are recorded, streamed, transcribed, spoken to, transferred and bridged, and collect
- * digits (`test/crash/support/Scenes.ts`), and ten conferences go on beside them (`Meetings.ts`). After each restart
- * everything in `Invariants.ts` must hold.
+ * digits (`test/crash/support/Scenes.ts`), and ten conferences take place beside them (`Meetings.ts`). After each
+ * restart everything in `Invariants.ts` must hold.
  *
- * Then two processes share a Postgres, and as many things happen to them: it restarts, a network is cut, one of the two
+ * Then two processes share a Postgres, and as many events happen to them: it restarts, a network is cut, one of the two
  * stops or dies. Nothing may end that could live.
  *
- * Then things fail through which the process lives: answers to commits get lost, connections are silent, the disk is
- * full, Postgres restarts (`test/crash/support/Fault.ts`). What was answered must be what happened.
+ * Then come faults that the process survives: answers to commits get lost, connections are silent, the disk is
+ * full, Postgres restarts (`test/crash/support/Fault.ts`). Every answer must be true.
  *
  * Payments go through as many kills, with repeated requests, a processor that loses answers and events that are lost,
  * doubled and early (`test/crash/Payments.test.ts`), and through restarts of Postgres and lost answers to COMMIT
  * (`test/crash/PaymentOutage.test.ts`): the ledger must be what the processor has.
  *
- * In half of the rounds under load somebody sets the wall clock of the service by two or five hours while calls talk.
+ * In half of the rounds under load the wall clock of the service is set by two or five hours while calls talk.
  *
- * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
- * plug is for Postgres and its fsync to survive, and is not tried here.
+ * It tests the death of the process, not of the disk: bytes that the kernel has taken are there after a kill -9. A
+ * power failure is up to Postgres and its fsync, and is not tried here.
  *
- * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size, and
- * `-- --only <name>` runs one part of it.
+ * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size,
+ * and `-- --only <name>` runs one part of it.
  */
 import { spawnSync } from "node:child_process"
 import { chmod, mkdtemp, rm } from "node:fs/promises"

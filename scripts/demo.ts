@@ -1,8 +1,8 @@
 /**
- * `npm run demo`: a first call from end to end, told as it happens. Exits 0 when everything happened, else 1.
+ * `npm run demo`: a first call from end to end, printed as it happens. Exits 0 when everything happened, else 1.
  *
- * Starts a service of its own in a temporary folder; with `BASE_URL` it uses a running one on this machine, and says
- * which settings that one lacks.
+ * Starts a service of its own in a temporary folder; with `BASE_URL` it uses a running one on this machine, and names
+ * the settings that it lacks.
  */
 import { ApiFailure, makeApi } from "./demo/Api.ts"
 import * as Certificate from "./demo/Certificate.ts"
@@ -15,7 +15,7 @@ import * as Timeline from "./demo/Timeline.ts"
 
 const borrowed = process.env["BASE_URL"]?.replace(/\/+$/, "")
 
-/** What a running service has to be started with, for what went wrong with it. */
+/** The settings that a running service lacks, by the failure that it showed. */
 const lacking = (failure: unknown, caFile: string, heard: boolean): ReadonlyArray<string> => {
   if (failure instanceof ApiFailure)
     switch (failure.code) {

@@ -142,14 +142,18 @@ const walls: ReadonlyArray<readonly [from: string, notTo: string]> = [
   ["telephony/conference/stored", "telephony/conference/shell"]
 ]
 
-/** Protocols import nothing of ours outside of their room but plain data structures, which know neither calls nor SIP. */
+/**
+ * Protocols import nothing of ours outside of their room but plain data structures, which know neither calls nor SIP.
+ */
 const structures = ["domain/time/DeadlineHeap.ts", "domain/fair/FairShare.ts", "domain/network/IpAddress.ts"]
 
 /** An operator's target may be private, so it is made of configuration only. Elsewhere it is a type. */
 const operatorTarget = "ports/egress/OperatorTarget.ts"
 const makesOperatorTargets = "app/boot/"
 
-/** Computations over given bytes, which every wing may have of Node. `randomBytes` and its kin are the outside world. */
+/**
+ * Computations over given bytes, which every wing may have of Node. `randomBytes` and its kin are the outside world.
+ */
 const computations: Readonly<Record<string, ReadonlySet<string>>> = {
   "node:crypto": new Set([
     "createHash",

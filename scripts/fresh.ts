@@ -1,7 +1,8 @@
 /**
- * `npm run fresh`: the two commands of the README in a fresh copy of the project, with each npm that they must work with
- * and the Node that npm runs on, not ours. For each: `npm ci`, `npm start`, a request, then the end of npm by SIGTERM and
- * by SIGKILL, after which no process may be left. Ends with `N passed, N failed`; other versions may be given.
+ * `npm run fresh`: the two commands of the README in a fresh copy of the project, with each npm that they must work
+ * with and the Node that npm runs on, not ours. For each: `npm ci`, `npm start`, a request, then the end of npm by
+ * SIGTERM and by SIGKILL, after which no process may be left. Ends with `N passed, N failed`; other versions may be
+ * given.
  */
 import { execFileSync } from "node:child_process"
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises"
@@ -16,12 +17,12 @@ const given = process.argv.slice(2)
 const versions = given.length > 0 ? given : ["10.8.2", "11"]
 const endMs = 20_000
 
-/** The PATH without what this project and the npm that runs this have put first. */
+/** The PATH without the folders that this project and the npm that runs this have put first. */
 const outsidePath = (process.env["PATH"] ?? "")
   .split(delimiter)
   .filter((entry) => !entry.includes("node_modules"))
   .join(delimiter)
-/** Nor what the npm that runs this says about this project. */
+/** Variables about this project that the npm that runs this has set. */
 const ofThisRun = /^npm_(?!config_)|^npm_config_(local|global)_prefix$|^(NODE|INIT_CWD)$/
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofThisRun.test(name))),
@@ -31,7 +32,7 @@ const environment = {
 const npm = (cli: string, folder: string, ...args: ReadonlyArray<string>) =>
   execFileSync("node", [cli, ...args], { cwd: folder, env: environment, stdio: ["ignore", "ignore", "inherit"] })
 
-/** What a clone would hold, and what is not committed yet. */
+/** The files of a clone, and those that are not committed yet. */
 const copyOfProject = async (folder: string): Promise<void> => {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root })
   const files = new Set(listed.toString().split("\0").filter(Boolean))

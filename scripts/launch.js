@@ -1,13 +1,14 @@
 /**
- * Runs every npm script with the Node that this project brings: `node scripts/launch.js <file.ts | program> [arguments]`.
+ * Runs every npm script with the Node that this project brings: `node scripts/launch.js <file.ts | program>
+ * [arguments]`.
  *
- * It is started by whatever Node npm runs on (20 or later), so it is JavaScript and imports nothing but Node. It looks
- * for the Node itself, because npm 10 leaves `.bin/node` out when the package of another platform shares that name. What
- * it starts finds the same Node, and the project's programs, first in its PATH.
+ * It is started by the Node that npm runs on (20 or later), so it is JavaScript and imports nothing but Node. It looks
+ * for the Node itself, because npm 10 leaves `.bin/node` out when the package of another platform shares that name.
+ * Its child finds the same Node, and the project's programs, first in its PATH.
  *
  * The child leads a session of its own, so that a signal reaches it once, from here, and reaches its own children with
- * it: a terminal sends Ctrl-C to npm and to this process, npm passes it on, and all that is one press. When npm has gone
- * without a word, the child is told to end; when this process has, the child's `disconnect` tells it.
+ * it: a terminal sends Ctrl-C to npm and to this process, npm passes it on, and all that is one press. When npm has
+ * died without a signal, the child gets SIGTERM; when this process has, the child sees it by its `disconnect`.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -95,14 +96,14 @@ const stop = (/** @type {NodeJS.Signals} */ signal) => {
 }
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => stop(signal))
 
-// Only npm is watched: what a shell started in the background outlives the shell.
+// Only npm is watched: a script that a shell started in the background outlives the shell.
 if (script !== undefined)
   setInterval(() => {
     if (process.ppid !== parent && toldAt === -Infinity) stop("SIGTERM")
   }, parentCheckMs).unref()
 
 child.once("exit", (code, signal) => {
-  // A script that was told to stop may end before what it started.
+  // A script that got a signal may end before its children.
   if (toldAt !== -Infinity) tell("SIGTERM")
   process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal])
 })

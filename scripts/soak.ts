@@ -1,5 +1,5 @@
 /**
- * `npm run soak`: twenty minutes of calls at an even pace, and what the service made of them. Fifty simulated calls a
+ * `npm run soak`: twenty minutes of calls at an even pace, and the service's figures for them. Fifty simulated calls a
  * second are placed and talk for two seconds, with webhooks; five more a second hear a prompt of one second. A line for
  * each minute; at the end the verdict: memory is flat, and nothing was lost.
  *
@@ -17,14 +17,14 @@ const callsPerSecond = setting("SOAK_CALLS", 50)
 const promptsPerSecond = setting("SOAK_PROMPTS", 5)
 const tenants = 5
 const talkSecs = 2
-/** A call that has not told its end after so long is lost. */
+/** A call whose end was not reported within this time is lost. */
 const lostMs = 60_000
 /** Memory may grow by so much from the first third of the run to the last, as caches fill. */
 const growth = 1.1
 
 interface Open {
   readonly placedAt: number
-  /** The key for its prompt; null: it hears none. */
+  /** The key for its prompt; null: it has none. */
   readonly promptKey: string | null
 }
 
@@ -55,7 +55,7 @@ const world = await World.make({ tenants, lean: true })
 const problems: Array<string> = []
 try {
   const open = new Map<string, Open>()
-  /** What was told of calls before the answer that names them arrived. */
+  /** Events of calls that came before the answer with the call's id. */
   const early = { answered: new Set<string>(), ended: new Set<string>() }
   let minute = newMinute()
   let unexpected = 0

@@ -1,4 +1,7 @@
-/** `npm test`: the checks, then every test; arguments go to vitest (`npm test -- test/protocol/sip`). Ends with `N passed, N failed`. */
+/**
+ * `npm test`: the checks, then every test; arguments go to vitest (`npm test -- test/protocol/sip`). Ends with `N
+ * passed, N failed`.
+ */
 import { spawnSync } from "node:child_process"
 
 const run = (command: string, args: ReadonlyArray<string>) => spawnSync(command, args, { stdio: "inherit" }).status ?? 1

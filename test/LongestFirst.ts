@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** A short file that takes long begins first, so that nobody waits for it at the end. Others begin by their size. */
+/**
+ * A short file that takes long begins first, so that the run does not wait for it at the end. Others begin by their
+ * size.
+ */
 const long = "/test/crash/Fault"
 
 export default class LongestFirst extends BaseSequencer {

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { makeAuthority } from "../../test/support/TestCertificate.ts"
 
-/** What the demo's HTTPS server shows, and the file that makes a service trust it. */
+/** The certificate of the demo's HTTPS server, and the file that makes a service trust it. */
 export interface Certificate {
   readonly caFile: string
   readonly cert: string
@@ -15,7 +15,7 @@ const dayMs = 86_400_000
 /** The generator's certificates last 30 days. */
 const renewAfterMs = 25 * dayMs
 
-/** A folder that outlives the demo, so that a running service can be told its `TARGET_CA_FILE` once. */
+/** A folder that outlives the demo, so that a running service needs its `TARGET_CA_FILE` only once. */
 export const sharedFolder = (): string => {
   const folder = join(tmpdir(), `trunkline-demo-${userInfo().uid}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -25,8 +25,8 @@ export const sharedFolder = (): string => {
 }
 
 /**
- * The certificate in `folder`, or a new one for 127.0.0.1 by an authority of its own. The authority's key is kept
- * nowhere: whoever trusts it trusts this one server.
+ * The certificate in `folder`, or a new one for 127.0.0.1 by an authority of its own. The authority's key is not kept:
+ * a service that trusts it trusts this one server.
  */
 export const inFolder = async (folder: string): Promise<Certificate> => {
   const files = { ca: join(folder, "ca.pem"), cert: join(folder, "server.pem"), key: join(folder, "server.key") }

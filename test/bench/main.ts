@@ -20,7 +20,10 @@ import * as SpeechBench from "./SpeechBench.ts"
 import * as StrangersBench from "./strangers/StrangersBench.ts"
 import * as WebhookBench from "./WebhookBench.ts"
 
-/** `npm run bench [-- --only <name> [--rows <variant>,<variant>]]`: ratios of one run, medians of interleaved rounds; ends with a table. */
+/**
+ * `npm run bench [-- --only <name> [--rows <variant>,<variant>]]`: ratios of one run, medians of interleaved rounds;
+ * ends with a table.
+ */
 const benches = {
   place: ["Durable POST /v1/calls against a bare server that writes the same rows", PlaceCallBench.run],
   journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],

@@ -4,7 +4,7 @@ import * as Bucket from "./support/Bucket.ts"
 import * as Client from "./support/Client.ts"
 import * as World from "./support/World.ts"
 
-/** Recordings in a bucket whose clock is right while ours is set wrong, or that is away while the process dies. */
+/** Recordings in a bucket whose clock is right while ours is set wrong, or that is away when the process dies. */
 const echo = "+12025550100"
 
 describe("a service whose recordings go to a bucket", () => {

@@ -7,11 +7,11 @@ import * as SipPeer from "./support/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**
- * The wall clock of a running service is set by hours, forward and back, in the middle of its calls. Time that passes is
- * measured by the clock that nobody sets: timers fire when they should, and bills are of what was talked.
+ * The wall clock of a running service is set by hours, forward and back, in the middle of its calls. Passing time is
+ * measured by the monotonic clock: timers fire when they should, and bills cover the time that was talked.
  */
 const hourMs = 3_600_000
-/** Forward by more than a call may last, and back by less; `npm run crash` sets it by the others too. */
+/** Forward by more than a call may last, and back by less; `npm run crash` also sets it by other spans. */
 const steps = [5, -2]
 
 const echo = "+12025550100"

@@ -10,10 +10,11 @@ import * as SipPeer from "./support/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**
- * The short form of the crash tests (src/README.md#commit-before-anything-leaves): a service of its own is killed under
- * load and started again, and everything that it promised before is looked for. The long form is `npm run crash`.
+ * The short form of the crash tests (src/README.md#commit-before-anything-leaves): a service in a process of its own is
+ * killed under load and started again, and everything that it promised before must hold. The long form is `npm run
+ * crash`.
  *
- * They test the death of the process, not of the disk: what the kernel has taken is there after a kill -9.
+ * They test the death of the process, not of the disk: bytes that the kernel has taken are there after a kill -9.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 
@@ -28,10 +29,10 @@ const crashPoints = [
 const [firstPoint] = crashPoints
 
 const load = { calls: 40, sipCalls: 15, meetings: 3, talkSecs: 2, rampMs: 500 }
-/** What goes on when it dies has its time to end. */
+/** Activities that run when it dies have their time to end. */
 const roundMs = 90_000
 
-/** A world for the tests of one `describe`, gone after them. */
+/** A world for the tests of one `describe`, removed after them. */
 const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
   const scope = Scope.makeUnsafe()
   const random = Netem.random(seed)
@@ -64,7 +65,7 @@ const worldOf = (options: { readonly external: boolean; readonly crashPoint?: st
   }
 }
 
-/** What is reported of many violations. */
+/** The first ten violations, for a report. */
 const first = (lines: ReadonlyArray<string>) => lines.slice(0, 10)
 
 describe(`a service that is killed under load (seed ${seed})`, () => {
@@ -161,7 +162,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
     return row?.reason
   }
 
-  /** Events that the first tenant has been told of. */
+  /** Counts the events that reached the first tenant. */
   const delivered = ({ receiver, tenants }: World.World): number =>
     receiver.delivered(tenants[0]?.subscriptions[0]?.name ?? "").size
 
@@ -196,7 +197,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
       peer.hangUp(line?.callId ?? "")
       const pid = await commitWaits(world)
       const placed = place(world, "late", onSip)
-      // Long enough for what did not wait for its commit to be seen: an answer to the BYE, an INVITE, a webhook.
+      // Long enough to see an effect that did not wait for its commit: an answer to the BYE, an INVITE, a webhook.
       await delay(500)
       await world.service().kill("SIGKILL")
       expect(await placed).toBeNull()
@@ -221,7 +222,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
     const { peer, world } = made()
     const before = await epoch(world)
     const id = await answered(world, await place(world, "early", echo))
-    // The charge of the call is the last thing that the statement gets to, when it has locked the epoch.
+    // The charge of the call is the last row that the statement locks, after it has locked the epoch.
     await world.database().holding("SELECT 1 FROM balance FOR UPDATE", async () => {
       const hungUp = hangUp(world, id)
       await commitWaits(world)
@@ -260,7 +261,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   }
 })
 
-/** What `look` finds, looked for until it is there; dies after fifteen seconds. */
+/** Waits until `look` finds something and gives it; dies after fifteen seconds. */
 const until = async <A>(what: string, look: () => Promise<A | undefined>): Promise<A> => {
   for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
     const found = await look()

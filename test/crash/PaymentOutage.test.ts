@@ -8,8 +8,8 @@ import * as PostgresServer from "./support/PostgresServer.ts"
 import * as Service from "./support/Service.ts"
 
 /**
- * Cards on the running service while its database fails it: Postgres is restarted in the middle of everything, and answers
- * to COMMIT are lost. Nothing here waits for a time: what happens is awaited, and end states are compared.
+ * Cards on the running service while its database fails it: Postgres is restarted in the middle of everything, and
+ * answers to COMMIT are lost. Nothing here waits for a time: events are awaited, and end states are compared.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const rounds = Math.ceil(Number(process.env["CRASH_ROUNDS"] ?? 2) / 2)
@@ -42,14 +42,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 }, 60_000)
 
-/** All that is under way comes to its end. */
+/** Waits until all that is under way has ended. */
 const settled = () =>
   until(async () => {
     await stage.hurry()
     return (await stage.pending()) === 0
   }, settledWithinMs)
 
-/** What has to hold whatever happened, once it has settled. */
+/** The invariants of the money, whatever happened, once it has settled. */
 const balances = async () => {
   expect(stage.chargedTwice()).toEqual([])
   const { cards, wrong } = await stage.ledger()
@@ -57,7 +57,7 @@ const balances = async () => {
   expect(await stage.operator("payment/reconcile", {})).toMatchObject({ difference_cents: 0, exceptions: [] })
 }
 
-/** The client's own repetition: until it is told that it is done. */
+/** The client repeats its request until the answer is that it is done. */
 const toldDone = (payer: CardStage.Tenant, cents: number, key: string) =>
   until(async () => (await stage.topUp(payer, cents, key)).status === 201, settledWithinMs)
 
@@ -86,7 +86,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
         expect((await stage.ask("PUT", "/v1/billing/auto-recharge", { key, body })).status).toBe(200)
       }
 
-      // All at once; when the processor hears of it, Postgres stops.
+      // All requests are sent at once. When the processor gets one, Postgres stops.
       for (let n = 0; n < 6; n++) double.faults.push(random() < 0.5 ? "lose_answer" : "lose_request")
       const heard = new Promise<void>((done) => {
         double.heard = (asked) => {
@@ -103,7 +103,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
       ])
       await heard
       const start = await postgres.stop()
-      // It is away as seen from outside too: what is asked now is told that nothing happened.
+      // It is away as seen from outside too: a request now is answered that nothing happened.
       const away = await topUp(payers[0] ?? late, 9_900, `away ${round}`)
       expect([away.status, away.body.error?.code]).toEqual([503, "service_unavailable"])
       await start()
@@ -113,7 +113,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
 
       await Promise.all(requests.map(({ cents, payer }) => toldDone(payer, cents, keyOf(cents))))
       for (const payload of events) await until(async () => (await event(payload)).status === 200)
-      // An operator whose command was not answered looks first, and repeats it where there is nothing.
+      // An operator whose command got no answer looks first, and repeats it where there is no effect.
       for (const { id } of spenders)
         await until(async () => {
           const spent = `SELECT FROM ledger WHERE tenant_id = '${id}' AND amount_cents = -350`
@@ -144,7 +144,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
       await balances()
     }, 600_000)
 
-  /** What of a payment is in the middle when the next answer to COMMIT is lost. */
+  /** The step of a payment that is under way when the next answer to COMMIT is lost. */
   const moments = ["the request has come", "the processor is asked", "its event has come"] as const
   it.each(moments.flatMap((moment) => [true, false].map((arrives) => ({ moment, arrives, by: "cut" as const }))))(
     "an answer to COMMIT is lost ($by) when $moment, and it arrives: $arrives; the card is charged once, and credited",
@@ -178,7 +178,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
         await settled()
         expect(await balanceOf(payer)).toBe(500 + 1_700)
       }
-      // The way was not spared.
+      // The loss did happen.
       await until(async () => network.proxy.losses() === before + 1)
       await settled()
       await balances()

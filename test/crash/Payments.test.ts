@@ -8,8 +8,8 @@ import * as CardStage from "./support/CardStage.ts"
 import * as Service from "./support/Service.ts"
 
 /**
- * Cards on the running service, a process of its own, with a processor that loses answers and whose events are lost,
- * repeated and early; and the same while the service is killed. The short form; `CRASH_ROUNDS` makes it longer.
+ * Cards on the running service, in a process of its own, with a processor that loses answers and whose events are lost,
+ * repeated and early; and the same while the service is killed. This is the short form; `CRASH_ROUNDS` makes it longer.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 4)
@@ -20,7 +20,7 @@ const { until } = CardStage
 
 const scope = Scope.makeUnsafe()
 let stage: CardStage.CardStage
-/** The way of the service to its database. */
+/** The network between the service and its database. */
 let network: TcpProxy.TcpProxy
 let service: Service.Service
 let {
@@ -124,7 +124,7 @@ describe("cards on the running service, with Stripe's double", () => {
       const answer = await event(text, { "content-type": "application/json", ...headers })
       expect([answer.status, answer.body.error?.code]).toEqual([400, "invalid_request"])
     }
-    // Well signed, and a lie: what it is about is fetched again.
+    // The event is well signed and false, so its object is fetched again.
     expect((await event(payload, signed)).status).toBe(200)
     await delay(3_000)
     expect(await balanceOf(payer)).toBe(500)
@@ -156,7 +156,7 @@ describe("cards on the running service, with Stripe's double", () => {
     double.win(dispute)
     await event(double.events.at(-1) ?? "")
     await until(hasMoved(`dispute:${dispute.id}:won`))
-    // The event of its beginning comes once more, late.
+    // The event that opened it comes once more, late.
     await event(opened)
     await delay(1_500)
     expect(await balanceOf(other)).toBe(3_500)
@@ -177,7 +177,7 @@ describe("cards on the running service, with Stripe's double", () => {
       exceptions: []
     })
     expect(await balanceOf(payer)).toBe(2_300)
-    // What is under way meanwhile is no difference.
+    // Payments that are under way meanwhile make no difference.
     const [busy] = await Promise.all([
       operator("payment/reconcile", {}),
       ...Array.from({ length: 20 }, (_, n) => topUp(payer, 1_000, `meanwhile ${n}`))
@@ -202,7 +202,7 @@ describe("cards on the running service, with Stripe's double", () => {
       for (const _ of leavers)
         for (let n = 0; n < 3; n++)
           if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
-      // Two operators close it, and ask for its payout beside.
+      // Two operators close it and ask for its payout.
       const close = (leaver: Tenant) => operator("tenant/close", { tenant: leaver.id, refund: true })
       const closings = Promise.allSettled(leavers.flatMap((leaver) => [close(leaver), close(leaver)]))
       await delay(random() * 600)
@@ -277,7 +277,7 @@ describe("cards on the running service, with Stripe's double", () => {
       const sum = requests.slice(0, 4).reduce((cents, of) => cents + of.cents, 0)
       for (const payer of payers) expect([round, await balanceOf(payer)]).toEqual([round, 500 + round * sum])
     }
-    // Their money goes while the database does: each is recharged once.
+    // Their money is spent while the database is away: each is recharged once.
     const spent = payers.map(async (payer) => {
       const cents = 150 - (await balanceOf(payer))
       await operator("tenant/credit", { tenant: payer.id, cents, reason: "spent" })
@@ -307,7 +307,7 @@ describe("cards on the running service, with Stripe's double", () => {
       expect(set.status).toBe(200)
     }
     let due = 0
-    // Three a day at most: a fourth does not begin.
+    // Three recharges a day at most: a fourth does not begin.
     for (let round = 0; round < Math.min(fewer, 4); round++) {
       for (const _ of payers) if (random() < 0.6) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
       for (const payer of payers) {
@@ -322,7 +322,7 @@ describe("cards on the running service, with Stripe's double", () => {
       double.faults.length = 0
       for (const payload of double.events.splice(0)) if (random() < 0.6) await event(payload)
       await until(async () => {
-        // What nobody told of is found by the sweep, a minute later; the job need not be waited for.
+        // The sweep finds what no event reported, a minute later; the job need not be waited for.
         await database.query(`UPDATE job SET due_at = now() WHERE kind = 'funding.auto_recharge' AND leased_by IS NULL`)
         const all = await Promise.all(payers.map(recharges))
         return all.every((of) => of.length === due && of.every(({ status }) => status === "succeeded"))
@@ -350,7 +350,7 @@ describe("cards on the running service, with Stripe's double", () => {
       service = Service.start(options)
       await service.ready
       double.faults.length = 0
-      // The clients know nothing of what became of their requests, and repeat them, some of them twice at once.
+      // The clients do not know the outcome of their requests and repeat them, some of them twice at once.
       await Promise.all(
         requests.map(async ({ cents, key, payer }) => {
           await until(async () => {
@@ -376,7 +376,7 @@ describe("cards on the running service, with Stripe's double", () => {
       const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
       for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
     }
-    // A payment that the ledger has and the processor does not is named.
+    // A payment that the ledger has and the processor has not is named.
     await database.query(`UPDATE payment_attempt SET intent_id = 'pi_unknown' WHERE id = (
       SELECT id FROM payment_attempt WHERE status = 'succeeded' AND amount_cents = 1000 AND tenant_id = '${payers[0]?.id}' LIMIT 1)`)
     expect(await operator("payment/reconcile", {})).toMatchObject({

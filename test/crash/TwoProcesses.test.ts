@@ -3,9 +3,8 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as Pair from "./support/Pair.ts"
 
 /**
- * Two processes on one Postgres (src/README.md#two-processes), each behind a network that is cut, with calls that are
- * recorded and streamed. The long form is part
- * of `npm run crash`.
+ * Two processes on one Postgres (src/README.md#two-processes), each over a network that is cut, with calls that are
+ * recorded and streamed. The long form is part of `npm run crash`.
  */
 describe("an owner and a standby, with live calls", () => {
   let made: Pair.Pair | null = null
@@ -42,7 +41,7 @@ describe("an owner and a standby, with live calls", () => {
     expect(streams.violations).toEqual([])
   }
 
-  /** What became of the recordings of these calls, in the store of this member. */
+  /** The recordings of these calls in the store of this member. */
   const recordingsOf = async (member: Pair.Member, ended: ReadonlyArray<string>) => {
     await Pair.until(
       "the outcomes of recordings",
@@ -122,7 +121,7 @@ describe("an owner and a standby, with live calls", () => {
     expect(await standing(calls)).toEqual(["ended carrier_error"])
     const rated = await database.query("SELECT FROM call WHERE rating_status <> 'rated'")
     expect(rated).toEqual([])
-    // What it had on its spool is on its disk, where nobody is: that is told.
+    // The spool of the dead process is on a disk that no process reads: the recording is reported as failed.
     expect(await recordingsOf(standby, calls)).toEqual(["failed 0 without a file"])
     await talk(standby)
     owner.start()

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs"
 import * as Markdown from "../../src/edge/http/guide/Markdown.ts"
 
 /**
- * What the code cites can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>` one of
- * the reasons of the house.
+ * Citations in the code can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>`
+ * one of the reasons of the house.
  */
 const root = new URL("../../", import.meta.url)
 const here = "test/guide/Citations.test.ts"

@@ -7,7 +7,7 @@ import { catalogue as events, eventTypes, isEventType } from "../../src/domain/e
 import { endpointScopes } from "../../src/domain/Scope.ts"
 import * as RetryPolicy from "../../src/webhook/attempt/RetryPolicy.ts"
 
-/** What the guide's tables say is what the code's tables say. */
+/** The tables of the guide agree with the tables of the code. */
 
 const isRow = (line: string): boolean => line.startsWith("| ")
 /** The line between the header of a table and its rows. */

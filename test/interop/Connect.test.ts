@@ -1,4 +1,6 @@
-/** Calls that are connected with each other, with real phones: bridges and transfers by content, codec by codec; REFER. */
+/**
+ * Calls that are connected with each other, with real phones: bridges and transfers by content, codec by codec; REFER.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as Wav from "../../src/protocol/audio/Wav.ts"

@@ -191,7 +191,10 @@ export const ringing = (): string =>
     ].join("\n")
   )
 
-/** Challenges the first INVITE (SIPp can verify the answer to a 401, not to a 407) and answers the second when its password is right. */
+/**
+ * Challenges the first INVITE (SIPp can verify the answer to a 401, not to a 407) and answers the second when its
+ * password is right.
+ */
 export const challenging = (user: string, password: string): string =>
   scenario(
     "challenging",

@@ -14,7 +14,10 @@ const collect: () => void = runInNewContext("gc")
 
 const peer = { address: "127.0.0.1", port: 9000 }
 
-/** A switch with one leg in each codec, or two that are bridged, or a room of them all, whose peers send a packet every 20 ms. */
+/**
+ * A switch with one leg in each codec, or two that are bridged, or a room of them all, whose peers send a packet every
+ * 20 ms.
+ */
 const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
   const receivers: Array<OnPacket> = []
   const payloadTypes = codecs.map((codec) => Codecs.table[codec].payloadType ?? 0)

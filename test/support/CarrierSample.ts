@@ -13,7 +13,7 @@ export const authority: Authority = { partition: 0, epoch: 1 }
 
 export const order = (command: CarrierCommand) => ({ authority, command })
 
-/** An adapter without legs that only hears commands. */
+/** An adapter without legs that only takes commands. */
 export const adapter = (
   interpret: (command: CarrierCommand) => Effect.Effect<void>,
   incarnation = "test"
@@ -24,7 +24,7 @@ export const adapter = (
   caughtUp: () => Effect.void
 })
 
-/** Events as a carrier numbers them, each leg for itself. */
+/** Events with the numbers that a carrier gives them, counted for each leg. */
 export const numbered = (incarnation = "test") => {
   const last = new Map<string, number>()
   return (legId: LegId, at: number, report: LegReport): CarrierEvent => {
@@ -34,7 +34,7 @@ export const numbered = (incarnation = "test") => {
   }
 }
 
-/** What the snapshot of an adapter says of one leg. */
+/** Reads one leg in the snapshot of an adapter. */
 export const presence = (carrier: Carrier["Service"], adapterName: string, legId: LegId) =>
   Effect.map(carrier.snapshot(adapterName, authority, [legId]), (snapshot) => {
     if (snapshot === null) return "unknown"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 
 /**
- * A fresh `DATA_DIR`, removed with its scope. Mode 0711, so that as root too the cluster stands inside it: under the
+ * A fresh `DATA_DIR`, removed with its scope. Its mode is 0711, so that the cluster is inside it as root too: under the
  * 0700 of a bare `mkdtemp` it would go to `/var/lib/trunkline` and stay there.
  */
 export const make = Effect.acquireRelease(

@@ -1,4 +1,4 @@
-/** The doors by which rows are written without an entity of their own, for tests of what becomes of them in trouble. */
+/** The doors by which rows are written without an entity, for tests of what happens to those rows in trouble. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/money/account/Account.ts"
@@ -33,7 +33,7 @@ export const layer = Layer.mergeAll(
 
 type Services = Layer.Success<typeof layer> | SqlClient.SqlClient
 
-/** What the doors are tried for: each once, in their order. */
+/** The subject of one pass: each door is tried once, in order. */
 export interface Subject {
   readonly caller: Caller
   readonly email: string
@@ -53,7 +53,7 @@ export const subject = Effect.gen(function* () {
   const subscription = idOf(yield* (yield* Webhooks).create(caller, hook("a"), null)) as Id.SubscriptionId
   const spareKey = (yield* (yield* ApiKeys).issue(caller.tenantId, key)).id
   const number = `+120255501${50 + (nth % 50)}`
-  // The key's use is noted behind the request.
+  // The use of a key is noted after the request.
   const sql = yield* SqlClient.SqlClient
   const noted = sql`SELECT FROM api_key WHERE id = ${caller.keyId} AND last_used_at IS NOT NULL`
   while ((yield* noted).length === 0) yield* Effect.sleep("5 millis")
@@ -79,7 +79,7 @@ const slotOf = (nth: number) =>
     body: new Uint8Array()
   })
 
-/** Each writes something, at the first time for its subject; the last one closes the tenant. */
+/** Each door writes something, the first time for its subject. The last one closes the tenant. */
 export const all: Readonly<Record<string, (of: Subject) => Effect.Effect<unknown, unknown, Services>>> = {
   signup: ({ nth }) =>
     Effect.flatMap(Tenants, (tenants) =>
@@ -142,7 +142,7 @@ export const all: Readonly<Record<string, (of: Subject) => Effect.Effect<unknown
   closing: ({ caller }) => Effect.flatMap(Accounts, (accounts) => accounts.close(caller.tenantId, by))
 }
 
-/** Everything that is in the database but for what the journal keeps for itself, as one text for each table. */
+/** Everything in the database except the journal's own rows, as one text for each table. */
 export const contents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`

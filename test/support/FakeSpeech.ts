@@ -4,8 +4,8 @@ import { type Engine, SpeechFailed } from "../../src/ports/speech/Engine.ts"
 import { Synthesizer } from "../../src/ports/speech/Synthesizer.ts"
 
 /**
- * An engine that says each character as 20 ms of 440 Hz, four in a stretch, and 10 ms later the next; on the clock of its
- * fibers. A text that begins with `hang` is never begun, and one with `fail` fails.
+ * An engine that makes 20 ms of 440 Hz of each character, four in a piece, and the next piece 10 ms later, on the clock
+ * of its fibers. A text that begins with `hang` is never begun, and one with `fail` fails.
  */
 export const make = (options: Partial<Engine> = {}) => {
   const spoken: Array<string> = []

@@ -36,7 +36,7 @@ const outside = (isReal: boolean) =>
 /** The files of recordings of this test file. */
 export const storage = MemoryStorage.make()
 
-/** Names that a trunk may have, for the tests to change. */
+/** Names that a trunk may have; tests change them. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
 
 const options = {
@@ -66,7 +66,7 @@ const layers = (
     Layer.orDie
   )
 
-/** Every letter that was posted is sent: to `mails`. */
+/** Sends every letter that was posted to `mails`. */
 export const lettersSent = Effect.flatMap(Jobs, ({ poll: look }) => look)
 
 /** The token of the newest letter with a link to this address, or of one before it; undefined: there is none. */
@@ -76,19 +76,19 @@ export const tokenFor = (email: string, which = -1): string | undefined =>
 /** The features over a client: what a start of the service builds. */
 export const started = layers()
 
-/** The same for a start that follows another one: what is random differs. */
+/** The same features for a start that follows another one: the random values differ. */
 export const startedAgain = (label: string) => layers(label)
 
 /**
- * The same for one of several starts on one database: what is random differs by `label`. It hears of a lost partition by
- * what it writes, not by its heartbeat.
+ * The same features for one of several starts on one database: the random values differ by `label`. This start learns
+ * of a lost partition by its writes, not by its heartbeat.
  */
 export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(label, partitions, 600_000)
 
 /** The features where mail reaches people, over a database of their own. */
 export const mailing = layers("mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
 
-/** The features with numbers of somebody else than the inventory, over a database of their own. */
+/** The features with another number supply than the inventory, over a database of their own. */
 export const supplied = (supply: NumberSupply["Service"]) =>
   layers("supplied", [0], 5_000, false, Numbers.over.pipe(Layer.provide(Layer.succeed(NumberSupply, supply)))).pipe(
     Layer.provideMerge(TestDatabase.layer)
@@ -99,7 +99,7 @@ export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))
 
 let count = 0
 
-/** A new tenant, its first key, and the caller that the key stands for. */
+/** A new tenant, its first key, and the caller that the key belongs to. */
 export const newTenant = Effect.fnUntraced(function* (
   fields: { readonly name?: string; readonly email?: string } = {}
 ) {
@@ -130,7 +130,7 @@ export const request = (fields: { readonly email: string; readonly tenantName?: 
   ...fields
 })
 
-/** Every ledger row as it adds up: `after` of each is the sum so far, and the last is the balance. */
+/** Every ledger row as it adds up: its `after` is the sum so far, and the last one is the balance. */
 export const ledgerAddsUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [wrong] = yield* sql<{ readonly rows: number; readonly balances: number }>`

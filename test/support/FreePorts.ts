@@ -2,7 +2,9 @@ import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { createServer } from "node:net"
 
-/** Ports of loopback on which nobody listens now: the same for every start of one service, since its peers know them. */
+/**
+ * Ports of loopback that are free now. They are the same for every start of one service, because its peers know them.
+ */
 export interface FreePorts {
   readonly http: number
   readonly operator: number

@@ -15,8 +15,8 @@ declare module "vitest" {
 }
 
 /**
- * One Postgres for a whole run of vitest, started when the first test file asks for it: a run without a database pays
- * nothing. `TEST_DATABASE_URL` names one that runs already (a user who may create databases).
+ * Starts one Postgres for a whole run of vitest when the first test file asks for it, so a run without a database pays
+ * nothing. `TEST_DATABASE_URL` names one that runs already (with a user that may create databases).
  */
 export default async function setup(project: TestProject) {
   const scope = Scope.makeUnsafe()

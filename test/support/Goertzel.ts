@@ -1,8 +1,8 @@
 /**
  * Level of one frequency in `samples`, in dBFS: 0 for a sine of full scale, `-Infinity` for digital silence.
  *
- * Goertzel's recurrence, over a rectangular window: exact for whole periods; a block of N samples tells frequencies apart
- * that are more than `sampleRate / N` from each other.
+ * Goertzel's recurrence over a rectangular window is exact for whole periods. A block of N samples distinguishes
+ * frequencies that are more than `sampleRate / N` from each other.
  */
 export const level = (samples: Int16Array, frequency: number, sampleRate: number): number => {
   const omega = (2 * Math.PI * frequency) / sampleRate

@@ -19,11 +19,13 @@ export interface HttpsReceiver {
   /** Everything received so far, in order of arrival. */
   readonly received: ReadonlyArray<Received>
   readonly url: (path?: string) => string
-  /** Completes when `count` requests have arrived; dies after twenty seconds, and of an event that is not as its row says. */
+  /** Completes when `count` requests have arrived. Dies after twenty seconds, or when an event differs from its row. */
   readonly arrived: (count: number, path?: string) => Effect.Effect<ReadonlyArray<Received>>
 }
 
-/** A webhook receiver on `https://hook.example`: records each request whole, then lets `answer` answer (default: 200). */
+/**
+ * A webhook receiver on `https://hook.example`: records each whole request, then lets `answer` answer (default: 200).
+ */
 export const start = (
   answer: (request: Received, response: ServerResponse) => void = (_, response) => response.end()
 ): Effect.Effect<HttpsReceiver, never, Scope.Scope> =>

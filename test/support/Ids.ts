@@ -1,6 +1,6 @@
 import * as Id from "../../src/domain/Id.ts"
 
-/** Ids of any text: what a test names a call, it may compare with and read in a failure. */
+/** Ids of any text, so that a test may name a call, compare with the name and read it in a failure. */
 export const call = (text: string) => Id.CallId.make(text)
 export const member = (text: string) => Id.MemberId.make(text)
 export const leg = (text: string) => Id.LegId.make(text)

@@ -17,7 +17,7 @@ export interface Machine<State extends MachineState, Input> {
   /** Columns that lead from the start into each phase. A letter is a timer. */
   readonly reach: Readonly<Record<string, ReadonlyArray<string>>>
   readonly timers: ReadonlyArray<string>
-  /** `[phase, column, next phase, ...outputs]`; every cell that is not listed changes nothing and says nothing. */
+  /** `[phase, column, next phase, ...outputs]`; every cell that is not listed changes nothing and gives no output. */
   readonly rows: ReadonlyArray<readonly [string, string, string, ...ReadonlyArray<string>]>
 }
 
@@ -105,7 +105,7 @@ export const elapse = <State extends MachineState, Input>(
   }
 }
 
-/** A history with all timers honoured. Checks that `terminated` is said once, is the last word, and absorbs. */
+/** A history with all timers honoured. Checks that `terminated` comes once, comes last, and absorbs. */
 export const live = <State extends MachineState, Input>(
   machine: Machine<State, Input>,
   history: History

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { Effect, Layer, Stream } from "effect"
 import { Storage, StorageError } from "../../src/ports/storage/Storage.ts"
 
-/** A store in memory, and what it is asked; the next answers can be failures. */
+/** A store in memory that records its requests; its next answers can be failures. */
 export const make = () => {
   const files = new Map<string, Uint8Array>()
   const asked: Array<string> = []

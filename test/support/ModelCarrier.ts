@@ -14,7 +14,7 @@ import type { CallId, LegId } from "../../src/domain/Id.ts"
 import * as Monotonic from "../../src/domain/time/Monotonic.ts"
 import * as Telling from "../../src/carrier/Telling.ts"
 
-/** A sink whose engine comes and goes: what is told meanwhile waits for the next one. */
+/** A sink whose engine can be away: events that are reported meanwhile wait for the next engine. */
 export const makeLine = Effect.sync(() => {
   let engine: CarrierSink["Service"] | null = null
   let arrival = Deferred.makeUnsafe<void>()
@@ -41,7 +41,7 @@ interface Leg {
   readonly telling: Semaphore.Semaphore
 }
 
-/** A carrier whose legs do what the test says; it outlives engines. */
+/** A carrier whose legs do what the test wants; it outlives engines. */
 export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], incarnation = "model") {
   const fork = yield* FiberSet.makeRuntime<never, Told>()
   const legs = new Map<LegId, Leg>()
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], i
   const memory = OrderMemory.make({ now: () => Date.now(), isLive: (legId: LegId) => legs.has(legId) })
   let deaf = false
 
-  /** What happens to the leg now; told as soon as somebody listens. Gives the wall's time. */
+  /** Makes this happen to the leg now. The carrier reports it as soon as an engine listens. Gives the wall's time. */
   const happens = (legId: LegId, report: LegReport) =>
     Effect.flatMap(Monotonic.now, (at) =>
       Effect.sync(() => {
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], i
     adapter,
     applied,
     happens,
-    /** Commands are lost on their way from now on. */
+    /** From now on commands are lost on their way. */
     setDeaf: (value: boolean) => void (deaf = value)
   }
 })

@@ -1,5 +1,5 @@
 /**
- * A bad network in virtual time: loses, delays, duplicates and reorders what is sent, the same way for the same seed.
+ * A bad network in virtual time: it loses, delays, duplicates and reorders packets, in the same way for the same seed.
  */
 export interface Options {
   readonly seed: number

@@ -6,16 +6,16 @@ import { promisify } from "node:util"
 import * as ProcessIdentity from "../../src/runtime/store/embedded/ProcessIdentity.ts"
 import * as FreePorts from "./FreePorts.ts"
 
-/** A service that was started as everybody starts it, `npm start`, with all the processes that this brings. */
+/** A service that was started by `npm start`, with all the processes that this brings. */
 export interface NpmStart {
   readonly api: string
-  /** When it serves; rejects, with what it said, when npm ended before. */
+  /** Resolves when the service serves; rejects with the output when npm ended before. */
   readonly ready: Promise<void>
-  /** To the npm process only. */
+  /** Signals the npm process only. */
   readonly signal: (name: NodeJS.Signals) => void
   /** The processes that npm has started by now, directly or not, npm first. */
   readonly processes: () => Promise<ReadonlyArray<Started>>
-  /** What has been said so far. */
+  /** The output so far. */
   readonly said: () => string
 }
 
@@ -36,7 +36,7 @@ interface Options {
 
 const startMs = 90_000
 
-/** With the embedded Postgres, and nothing of the surrounding environment's configuration. */
+/** Starts the service with the embedded Postgres, and without the configuration of the surrounding environment. */
 export const start = ({ npm: [program, ...args], folder, dataDir, ports, environment }: Options): NpmStart => {
   const child = spawn(program, [...args, "start"], {
     cwd: folder,
@@ -89,7 +89,7 @@ const family = async (ancestor: number): Promise<ReadonlyArray<Started>> => {
   return found.flatMap(({ pid, identity }) => (identity === null ? [] : [{ pid, ...identity }]))
 }
 
-/** Those of `processes` that still run when all have ended or `withinMs` is over. */
+/** The processes of `processes` that still run when all have ended or `withinMs` is over. */
 export const remaining = async (
   processes: ReadonlyArray<Started>,
   withinMs: number
@@ -101,7 +101,7 @@ export const remaining = async (
   }
 }
 
-/** Whether somebody listens on this TCP port of loopback. */
+/** Whether this TCP port of loopback has a listener. */
 export const isBound = async (port: number): Promise<boolean> => {
   const server = createServer()
   try {

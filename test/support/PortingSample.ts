@@ -16,7 +16,7 @@ export const png = new Uint8Array(
 
 export const jpeg = Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, ...Array.from({ length: 80 }, () => 0), 0xff, 0xd9])
 
-/** One directory of one entry at 8. */
+/** One directory of one entry, at offset 8. */
 export const tiff = Uint8Array.from([
   0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x00, 0x01, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0
 ])

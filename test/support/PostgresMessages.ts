@@ -1,20 +1,20 @@
-/** The server takes no longer start of a session than this. */
+/** The start of a session is at most this long. */
 const longestStart = 10_000
 
 /**
- * Reads what a client sends to Postgres (PostgreSQL, "Message Formats"). Gives, for each piece of it, the statements that
- * it sends or binds: one that was prepared before is known by its name. The start of a session, which names the
- * application, counts as one. What is not Postgres has none.
+ * Reads the bytes that a client sends to Postgres (PostgreSQL, "Message Formats"). Gives, for each piece, the
+ * statements that it sends or binds: one that was prepared before is known by its name. The start of a session, which
+ * names the application, counts as a statement. Bytes that are not Postgres have none.
  */
 export const reader = () => {
   const prepared = new Map<string, string>()
   let buffered = Buffer.alloc(0)
-  /** Bytes of a message that is known already. */
+  /** The bytes left of a message that is known already. */
   let skipped = 0
   let isStarted = false
   let isForeign = false
 
-  /** Up to the second NUL, where names and texts end that come first in a message. */
+  /** Reads up to the second NUL, because names and texts come first in a message. */
   const firstTwo = (body: Buffer): readonly [string, string] | null => {
     const end = body.indexOf(0)
     const second = end < 0 ? -1 : body.indexOf(0, end + 1)
@@ -39,7 +39,7 @@ export const reader = () => {
       const body = buffered.subarray(head, length)
       const isComplete = buffered.length >= length
       const texts = firstTwo(body)
-      // Of a long message the beginning is enough.
+      // The beginning of a long message is enough.
       if (!isComplete && (!isStarted || texts === null)) return statements
       const [first, second] = texts ?? ["", ""]
       const type = isStarted ? String.fromCharCode(buffered[0] ?? 0) : "start"

@@ -1,6 +1,7 @@
 /**
- * Properties draw the same cases in every run, so a run that turns red tells of the change before it and not of luck.
- * `PROPERTY_SEED=random` draws new ones each time, any other value draws others; what fails prints how to replay it.
+ * Properties draw the same cases in every run, so a run that turns red is caused by the change before it and not by
+ * luck. `PROPERTY_SEED=random` draws new cases each time, any other value draws others. A failure prints how to replay
+ * it.
  */
 import * as Arbitrary from "effect/Arbitrary"
 

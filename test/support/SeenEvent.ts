@@ -3,8 +3,8 @@ import * as Envelope from "../../src/domain/event/Envelope.ts"
 import { catalogue, type EventType, eventTypes, isEventType } from "../../src/domain/event/EventCatalogue.ts"
 
 /**
- * The check of every public event that a test sees, made by a machine or delivered: there is a row of it, and its
- * data and envelope have the fields of its row, no more and no less.
+ * Checks every public event that a test sees, made by a machine or delivered: the event has a row, and its data and
+ * envelope have the fields of that row, no more and no less.
  */
 const strict = { onExcessProperty: "error" } as const
 
@@ -19,7 +19,7 @@ const rows = new Map(
   ])
 )
 
-/** What is wrong with it; null: nothing. */
+/** The fault of this value; null: it has none. */
 const faultOf = (type: string, part: "made" | "data" | "envelope", value: unknown): string | null => {
   const row = rows.get(type)
   if (row === undefined || !isEventType(type)) return `there is no event "${type}"`
@@ -27,7 +27,7 @@ const faultOf = (type: string, part: "made" | "data" | "envelope", value: unknow
   return Result.isFailure(decoded) ? `${type}: ${decoded.failure.message}` : null
 }
 
-/** Of a body as it was delivered or stored. */
+/** The fault of a body as it was delivered or stored. */
 export const faultOfBody = (body: string): string | null => {
   const envelope: unknown = JSON.parse(body)
   const type = typeof envelope === "object" && envelope !== null && "event_type" in envelope ? envelope.event_type : ""
@@ -38,7 +38,7 @@ const demand = (fault: string | null): void => {
   if (fault !== null) throw new Error(fault)
 }
 
-/** Throws unless each event, as a machine makes it and as the wire has it, is as its row says. */
+/** Throws unless each event, as a machine makes it and as the wire has it, agrees with its row. */
 export const check = (events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>): void => {
   for (const { data, type } of events) {
     demand(faultOf(type, "made", data))
@@ -46,10 +46,10 @@ export const check = (events: ReadonlyArray<{ readonly type: string; readonly da
   }
 }
 
-/** Throws unless the body is as its row says. */
+/** Throws unless the body agrees with its row. */
 export const checkBody = (body: string): void => demand(faultOfBody(body))
 
-/** A whole body of this event: the example of its row, with these fields in place of the example's. */
+/** A whole body of this event: the example of its row, with these fields replaced. */
 export const bodyOf = (
   type: EventType,
   head: { readonly event_id: string; readonly sequence: number },

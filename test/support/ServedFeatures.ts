@@ -15,7 +15,7 @@ import * as TestServer from "../edge/http/TestServer.ts"
 import * as FakeSpeech from "./FakeSpeech.ts"
 import * as Features from "./Features.ts"
 
-/** The edge over the real doors of everything but calls, conferences and webhooks, and a database of its own. */
+/** The edge over the real doors of all features but calls, conferences and webhooks, and a database of its own. */
 export const layer = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
     Layer.mock(Calls)({}),

@@ -23,7 +23,7 @@ import * as FakeSpeech from "./FakeSpeech.ts"
 import * as Features from "./Features.ts"
 import * as SeenEvent from "./SeenEvent.ts"
 
-/** The service in this process: HTTP in front, simulated phones behind, a real clock. */
+/** The service in this process: HTTP, simulated phones as its carriers, and a real clock. */
 const media = MediaPlaneInline.layer({
   ports: MediaPlaneInline.noPorts,
   random: () => 1,
@@ -63,8 +63,8 @@ const layers = (
   )
 
 /**
- * `carriers`: what stands between the service and its carriers; `hashing`: who hashes passwords, `Layer.empty` for the
- * real hash.
+ * `carriers`: a layer between the service and its carriers; `hashing`: the password hashing, `Layer.empty` for the real
+ * hash.
  */
 export const start = Effect.fnUntraced(function* (
   label: string,
@@ -109,7 +109,7 @@ export interface Told {
 
 let tenants = 0
 
-/** A tenant with a number to call from, and what it asks and is told. */
+/** A tenant with a number to call from, its requests and their answers. */
 export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
   const sql = yield* SqlClient.SqlClient
   const { id, plaintext: key } = yield* Effect.provide(Features.newTenant(), context)
@@ -139,7 +139,7 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
   const place = (to: string, more: object = {}) => Effect.map(placing(to, more), ({ json }) => (json as Call).id)
   const act = (callId: string, verb: string, body?: object) =>
     ask(key, "POST", `${path(callId)}/actions/${verb}`, body ?? {})
-  /** What its webhooks are to say, in their order, as it is stored: deliveries are tested elsewhere. */
+  /** The events that its webhooks carry, in order, as they are stored. Deliveries are tested elsewhere. */
   const events = Effect.fnUntraced(function* (callId: string) {
     const rows = yield* sql<{ readonly type: string; readonly body: string }>`
       SELECT type, body FROM event WHERE entity_id = ${callId} ORDER BY sequence`
@@ -171,7 +171,7 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
       }
       return yield* Effect.die(new Error(`no ${type}`))
     }),
-    /** Its money is gone, and there again. */
+    /** Takes its money away, and gives it back. */
     broke: balance(-100_000),
     paid: balance(100_000)
   }

@@ -1,11 +1,11 @@
-/** SIP messages for tests, and what a transaction machine did, in words. */
+/** SIP messages for tests, and the outputs of a transaction machine in words. */
 import * as Requests from "../../src/protocol/sip/message/Requests.ts"
 import * as Responses from "../../src/protocol/sip/message/Responses.ts"
 import type { Flow } from "../../src/protocol/sip/Flow.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../src/protocol/sip/message/SipMessage.ts"
 import type * as Transaction from "../../src/protocol/sip/transaction/Transaction.ts"
 
-/** Datagrams between us and that address. */
+/** A flow of datagrams between us and that address. */
 export const flow = (remote: Endpoint, local: Endpoint = { address: "192.0.2.1", port: 5060 }): Flow => ({
   transport: "udp",
   local,

@@ -1,15 +1,15 @@
 import { Clock, type Duration, Effect } from "effect"
 
 /**
- * The clock of a test whose wall can be set while time goes on, as an operator or NTP does it.
+ * The clock of a test whose wall can be set while time passes, as an operator or NTP does it.
  *
- * `step` moves what the wall shows by `ms`; sleeps and the monotonic reading know nothing of it.
+ * `step` moves the wall by `ms`; sleeps and the monotonic reading do not change.
  */
 export const make = Effect.map(Clock.Clock, (clock) => {
   let offsetMs = 0
   const millis = () => clock.currentTimeMillisUnsafe() + offsetMs
   const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
-  // What else a test clock can do, being adjusted above all, it can do through this one too.
+  // Every other function of a test clock, above all adjusting it, works through this one too.
   const stepped: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
     currentTimeMillisUnsafe: millis,
     currentTimeMillis: Effect.sync(millis),

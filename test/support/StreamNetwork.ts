@@ -1,9 +1,9 @@
-/** A network of connections in memory: a transport that delivers what it took, in order, or says that it did not. */
+/** A network of connections in memory: a transport that delivers what it took, in order, or reports that it did not. */
 import type * as Transports from "../../src/carrier/sip/transport/Transports.ts"
 import type { Flow } from "../../src/protocol/sip/Flow.ts"
 import type { Endpoint } from "../../src/protocol/sip/message/SipMessage.ts"
 
-/** What one end wrote on a connection. */
+/** The bytes that one end wrote on a connection. */
 export interface Written {
   readonly connection: string
   readonly from: Endpoint
@@ -40,7 +40,7 @@ export const make = (type: "tcp" | "tls" = "tcp"): StreamNetwork => {
     let receiver: Transports.Receiver = () => undefined
     listeners.set(key(local), (flow) => (bytes) => receiver(bytes, flow))
 
-    /** By a port of the system's choice, as a client has it. */
+    /** Connects from a port of the system's choice, as a client does. */
     const connect = (remote: Endpoint): Connection | null => {
       const accept = listeners.get(key(remote))
       if (accept === undefined) return null

@@ -3,11 +3,11 @@ import { connect, createServer, type Socket } from "node:net"
 import { Effect } from "effect"
 import * as PostgresMessages from "./PostgresMessages.ts"
 
-/** What becomes of a connection to Postgres once a certain statement has passed it. */
+/** How a connection to Postgres fails once a certain statement has passed it. */
 export interface Loss {
-  /** Stands in the statement, or in the start of the session. */
+  /** A part of the statement, or of the start of the session. */
   readonly text: string
-  /** False: what holds the text does not arrive. */
+  /** False: the piece with the text does not arrive. */
   readonly arrives: boolean
   /** `cut`: the connection dies; `silence`: it stays, and no answer comes any more. */
   readonly by: "cut" | "silence"
@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (target: { readonly host: string
     if (held === "everything") client.pause()
     if (held !== null) upstream.pause()
     const statementsOf = PostgresMessages.reader()
-    /** What has happened to this connection; null: nothing. */
+    /** The loss that has happened to this connection; null: none. */
     let lost: Loss | null = null
     client.on("data", (bytes) => {
       const next = loss
@@ -75,11 +75,11 @@ export const make = Effect.fnUntraced(function* (target: { readonly host: string
       up = false
       for (const pair of pairs) for (const socket of pair) socket.destroy()
     },
-    /** What is sent arrives, nothing comes back. */
+    /** Requests arrive, answers do not come back. */
     swallowAnswers: () => {
       answers = false
     },
-    /** Nothing arrives at the client, or on either side, until `restore`: then all that was sent does. */
+    /** Nothing arrives at the client, or at either side, until `restore`: then everything that was sent arrives. */
     hold: (what: "everything" | "answers") => {
       held = what
       for (const [client, upstream] of pairs) {

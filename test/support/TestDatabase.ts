@@ -25,13 +25,13 @@ export const empty = Effect.gen(function* () {
   const run = (text: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)).pipe(Effect.provide(admin), Effect.orDie)
   yield* Effect.acquireRelease(run(`CREATE DATABASE ${name}`), () => run(`DROP DATABASE ${name} WITH (FORCE)`))
-  // What these tests check is the process, not the disk.
+  // These tests check the process, not the disk.
   yield* run(`ALTER DATABASE ${name} SET synchronous_commit = off`)
   url.pathname = `/${name}`
   return Redacted.make(url.href)
 })
 
-/** The connections that stand beside the pool, as in the service. */
+/** The connections beside the pool, as the service has them. */
 const beside = (url: Redacted.Redacted) =>
   Layer.merge(
     Layer.effect(UpkeepClient, PgClient.make({ url, maxConnections: 1 })),
@@ -54,7 +54,7 @@ const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
 
 /**
  * A client of a fresh, migrated database: one for each test file (or `layer` block). Several journals may be built over
- * it, as if it were the client of several processes, so it does not look who may write.
+ * it, as if it were the client of several processes, so it does not check which process may write.
  */
 export const layer = Layer.unwrap(Effect.map(empty, (url) => client(url, Layer.empty)))
 

@@ -21,8 +21,8 @@ import * as Workspace from "./Workspace.ts"
 
 export interface StartOptions {
   /**
-   * `virtual` (default): the clock of calls stops until the test moves it, and then goes as fast as this machine can. `real`:
-   * it is this machine's clock.
+   * `virtual` (default): the clock of calls stops until the test moves it, and then goes as fast as this machine can.
+   * `real`: it is this machine's clock.
    */
   readonly clock?: "virtual" | "real"
   /** The time of the virtual clock at the start; default now. */

@@ -7,7 +7,8 @@ export interface BookedRoom {
   readonly by: string
   readonly id: ConferenceId
   /**
-   * `ending`: the room is empty, and its media still report; `over`: its end has been reported, and is not committed yet.
+   * `ending`: the room is empty, and its media still report; `over`: its end has been reported, and is not committed
+   * yet.
    */
   phase: "opening" | "live" | "ending" | "over"
   readonly members: Map<MemberId, RoomMember>

@@ -13,8 +13,8 @@ const ofRoom = {
 const ofMember = { ...ofRoom, memberId: MemberId }
 
 /**
- * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears it.
- * `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
+ * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears
+ * it. `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
  */
 export const SupervisorRole = Schema.Literals(["none", "monitor", "whisper", "barge"])
 export type SupervisorRole = typeof SupervisorRole.Type
@@ -51,8 +51,8 @@ export const RoomCommand = Schema.Union([
   /** All members hear a short tone, except `except` (which joins or leaves) and those on hold. It has no outcome. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("beep"), except: Schema.NullOr(MemberId) }),
   /**
-   * Hands `media` to the media of the room. Its playback is heard by all members that are not on hold, or by the members in
-   * `to`; its recording is of the room. Outcomes: its media events, or `command_failed`.
+   * Hands `media` to the media of the room. Its playback is heard by all members that are not on hold, or by the
+   * members in `to`; its recording is of the room. Outcomes: its media events, or `command_failed`.
    */
   Schema.Struct({
     ...ofRoom,

@@ -8,8 +8,8 @@ export const maxWaiting = 4_096
 /** Reports the events of rooms: those of one room one after the other, each until it is durable. */
 export interface RoomEvents {
   /**
-   * `done` is called when the event is durable, when the room has no owner, or when it was given up (`fault`). False when too
-   * many wait, and the event is not reported. The last event of a room (`over`) always is.
+   * `done` is called when the event is durable, when the room has no owner, or when it was given up (`fault`). False
+   * when too many wait, and the event is not reported. The last event of a room (`over`) always is.
    *
    * Only the last state of a member's speaking waits, after the events that wait already.
    */

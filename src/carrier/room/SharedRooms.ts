@@ -23,7 +23,9 @@ interface Listener {
   readonly spoke: (memberId: Id.MemberId, isSpeaking: boolean) => void
 }
 
-/** The part of a media plane that rooms need, where a room is a leg. The contracts are in `media/plane/MediaPlane.ts`. */
+/**
+ * The part of a media plane that rooms need, where a room is a leg. The contracts are in `media/plane/MediaPlane.ts`.
+ */
 export interface Plane {
   readonly openRoom: (room: Id.LegId, tenant: Id.TenantId, near: Id.LegId) => Effect.Effect<void, Refusal>
   readonly enterRoom: (

@@ -7,8 +7,8 @@ import * as FairShare from "./FairShare.ts"
  * the one whose turn is longest ago. The items of one holder keep their order. So a holder alone takes every place, two
  * that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
  *
- * `each` limits the places of one holder. `sparesPlaces` leaves a holder at most half of the places that the others leave,
- * so that a new holder finds one free: for long work with many places.
+ * `each` limits the places of one holder. `sparesPlaces` leaves a holder at most half of the places that the others
+ * leave, so that a new holder finds one free: for long work with many places.
  *
  * The queue has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
  * while it has an item that waits or has a place, or while it rests. A new holder counts as having used as much as the

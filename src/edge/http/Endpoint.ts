@@ -29,7 +29,7 @@ export const BodyLimit = Context.Reference<number>("trunkline/http/BodyLimit", {
  */
 export const FileField = Context.Reference<string | null>("trunkline/http/FileField", { defaultValue: () => null })
 
-/** What an endpoint declares beside its schemas. */
+/** The declarations of an endpoint beside its schemas. */
 export interface About {
   readonly summary: string
   readonly description?: string

@@ -15,7 +15,9 @@ export interface Wanted {
   readonly mostRate: SampleRate
   /** The most chunks that may wait for their receiver; one more ends the capture as `receiver_slow`. */
   readonly mostWaiting: number
-  /** Warning tones that all on the leg hear: one at the beginning, and one after each `everyMs`; none while silenced. */
+  /**
+   * Warning tones that all on the leg hear: one at the beginning, and one after each `everyMs`; none while silenced.
+   */
   readonly beeps: { readonly atBegin: boolean; readonly everyMs: number | null }
 }
 

@@ -22,7 +22,10 @@ export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("Me
   }
 }
 
-/** Two legs cannot be bridged, or a leg cannot enter a room: one is not open, is bridged already, or they are in places that cannot meet. */
+/**
+ * Two legs cannot be bridged, or a leg cannot enter a room: one is not open, is bridged already, or they are in places
+ * that cannot meet.
+ */
 export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRefused", {
   reason: Schema.Literals([
     "unknown_leg",

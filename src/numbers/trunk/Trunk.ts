@@ -94,7 +94,8 @@ export class Trunks extends Context.Service<
     readonly remove: (id: string) => Effect.Effect<ConnectionView, ApiError>
     /**
      * Lets a call in at its route, or refuses it (guide/connections.md#limits): 403 `concurrent_call_cap_exceeded`, 429
-     * `rate_limited`, 503 while a trunk that then refuses calls does not answer. Every call that was let in has to `leave`.
+     * `rate_limited`, 503 while a trunk that then refuses calls does not answer. Every call that was let in has to
+     * `leave`.
      */
     readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
     /** Counts a live call, or another leg of one, that an earlier process let in. */

@@ -18,8 +18,8 @@ interface Posted {
 }
 
 /**
- * `billing`: the members with roles that pay (owner, admin, billing). `owners`: those responsible for everything (owner,
- * admin).
+ * `billing`: the members with roles that pay (owner, admin, billing). `owners`: those responsible for everything
+ * (owner, admin).
  */
 export type Audience = "billing" | "owners"
 

@@ -102,8 +102,8 @@ export interface ProcessorEvent {
 
 /**
  * `unknown`: the outcome is unknown (no answer, an answer that makes no sense, the processor's own failure), or the
- * request was not done now and may be later. `declined`: the card was declined, and no intent records it. `refused`: the
- * processor does not do this, and nothing has happened.
+ * request was not done now and may be later. `declined`: the card was declined, and no intent records it. `refused`:
+ * the processor does not do this, and nothing has happened.
  */
 export class PaymentError extends Schema.TaggedError<PaymentError>()("PaymentError", {
   reason: Schema.Literals(["unknown", "declined", "refused"]),

@@ -1,6 +1,6 @@
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 
-/** Sound in which somebody speaks, with some of the sound before and after. */
+/** Sound in which a person speaks, with some of the sound before and after. */
 export interface Utterance {
   /** The position of its first sample in the whole sound. */
   readonly startMs: number
@@ -18,7 +18,7 @@ export const tailMs = 600
 
 /**
  * Cuts a stream of sound into utterances, for engines that take them one by one. `hears` decides for each 20 ms whether
- * somebody speaks. It may need 100 ms to notice speech, and should report it for `tailMs` after its end.
+ * a person speaks. It may need 100 ms to notice speech, and should report it for `tailMs` after its end.
  */
 export const make = (rate: SampleRate, hears: (samples: Int16Array, rate: SampleRate) => boolean) => {
   const frameLength = (rate / 1000) * frameMs
@@ -70,7 +70,7 @@ export const make = (rate: SampleRate, hears: (samples: Int16Array, rate: Sample
       }
       return over
     },
-    /** Returns the utterance that the end of the sound cuts off; null when nobody speaks. */
+    /** Returns the utterance that the end of the sound cuts off; null when there is no speech. */
     end: (): Utterance | null => (isSpeech && length > 0 ? cut() : null)
   }
 }

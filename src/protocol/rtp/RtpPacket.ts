@@ -25,8 +25,8 @@ export type Malformed = "too_short" | "wrong_version" | "bad_extension" | "bad_p
 export const headerLength = 12
 
 /**
- * Whether a datagram on a shared port is RTCP, RFC 5761 section 4: packet types 192 to 223, which RTP leaves free by not
- * using payload types 64 to 95.
+ * Whether a datagram on a shared port is RTCP, RFC 5761 section 4: packet types 192 to 223, which RTP leaves free by
+ * not using payload types 64 to 95.
  */
 export const isRtcp = (bytes: Uint8Array): boolean => {
   const type = bytes[1]

@@ -49,9 +49,9 @@ const restartUnits = 10 * 8000
  * Reads the digits from the event packets of a stream, each exactly once, and at its first packet that arrives.
  *
  * The timestamp identifies an event (section 2.5.1.2): repeated end packets, lost starts and lost ends need no special
- * case. A segment of a long event (section 2.5.1.3: no marker, beginning where the last one reached 65535) continues the
- * event. So does a packet of a sender that lets the timestamp run during an event: same code, no marker, no end seen, a
- * longer duration, at most 60 ms later. Packets older than the present event are ignored.
+ * case. A segment of a long event (section 2.5.1.3: no marker, beginning where the last one reached 65535) continues
+ * the event. So does a packet of a sender that lets the timestamp run during an event: same code, no marker, no end
+ * seen, a longer duration, at most 60 ms later. Packets older than the present event are ignored.
  */
 export const receiver = () => {
   let ssrc = -1

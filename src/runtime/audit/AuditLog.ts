@@ -52,8 +52,8 @@ export class AuditLog extends Context.Service<
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<AuditLineView>>
     /**
-     * For the operator: gives the lines of a tenant, or (null) those of no tenant, which record changes for all tenants.
-     * `after`: the `next` of the page before. Null: `after` is not such a text.
+     * For the operator: gives the lines of a tenant, or (null) those of no tenant, which record changes for all
+     * tenants. `after`: the `next` of the page before. Null: `after` is not such a text.
      */
     readonly list: (
       tenantId: TenantId | null,

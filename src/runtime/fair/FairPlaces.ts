@@ -7,8 +7,8 @@ import * as EventLoop from "../process/EventLoop.ts"
 export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
 
 /**
- * A semaphore that many holders (tenants, addresses) share fairly (`domain/fair/FairQueue.ts`), so that no holder can keep
- * the others from it. An effect is charged the time for which it held its place.
+ * A semaphore that many holders (tenants, addresses) share fairly (`domain/fair/FairQueue.ts`), so that no holder can
+ * keep the others from it. An effect is charged the time for which it held its place.
  */
 export interface FairPlaces {
   /**

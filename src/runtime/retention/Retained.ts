@@ -1,6 +1,6 @@
 /**
- * A table whose rows are kept for a limited time, and how the older ones are found. The tables are pruned in the order of
- * `table`; a new table joins by a row there.
+ * A table whose rows are kept for a limited time, and how the older ones are found. The tables are pruned in the order
+ * of `table`; a new table joins by a row there.
  *
  * The statement `prune` reads rows from the oldest on, in the order of an index, and deletes those that are too old and
  * that no other row needs. Parameters: `$1` the moment before which rows are too old, in epoch milliseconds; `$2` the

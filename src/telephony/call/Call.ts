@@ -84,8 +84,9 @@ export class Calls extends Context.Service<
       seat: DialMember
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * A call that can enter a conference now. Fails with `not_found`, `call_already_ended`, `call_not_in_required_state`,
-     * `conflict` (it is in a conference, or is being connected), and the account's refusal to pay for a minute there.
+     * A call that can enter a conference now. Fails with `not_found`, `call_already_ended`,
+     * `call_not_in_required_state`, `conflict` (it is in a conference, or is being connected), and the account's
+     * refusal to pay for a minute there.
      */
     readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
     /**

@@ -35,8 +35,9 @@ export class Conferences extends Context.Service<
   Conferences,
   {
     /**
-     * Answers 201 with the Conference. `not_found`, `call_already_ended`, `call_not_in_required_state`: about the host's call;
-     * `conflict`: the name is taken, or the call is in a room; `unprocessable`: more participants than the plan allows.
+     * Answers 201 with the Conference. `not_found`, `call_already_ended`, `call_not_in_required_state`: about the
+     * host's call; `conflict`: the name is taken, or the call is in a room; `unprocessable`: more participants than the
+     * plan allows.
      */
     readonly create: (caller: Caller, request: CreateRequest, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     /**
@@ -49,8 +50,8 @@ export class Conferences extends Context.Service<
       action: ConferenceAction
     ) => Effect.Effect<void, ApiError>
     /**
-     * Answers 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`. `not_found`,
-     * `conference_already_ended`, and the errors of the verb.
+     * Answers 200 with the Conference; with the ConferenceParticipant for `update_member` and `remove_member`.
+     * `not_found`, `conference_already_ended`, and the errors of the verb.
      */
     readonly act: (
       caller: Caller,

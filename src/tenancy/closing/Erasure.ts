@@ -13,8 +13,8 @@ import * as LiveCalls from "./LiveCalls.ts"
 export const kind = "tenant.erasure"
 
 /**
- * Erases the contents of a closed tenant's calls, guide/tenants.md#closing: the files of its recordings, whose rows become
- * `expired`, and its transcripts.
+ * Erases the contents of a closed tenant's calls, guide/tenants.md#closing: the files of its recordings, whose rows
+ * become `expired`, and its transcripts.
  *
  * It works in portions. The rows show what is left, so it continues wherever it was cut off. The audit line of a
  * portion is in its transaction.

@@ -24,8 +24,8 @@ ORDER BY tenant_id LIMIT (SELECT 1)
 /**
  * Makes the deliveries of a tenant's (`$3`) oldest waiting events, as many events as fit into a portion with its
  * subscriptions. When these are too many for one event, the next portion continues after them. The row of an event that
- * has been offered to all of them is deleted. It writes nothing when the partition (`$1`) is held under another epoch than
- * `$2`. Returns one row: the endpoints, and the events that are done.
+ * has been offered to all of them is deleted. It writes nothing when the partition (`$1`) is held under another epoch
+ * than `$2`. Returns one row: the endpoints, and the events that are done.
  */
 export const portion = `
 WITH ${relaxed},

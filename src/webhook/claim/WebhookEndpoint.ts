@@ -30,9 +30,9 @@ export type Deliver = (delivery: Delivery, isFollowed: () => boolean) => Effect.
 /**
  * The shell of an endpoint: one fiber, a mailbox, `WebhookEndpointMachine`, and a fiber for each attempt under way.
  *
- * The mailbox holds at most one hint, one claim, the deliveries that one batch of commits hands over, and one message for
- * each place. An attempt that dies of a defect frees its place; its row becomes due when its lease ends. Interrupting
- * `run` interrupts the attempts.
+ * The mailbox holds at most one hint, one claim, the deliveries that one batch of commits hands over, and one message
+ * for each place. An attempt that dies of a defect frees its place; its row becomes due when its lease ends.
+ * Interrupting `run` interrupts the attempts.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly id: string

@@ -33,9 +33,9 @@ SELECT count(*)::int AS waiting FROM webhook_redelivery r JOIN tenant t ON t.id 
 `
 
 /**
- * Makes the deliveries of one portion (`$2`) of a redelivery (`$1`: the subscription) again, and moves its position after
- * them. At its end, or when the subscription is no longer active, its row is deleted. Repeating a portion changes nothing.
- * `$3`: how many deliveries of the tenant it looks at, in the order in which they were made; 0: none.
+ * Makes the deliveries of one portion (`$2`) of a redelivery (`$1`: the subscription) again, and moves its position
+ * after them. At its end, or when the subscription is no longer active, its row is deleted. Repeating a portion changes
+ * nothing. `$3`: how many deliveries of the tenant it looks at, in the order in which they were made; 0: none.
  */
 const portion = `
 WITH task AS MATERIALIZED (

@@ -1,6 +1,6 @@
 /**
- * `node test/bench/detect/Tune.ts`: tests limits of machine detection on the half of the corpus for that purpose, and prints
- * those in use and the best ones. A person that is taken for a machine counts five times.
+ * `node test/bench/detect/Tune.ts`: tests limits of machine detection on the half of the corpus for that purpose, and
+ * prints those in use and the best ones. A person that is taken for a machine counts five times.
  */
 import { isDeepStrictEqual } from "node:util"
 import * as SoundFeatures from "../../../src/protocol/audio/detect/SoundFeatures.ts"

@@ -8,13 +8,13 @@ import * as Abuses from "./Abuses.ts"
 import * as Quiet from "./Quiet.ts"
 
 /**
- * `NEIGHBOUR_ONLY` names abuses, separated by commas. `NEIGHBOUR_CALLS` is the number of calls watched under each: enough
- * for a p99 that is not the second worst of them.
+ * `NEIGHBOUR_ONLY` names abuses, separated by commas. `NEIGHBOUR_CALLS` is the number of calls watched under each:
+ * enough for a p99 that is not the second worst of them.
  */
 const only = process.env["NEIGHBOUR_ONLY"]?.split(",")
 /**
- * `NEIGHBOUR_ON_DISK=true` puts the database on the disk. A disk that is shared with other machines stalls for a tenth of a
- * second now and then, whatever tenants do, and one such stall is the p99 of a round.
+ * `NEIGHBOUR_ON_DISK=true` puts the database on the disk. A disk that is shared with other machines stalls for a tenth
+ * of a second now and then, whatever tenants do, and one such stall is the p99 of a round.
  */
 const isOnDisk = process.env["NEIGHBOUR_ON_DISK"] === "true"
 const count = Number(process.env["NEIGHBOUR_CALLS"] ?? 400)

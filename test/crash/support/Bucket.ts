@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A bucket in memory that takes files and refuses what was signed at another time than its own. */
+/** A bucket in memory that takes files and refuses requests that were signed at another time than its own. */
 export const start = async () => {
   const objects = new Map<string, number>()
   const state = { isAway: false, refused: 0, away: 0 }

@@ -9,7 +9,7 @@ import * as TestCertificate from "../../support/TestCertificate.ts"
 import * as Database from "./Database.ts"
 import type * as Service from "./Service.ts"
 
-/** A service that takes cards at Stripe's double, its tenants, and what the ledger and the double say of them. */
+/** A service that takes cards at Stripe's double, its tenants, and checks of the ledger and of the double. */
 export type CardStage = Awaited<ReturnType<typeof make>>
 
 export interface Answer {
@@ -30,7 +30,7 @@ export interface Tenant {
   readonly key: string
 }
 
-/** Waits for an end state. What cannot be asked meanwhile is asked again. */
+/** Waits for an end state. A failed question is asked again. */
 export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
   const end = Date.now() + withinMs
   let cause: unknown = null
@@ -45,7 +45,7 @@ export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Pr
   }
 }
 
-/** `databaseUrl`: by the service's way to its database; `lookUrl`: by that of these tests. */
+/** `databaseUrl` leads over the service's network, `lookUrl` over that of these tests. */
 export const make = async (of: { readonly databaseUrl: string; readonly lookUrl: string }) => {
   const scope = Scope.makeUnsafe()
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
@@ -106,10 +106,10 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
     options,
     ask,
     operator,
-    /** The double's event comes to the service. */
+    /** Delivers the double's event to the service. */
     event: (payload: string, headers = double.signed(payload)) =>
       ask("POST", "/v1/billing/webhooks/stripe", { body: payload, headers }),
-    /** With this card, and the trial credit of 500 cents. */
+    /** A tenant with this card, and with the trial credit of 500 cents. */
     tenant: async (card: string): Promise<Tenant> => {
       const { body } = await ask("POST", "/v1/signup", {
         body: {
@@ -149,7 +149,7 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
         .filter(([, intents]) => intents.length > 1)
         .map(([attempt]) => attempt)
     },
-    /** Whether the ledger adds up at every entry, and what it says of cards. */
+    /** The entries of the ledger that do not add up, and the sum of its card payments. */
     ledger: async (): Promise<{ readonly wrong: number; readonly cards: number }> => {
       const [row] = await database.query<{ wrong: string; cards: string }>(`
         SELECT (SELECT count(*) FROM (SELECT balance_after_cents,
@@ -170,7 +170,7 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
           + (SELECT count(*) FROM payment_refund WHERE status = 'pending') AS n`)
       return Number(row?.n)
     },
-    /** Work that is put off comes at once. */
+    /** Makes postponed work due at once. */
     hurry: async (): Promise<void> => {
       await database.query(`UPDATE job SET due_at = now()
         WHERE kind LIKE 'funding.%' AND kind <> 'funding.reconcile' AND leased_by IS NULL AND failed_at IS NULL`)

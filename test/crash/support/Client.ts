@@ -12,13 +12,13 @@ interface Command {
   readonly key: string
   readonly path: string
   readonly body: object
-  /** What it leaves in the database, once when it is accepted and never when it is refused (see `Marks`). */
+  /** Its trace in the database: there once when the command is accepted, and never when it is refused (see `Marks`). */
   readonly mark: string
-  /** The first one that decides it, or the 503 that was its last; null: nobody knows yet what became of it. */
+  /** The first answer that decides it, or the 503 that was its last; null: its outcome is not known yet. */
   answer: Answer | null
 }
 
-/** A tenant's client that remembers what it asked for. */
+/** A tenant's client that remembers its requests. */
 export interface Client {
   /** Every command ever sent, in order. */
   readonly commands: ReadonlyArray<Command>
@@ -26,7 +26,7 @@ export interface Client {
   readonly command: (command: Omit<Command, "answer">) => Promise<Answer | null>
   /** Sends each command that has no answer again, with its key, until it has one; gives how many there were. */
   readonly repeatUnanswered: () => Promise<number>
-  /** Sends decided commands again; each that is answered otherwise than the first time, as a line. */
+  /** Sends decided commands again; gives a line for each that is answered otherwise than the first time. */
   readonly repeatAnswered: (some: ReadonlyArray<Command>) => Promise<ReadonlyArray<string>>
 }
 
@@ -65,7 +65,7 @@ export const request = async (
 const decides = ({ body, status }: Answer): boolean =>
   status < 500 && !(status === 409 && body.includes("is still running"))
 
-/** A request that `abandons` chooses when it got 503 is never repeated: what it asked for must not happen. */
+/** A request that `abandons` chooses when it got 503 is never repeated: it must have no effect. */
 export const make = (baseUrl: string, abandons: () => boolean = () => false): Client => {
   const commands: Array<Command> = []
 

@@ -4,21 +4,21 @@ import * as Client from "./Client.ts"
 import * as World from "./World.ts"
 
 /**
- * Takes access away while things go wrong: keys are made and revoked, one after the other, and a tenant is closed. What
- * was answered by 503 has not happened, and whoever lost access is refused.
+ * Takes access away while things go wrong: keys are made and revoked, one after the other, and a tenant is closed. A
+ * request that got 503 has not happened, and a client that lost access is refused.
  */
 export interface Credentials {
-  /** Completes when the request under way has its answer, or has none. */
+  /** Completes when the request under way has its answer, or never will. */
   readonly stop: () => Promise<void>
-  /** What does not hold, a line each. */
+  /** Gives a line for each violation. */
   readonly violations: () => Promise<ReadonlyArray<string>>
 }
 
-/** What is known of a change: it was made, it was not, or nobody knows. */
+/** The outcome of a change as its client knows it. */
 type Known = "made" | "not made" | "unknown"
 
 const pauseMs = 150
-/** In the middle of what goes wrong. */
+/** The tenant is closed in the middle of the faults. */
 const closeAfterMs = 2_000
 
 const knownOf = (status: number | null): Known => {
@@ -51,7 +51,7 @@ export const start = async (world: World.World, name: string): Promise<Credentia
       readonly id: string
       readonly api_key_plaintext: string
     }
-    // Somebody has used it before, so that it is known in memory.
+    // The key is used once first, so that it is known in memory.
     await mayEnter(api_key_plaintext)
     const answer = await Client.request(`${world.baseUrl}/v1/api-keys/${record.id}`, {
       method: "DELETE",
@@ -85,7 +85,7 @@ export const start = async (world: World.World, name: string): Promise<Credentia
   const closing = delay(closeAfterMs).then(close)
   const done = run()
 
-  /** What the answer said, what the rows say, and what the service does, must be the same. */
+  /** The answer, the rows and the service's behaviour must agree. */
   const compare = async (
     what: string,
     apiKey: string,

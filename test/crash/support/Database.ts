@@ -5,10 +5,10 @@ import { Effect, ManagedRuntime, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Cluster from "../../../src/runtime/store/embedded/Cluster.ts"
 
-/** The service's database, seen past the service. */
+/** The service's database, over a connection of its own. */
 export interface Database {
   readonly query: <Row extends object>(text: string, parameters?: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Row>>
-  /** Runs `first` in a transaction, `meanwhile` while it is open with what it locked, then ends it. */
+  /** Runs `first` in a transaction, `meanwhile` while that transaction is open with its locks, then ends it. */
   readonly holding: <A>(first: string, meanwhile: () => Promise<A>) => Promise<A>
   readonly close: () => Promise<void>
 }
@@ -34,7 +34,7 @@ export const dropLock = async (database: Database): Promise<void> => {
   )
 }
 
-/** Where the embedded Postgres of a running service is now: each start takes another port. */
+/** The URL of the embedded Postgres of a running service: each start takes another port. */
 export const urlOf = async (dataDir: string): Promise<string> => {
   const record = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as {
     readonly cluster: string

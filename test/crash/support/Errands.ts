@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { World } from "./World.ts"
 
 /**
- * What tenants do besides calling, one request after the other until stopped: order a number (a debit that must be
- * covered), subscribe, make an API key (answers that hold a secret, and must be the same when they are repeated).
+ * Requests of tenants besides calls, one after the other until stopped: order a number (a debit that must be covered),
+ * subscribe, make an API key (answers that hold a secret, and must be the same when they are repeated).
  */
 export interface Errands {
-  /** Completes when the request under way has its answer, or has none. */
+  /** Completes when the request under way has its answer, or never will. */
   readonly stop: () => Promise<void>
 }
 
@@ -47,7 +47,7 @@ export const start = (world: World, options: { readonly name: string; readonly r
       {
         ...of,
         path: "/v1/webhook-subscriptions",
-        // Of an event that never happens here.
+        // This event never happens here.
         body: {
           target_url: `${world.receiver.baseUrl}/hook/never`,
           event_types: ["webhook.test"],

@@ -4,29 +4,29 @@ import * as LargeCommits from "./LargeCommits.ts"
 import type { PostgresServer } from "./PostgresServer.ts"
 import type { World } from "./World.ts"
 
-/** What a fault is made of. */
+/** The parts that faults act on. */
 export interface Stage {
   readonly world: World
-  /** Between the service and its database. */
+  /** The network between the service and its database. */
   readonly network: TcpProxy.TcpProxy
   readonly postgres: PostgresServer
   readonly random: () => number
-  /** Calls that the largest batch is of. */
+  /** The number of calls in the largest batch. */
   readonly largeCalls: number
 }
 
-/** Something that happens to a service which goes on living. */
+/** A fault through which the service lives. */
 export interface Fault {
   readonly name: string
   /** Whether nothing can be stored while it lasts. */
   readonly stopsWrites: boolean
-  /** Brings it about, and gives what ends it. */
+  /** Brings it about, and gives the function that ends it. */
   readonly begin: (stage: Stage) => Promise<() => Promise<void>>
 }
 
 const nothing = async (): Promise<void> => {}
 
-/** Answers are lost at random, of COMMITs and of the statement of a batch, whether or not these arrive. */
+/** Loses answers at random, to COMMITs and to the statement of a batch, whether or not these arrive. */
 const loseAnswers = async ({ network, random }: Stage): Promise<() => Promise<void>> => {
   const timer = setInterval(() => {
     network.lose({
@@ -53,7 +53,7 @@ const cut = async ({ network }: Stage): Promise<() => Promise<void>> => {
   return async () => network.restore()
 }
 
-/** A disk for rows: whether there is room on it is in the body of a function. */
+/** A disk for rows: the body of a function holds whether it has space. */
 const disk = (isFull: boolean) => `
 CREATE OR REPLACE FUNCTION has_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   ${isFull ? `RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';` : ""}

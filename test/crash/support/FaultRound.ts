@@ -8,41 +8,41 @@ import * as Memory from "./Memory.ts"
 import * as Readiness from "./Readiness.ts"
 import type { SipPeer } from "./SipPeer.ts"
 
-/** One fault under load, through which the process lived. */
+/** One fault under load that the process survived. */
 export interface FaultRound {
   /** Calls that were up when it ended. */
   readonly inFlight: number
   /** Requests without an answer that were repeated. */
   readonly repeated: number
-  /** Requests that got 503 and were not. */
+  /** Requests that got 503 and were not repeated. */
   readonly abandoned: number
-  /** From the end of the fault until it was ready again. */
+  /** The time from the end of the fault until the service was ready again. */
   readonly readyMs: number
-  /** None: everything that must hold does. */
+  /** Empty: everything that must hold does. */
   readonly violations: ReadonlyArray<string>
 }
 
 interface Options {
   readonly load: Omit<Load.Options, "random" | "name">
   readonly name: string
-  /** How long all goes well before it, and how long it lasts. */
+  /** How long all is well before the fault, and how long it lasts. */
   readonly warmUpMs: number
   readonly lastsMs: number
 }
 
 const readyWithinMs = 20_000
-/** So long the load goes on when all is well again. */
+/** How long the load continues when all is well again. */
 const afterMs = 1_000
 const sampleSize = 20
 
 const outageBegins = "nothing can be stored; commits wait"
 const outageEnds = "commits are stored again"
-/** A silence is named when a statement has waited for as long as it may. */
+/** A silence is named once a statement has reached its deadline. */
 const namedWithinMs = 12_000
-/** A cause is named once, and not as often as something meets it. */
+/** A cause is named once, and not as often as it is met. */
 const repetitionLimit = (lastsMs: number) => Math.max(6, lastsMs / 500)
 
-/** Load, the fault, its end, repetition of what got no answer, and every check. */
+/** Runs the load, the fault, its end, the repetition of unanswered requests, and every check. */
 export const run = async (
   stage: Stage,
   peer: SipPeer | null,
@@ -89,7 +89,7 @@ export const run = async (
       `the log tells ${logged(outageBegins)} times that it begins, and ${logged(outageEnds)} that it ends`
     )
   if (world.service().warnings.has("")) violations.push("a warning has no message")
-  // Answers that are lost one by one have a line each.
+  // Single lost answers have a line each.
   for (const message of fault.stopsWrites ? world.service().warnings : [])
     if (logged(message) > repetitionLimit(lastsMs)) violations.push(`logged ${logged(message)} times: ${message}`)
 

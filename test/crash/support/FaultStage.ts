@@ -13,10 +13,10 @@ interface Options {
   readonly awaitsLeases?: boolean
 }
 
-/** Half of the requests that got 503 are left alone. */
+/** This share of the requests that got 503 is not repeated. */
 const abandonedShare = 0.5
 
-/** A world whose service reaches its database by a network that fails, while these tests look in by another one. */
+/** A world whose service reaches its database over a network that fails, while these tests look in over another one. */
 export const make = async (options: Options): Promise<Fault.Stage & { readonly close: () => Promise<void> }> => {
   const { awaitsLeases = false, largeCalls, random, sipPeerPort, tenants } = options
   const folder = await mkdtemp(join(tmpdir(), "trunkline-fault-"))

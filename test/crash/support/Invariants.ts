@@ -19,8 +19,8 @@ import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
 
 /**
- * What must hold after every restart (src/README.md#what-holds-and-is-tested). Each check gives its violations, a line
- * each; none: it holds.
+ * The invariants after every restart (src/README.md#what-holds-and-is-tested). Each check gives a line for each
+ * violation.
  */
 type Lines = ReadonlyArray<string>
 
@@ -41,7 +41,7 @@ interface EntityRow {
   readonly state: CallState
 }
 
-/** Looks until `lines` gives none; then none, else the last ones. */
+/** Looks until `lines` gives none; then gives none, else the last ones. */
 export const eventually = async (withinMs: number, lines: () => Lines | Promise<Lines>): Promise<Lines> => {
   for (const end = Date.now() + withinMs; ; await delay(100)) {
     const last = await lines()
@@ -49,7 +49,7 @@ export const eventually = async (withinMs: number, lines: () => Lines | Promise<
   }
 }
 
-/** Every call is settled, and every order of numbers. */
+/** Every call is settled, and so is every order of numbers. */
 const settled = async (database: Database): Promise<Lines> => {
   const orders = await database.query<{ readonly id: string }>("SELECT id FROM number_order WHERE status = 'pending'")
   const rows = await database.query<{ readonly id: string; readonly state: CallState }>(
@@ -67,7 +67,7 @@ const settled = async (database: Database): Promise<Lines> => {
   ]
 }
 
-/** No line at the peer is still up that was called before then. */
+/** The peer has no line up that was called before `before`. */
 const legsDown = async (database: Database, peer: SipPeer, before: number): Promise<Lines> => {
   const up = [...peer.dialogs.values()].filter(({ closed, invitedAt }) => closed === null && invitedAt < before)
   if (up.length === 0) return []
@@ -80,7 +80,7 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
   })
 }
 
-/** Nobody was called by what is no call: whose placing was refused never rings. */
+/** Every number that rang was called by a call: a call whose placing was refused never rings. */
 const rings = async (database: Database, peer: SipPeer): Promise<Lines> => {
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
   const known = new Set(calls.flatMap(({ state }) => sipCallIdsOf(state)))
@@ -97,7 +97,7 @@ const sipCallIdOf = (state: CallState): string | null => {
 const sipCallIdsOf = ({ legs }: CallState): ReadonlyArray<string> =>
   legs.flatMap(({ dialId }) => (dialId === null ? [] : [DialIdentity.of(dialId).callId]))
 
-/** Every accepted command left its effect once, every refused one none, and nobody did what was not asked for. */
+/** Every accepted command has its effect once, every refused one has none, and there is no other effect. */
 const effects = async (world: World): Promise<Lines> => {
   const database = world.database()
   const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
@@ -143,8 +143,8 @@ const eventRows = (database: Database) =>
     FROM event ORDER BY entity_id, sequence`)
 
 /**
- * Every committed event reached every matching subscription, with its bytes, and nothing else reached any; the log says
- * so too, since the receiver accepts everything.
+ * Every committed event reached every matching subscription, with its bytes, and nothing else reached any. The log
+ * agrees, since the receiver accepts everything.
  */
 export const deliveries = async (world: World): Promise<Lines> => {
   const events = await eventRows(world.database())
@@ -179,10 +179,12 @@ export const deliveries = async (world: World): Promise<Lines> => {
   return lines
 }
 
-/** What may come when the call is over. */
+/** Events that may come after the call has ended. */
 const late = new Set(["recording.completed", "recording.failed", "call.transcript_chunk"])
 
-/** Numbered from 1 without gaps, started first, ended last but for what comes late, each once. */
+/**
+ * Events are numbered from 1 without gaps; the start is first, the end is last except for late events, each comes once.
+ */
 const sequences = async (database: Database): Promise<Lines> => {
   const lines: Array<string> = []
   for (const [entityId, events] of Map.groupBy(await eventRows(database), ({ entityId }) => entityId)) {
@@ -265,13 +267,13 @@ export const replays = async (database: Database): Promise<Lines> => {
   return lines
 }
 
-/** The body of an event without digits: what is replayed is what stands in for them. */
+/** The body of an event without its digits: a replay has their replacements. */
 const masked = (body: string): string => {
   const envelope = JSON.parse(body) as { readonly event_type: string; readonly data: unknown }
   return JSON.stringify({ ...envelope, data: Envelope.masked(envelope.event_type, envelope.data) })
 }
 
-/** The call's state and everything that its commits write besides. */
+/** The call's state and everything else that its commits write. */
 const replay = (inputs: ReadonlyArray<StoredInput>) => {
   let before: CallState | null = null
   const events: Array<string> = []
@@ -293,7 +295,7 @@ const replay = (inputs: ReadonlyArray<StoredInput>) => {
   return { state: before, events, fault: null }
 }
 
-/** No call took longer than there was time, wherever clocks were set, and none ended before it was answered. */
+/** No call took longer than the time that passed, wherever clocks were set, and none ended before it was answered. */
 export const durations = async ({ database, madeAt }: World): Promise<Lines> => {
   const rows = await database().query<{ readonly id: string; readonly secs: number }>(
     "SELECT id, duration_seconds AS secs FROM call WHERE duration_seconds > $1 OR ended_at < answered_at",
@@ -303,8 +305,8 @@ export const durations = async ({ database, madeAt }: World): Promise<Lines> => 
 }
 
 /**
- * `balance_after` of every row is the sum so far, and the balance the sum of all; an order is paid once, and owns what
- * it paid for.
+ * `balance_after` of every row is the sum so far, and the balance is the sum of all. An order is paid once, and owns
+ * the numbers that it paid for.
  */
 export const ledger = async (database: Database): Promise<Lines> => {
   const rows = await database.query<{ readonly line: string }>(`
@@ -327,7 +329,7 @@ export const ledger = async (database: Database): Promise<Lines> => {
   return rows.map(({ line }) => `ledger: ${line}`)
 }
 
-/** A BYE whose 200 the peer has was committed: no recovery may say that the call was lost. */
+/** A BYE whose 200 the peer has was committed: no recovery may record the call as lost. */
 const byes = async (database: Database, peer: SipPeer): Promise<Lines> => {
   const rows = await database.query<{ readonly id: string; readonly state: CallState; readonly recoveredAt: number }>(`
     SELECT e.id, e.state, (extract(epoch FROM j.at) * 1000)::float8 AS "recoveredAt"
@@ -335,33 +337,34 @@ const byes = async (database: Database, peer: SipPeer): Promise<Lines> => {
     WHERE e.kind = 'call' AND e.state ->> 'endReason' = 'carrier_error'`)
   return rows.flatMap(({ id, recoveredAt, state }) => {
     const takenAt = peer.dialogs.get(sipCallIdOf(state) ?? "")?.byeTakenAt ?? null
-    // Less what the call's time is ahead of its partition's, which nobody sets.
+    // `recoveredAt` is in the call's time. Without the call's offset it is in the time of its partition, which no step
+    // of a wall clock changes.
     return takenAt === null || takenAt >= recoveredAt - state.timeOffsetMs
       ? []
       : [`the BYE of ${id} was answered by 200 before it was committed: the restart calls it lost`]
   })
 }
 
-/** From the moment on at which the next process serves. */
+/** Measured from the moment at which the next process serves. */
 const legsWithinMs = 10_000
 /** A leg whose peer is silent is given up after 64 * T1. */
 const settledWithinMs = 45_000
-/** A call is settled when its BYE is answered; the peer may tell of it a little later. */
+/** A call is settled when its BYE is answered; the peer may report it a little later. */
 const releasedWithinMs = 2_000
-/** A recording is told before its spool is emptied. */
+/** A recording is reported before its spool is emptied. */
 const storedWithinMs = 5_000
 /** An attempt that is under way has ended by then, because the receiver answers at once. */
 const promptlyWithinMs = 3_000
-/** What was claimed when an answer got lost comes back with its lease, after half a minute. */
+/** A delivery that was claimed when an answer got lost comes back with its lease, after half a minute. */
 const deliveredWithinMs = 45_000
 
-/** What was recorded before, and when the process died; null: it did not. */
+/** The recordings of before, and the time at which the process died; null: it did not. */
 interface Before {
   readonly recorded: ReadonlyArray<Recorded>
   readonly killedAt: number | null
 }
 
-/** Everything, after a restart that repeated what had no answer, and without load. */
+/** Checks everything, after a restart whose unanswered requests were repeated, and without load. */
 export const check = async (
   world: World,
   peer: SipPeer | null,
@@ -370,7 +373,7 @@ export const check = async (
   const database = world.database()
   const { startedAt } = world.service()
   const lines: Array<string> = []
-  // A request that was repeated may have placed a call of its own, which lives on.
+  // A repeated request may have placed a call, which lives on.
   if (peer !== null) lines.push(...(await eventually(legsWithinMs, () => legsDown(database, peer, startedAt))))
   lines.push(...(await eventually(settledWithinMs, () => settled(database))))
   if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))

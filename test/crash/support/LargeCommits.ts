@@ -1,20 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises"
 import type { World } from "./World.ts"
 
-/** As many as a leg queues, less the one that comes in the large batch. */
+/** A leg queues one more than this; the last comes with the large batch. */
 const playbacks = 30
-/** Characters of a URL, of the 2048 that one may have. */
+/** The length of a URL in characters; the limit is 2048. */
 const urlLength = 2_000
-/** So many calls are placed at once: of more requests of one tenant some are refused. */
+/** How many calls are placed at once: of more requests of one tenant some are refused. */
 const placedAtOnce = 32
-/** Shorter than an asker waits for its commit. */
+/** Shorter than a request waits for its commit. */
 const heldMs = 1_200
 
 let made = 0
 
 /**
- * Places calls, fills the state of each with as many playbacks as it takes, and then lets all of them commit at once: for
- * a moment no statement gets through, and the next one is of them all. Gives what hangs up.
+ * Places calls, fills the state of each with as many playbacks as it takes, and then lets all of them commit at once:
+ * for a moment no statement gets through, and the next one holds them all. Gives the function that hangs up.
  */
 export const begin = async (world: World, calls: number): Promise<() => Promise<void>> => {
   const [tenant] = world.tenants
@@ -29,7 +29,7 @@ export const begin = async (world: World, calls: number): Promise<() => Promise<
       const body = { from: tenant.number, to: "+12025550100", customer_reference: key }
       const answer = await client.command({ apiKey, key, path: "/v1/calls", body, mark: `call ${key}` })
       if (answer?.status === 201) return (JSON.parse(answer.body) as { readonly id: string }).id
-      // A machine that is busy refuses it, and takes another one later.
+      // A busy machine refuses it, and takes another one later.
       if (answer?.status !== 503 || Date.now() > end)
         throw new Error(`a call was not placed: ${answer?.status} ${answer?.body}`)
     }

@@ -4,23 +4,26 @@ import * as Scenes from "./Scenes.ts"
 import * as Told from "./Told.ts"
 import type { Tenant, World } from "./World.ts"
 
-/** Calls that are placed, taken, talked on and hung up at random, as many at once as asked for, until they are stopped. */
+/**
+ * Calls that are placed, taken, talked on and hung up at random, as many at once as `Options` name, until they are
+ * stopped.
+ */
 export interface Load {
-  /** Calls that were accepted and have not ended, as far as the webhooks tell. */
+  /** Calls that were accepted and have not ended, as far as the webhooks show. */
   readonly inFlight: () => number
   /** Conferences that were created. */
   readonly rooms: () => number
   /** Calls of which this much was recorded, if nothing else ended the recording. */
   readonly recorded: () => ReadonlyArray<Recorded>
-  /** No new requests; completes when those under way have their answers, or have none. */
+  /** Sends no new requests; completes when those under way have their answers, or never will. */
   readonly stop: () => Promise<void>
 }
 
-/** The one recording of a call, on the monotonic clock: it had begun then, and went on until then. */
+/** The one recording of a call, on the monotonic clock: it had begun by `since`, and continued until `until`. */
 export interface Recorded {
   readonly callId: string
   readonly since: number
-  /** Null: nobody asked for its end. */
+  /** Null: no request ended it. */
   readonly until: number | null
 }
 
@@ -30,27 +33,27 @@ export interface Options {
   readonly sipCalls: number
   /** Conferences at once, with calls of their own; absent: none. */
   readonly meetings?: number
-  /** Whether that peer knows what a REFER is; absent: it does. */
+  /** Whether that peer knows the method REFER; absent: it does. */
   readonly refersSip?: boolean
   readonly random: () => number
-  /** Begins the keys of its requests: unique in one world. */
+  /** The beginning of the keys of its requests: unique in one world. */
   readonly name: string
-  /** Longest time that one talks, in seconds. */
+  /** The longest talk, in seconds. */
   readonly talkSecs: number
-  /** Over so long the callers come in, in milliseconds. */
+  /** The time in which the callers come in, in milliseconds. */
   readonly rampMs: number
 }
 
 /**
- * Echo, busy, no answer, rejects, voicemail, digits, hangs up, tone, conversation, digits as tones, early media, refuses
- * and ignores referrals: those that talk come most often.
+ * Echo, busy, no answer, rejects, voicemail, digits, hangs up, tone, conversation, digits as tones, early media,
+ * refuses and ignores referrals. Phones that talk come most often.
  */
 const phones = [
   ["0100", "0100", "0100", "0101", "0102", "0103", "0104", "0105", "0105", "0106"],
   ["0110", "0111", "0114", "0118", "0119", "0120"]
 ].flat()
 
-/** Of the calls that go to a phone: to another tenant, who takes them. */
+/** The share of the calls to a phone that go to another tenant, which takes them. */
 const toTenants = 0.15
 
 export const start = (world: World, options: Options): Load => {
@@ -71,7 +74,7 @@ export const start = (world: World, options: Options): Load => {
   const between = (low: number, high: number) => Math.floor(low + random() * (high - low))
   const nextKey = () => `${options.name}-${++count}`
 
-  /** Gives false when it was refused, or nobody answers any more. */
+  /** Gives false when it was refused, or the service no longer answers. */
   const act = async (
     tenant: Tenant,
     callId: string,
@@ -126,7 +129,7 @@ export const start = (world: World, options: Options): Load => {
     await Promise.all(scenes)
   }
 
-  /** From its answer to its end. */
+  /** Plays a call from its answer to its end. */
   const accompany = async (tenant: Tenant, callId: string, isRecorded: boolean, isSip = false): Promise<void> => {
     live.add(callId)
     const first = await told.next(callId, 10_000, "call.answered", "call.ended")
@@ -140,7 +143,7 @@ export const start = (world: World, options: Options): Load => {
   }
 
   const taken = new Set<Promise<void>>()
-  /** A call that came in: most are answered, with what an answer can begin, and some rejected. */
+  /** Takes a call that came in: most are answered, with activities that an answer can begin, and some are rejected. */
   const take = async (tenant: Tenant, callId: string): Promise<void> => {
     await delay(between(0, 800))
     if (random() < 0.1) return void (await act(tenant, callId, "reject", { cause: "user_busy" }))

@@ -3,26 +3,26 @@ import type * as Client from "./Client.ts"
 import type { Step, Told } from "./Told.ts"
 import type { Tenant, World } from "./World.ts"
 
-/** Conferences that go on one after the other until the load is stopped, with calls that nobody else does anything to. */
+/** Conferences, one after the other until the load is stopped, with calls that no other part of the load touches. */
 export interface Options {
   readonly world: World
   readonly told: Told
   readonly random: () => number
   readonly key: () => string
-  /** The number of somebody who is called; on SIP or simulated. */
+  /** The number of a phone that is called, over SIP or simulated. */
   readonly callee: (isSip: boolean) => string
   readonly signal: AbortSignal
   /** Its conference was created. */
   readonly opened: () => void
-  /** A call of the meeting begins, and ends. */
+  /** A call of the meeting begins or ends. */
   readonly began: (callId: string) => void
   readonly ended: (callId: string) => void
 }
 
-/** Echo, digits, tone, conversation: they talk. */
+/** Echo, digits, tone and conversation, which talk. */
 export const talkers = ["0100", "0100", "0105", "0110", "0111"]
 
-/** A call that is placed by a repeated request, when nobody leads its meeting any more, ends by itself. */
+/** A call that is placed by a repeated request, after its meeting has been given up, ends by itself. */
 const callSecs = 8
 
 export const hold = async (options: Options, isSip: boolean): Promise<void> => {
@@ -39,7 +39,7 @@ export const hold = async (options: Options, isSip: boolean): Promise<void> => {
   const ask = async (path: string, body: object, mark: string): Promise<Client.Answer | null> =>
     signal.aborted ? null : client.command({ apiKey: tenant.apiKey, key: key(), path, body, mark })
 
-  /** A call that was answered, and its leg; null: it was not. */
+  /** Places a call and gives its leg once it is answered; null: it was not. */
   const call = async (): Promise<string | null> => {
     const reference = key()
     const answer = await ask(
@@ -83,7 +83,10 @@ export const hold = async (options: Options, isSip: boolean): Promise<void> => {
   const act = async (verb: string, body: object, tag: string | null = null) =>
     (await ask(`/v1/conferences/${id}/actions/${verb}/`, body, [verb, tag ?? id].join(" ")))?.status === 200
 
-  /** Who comes to it, by a call of its own or dialled in: does something to itself, and goes in one way or another. */
+  /**
+   * One member, who comes by a call of its own or is dialled in, changes its membership, and leaves in one way or
+   * another.
+   */
   const attend = async (isDialled: boolean): Promise<void> => {
     await delay(between(0, 800))
     let callId: string | null

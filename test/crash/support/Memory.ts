@@ -5,8 +5,8 @@ import type { World } from "./World.ts"
 const sampleSize = 10
 
 /**
- * What the service says is what its rows say, also where it answers from memory: how many calls there are and what
- * became of them, and, when all calls have ended, what a tenant has, has spent and has reserved.
+ * The service answers as its rows do, also where it answers from memory: how many calls there are and how they ended,
+ * and, when all calls have ended, what a tenant has, has spent and has reserved.
  */
 export const violations = async (world: World): Promise<ReadonlyArray<string>> => {
   const database = world.database()

@@ -1,8 +1,8 @@
 import type { World } from "./World.ts"
 
 /**
- * Every request that was accepted has its outcome: what an action began has the event that tells its end, as often as it
- * was begun, and nothing of it goes on (guide/webhooks.md#events). Each line is one that has not.
+ * Every accepted request has its outcome: each activity has the event that reports its end, as often as it was begun,
+ * and none of it continues (guide/webhooks.md#events). Each line is one without.
  */
 type Lines = ReadonlyArray<string>
 
@@ -13,13 +13,13 @@ interface Told {
 }
 
 interface Row {
-  /** What accepted requests of a call began. */
+  /** The verbs of accepted requests of a call. */
   readonly verbs: ReadonlyArray<string>
-  /** Whether an event tells such an end. */
+  /** Whether an event reports such an end. */
   readonly tells: (event: Told) => boolean
-  /** What it is that has ended: told once. Null: a call has any number of these. */
+  /** The id of the activity that ended, reported once. Null: a call has any number of these. */
   readonly id: string | null
-  /** Ends of what nobody asked for by a verb: at most so many of a call besides. */
+  /** The most ends of a call that no verb caused. */
   readonly others: (of: { readonly accepted: (...verbs: ReadonlyArray<string>) => number }) => number
 }
 
@@ -31,7 +31,7 @@ const ofType =
 const none = () => 0
 const any = () => Infinity
 const prompts = ["gather_using_speak", "gather_using_audio"]
-/** A prompt that failed is told, in each of its tries. */
+/** A failed prompt is reported, in each attempt of its gather. */
 const ofPrompts: Row["others"] = ({ accepted }) => 2 * accepted(...prompts)
 
 const rows: ReadonlyArray<Row> = [
@@ -63,7 +63,7 @@ const rows: ReadonlyArray<Row> = [
     tells: ({ data, type }) =>
       type === "call.bridge_failed" || (type === "call.bridged" && data["bridged_call_id"] !== null),
     id: null,
-    // Others bridge it, too.
+    // Other calls bridge it, too.
     others: any
   },
   { verbs: ["refer"], tells: ofType("call.refer_completed", "call.refer_failed"), id: null, others: none }
@@ -112,7 +112,7 @@ export const outcomes = async (world: World): Promise<Lines> => {
 
 const shown = (events: ReadonlyArray<Told>): string => events.map(({ type }) => type).join(", ")
 
-/** What stands in rows of its own, and is not over though its call is. */
+/** Work with rows of its own that has not ended though its call has. */
 const unfinished = async (world: World): Promise<Lines> => {
   const rows = await world.database().query<{ readonly line: string }>(`
     SELECT 'the transcription ' || t.id || ' of ' || t.call_id || ' is still active' AS line FROM transcription t

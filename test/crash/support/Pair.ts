@@ -13,7 +13,7 @@ import * as Receiver from "./Receiver.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import * as Service from "./Service.ts"
 
-/** One of the two processes, with a network of its own between it and the database, and one before its API. */
+/** One of the two processes, with a network between it and the database, and one before its API. */
 export interface Member {
   readonly name: string
   readonly operatorPort: number
@@ -31,13 +31,13 @@ export interface Pair {
   readonly members: readonly [Member, Member]
   readonly database: Database.Database
   readonly epoch: () => Promise<number>
-  /** Stops Postgres in the middle of everything, and starts it again after so long. */
+  /** Stops Postgres in the middle of everything, and starts it again after `awayMs`. */
   readonly restartPostgres: (awayMs: number) => Promise<void>
   /** Breaks the connection of the owner that holds its lock. */
   readonly dropLock: () => Promise<void>
   /** The tenant's servers. */
   readonly receiver: Receiver.Receiver
-  /** Recordings of calls, as the database has them, and whether their files are in this member's store. */
+  /** Recordings of calls in the database, and whether their files are in this member's store. */
   readonly recordings: (of: Member, callIds: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
   /** Places a call that talks until it is hung up, recorded and streamed, at this member, and waits for its answer. */
   readonly talk: (at: Member) => Promise<string>
@@ -46,7 +46,7 @@ export interface Pair {
   /** Whether the API of this member answers, and has its database. */
   readonly answers: (at: Member) => Promise<boolean>
   readonly hangUp: (at: Member, callId: string) => Promise<Client.Answer | null>
-  /** Status and reason of calls, as the database has them. */
+  /** Status and reason of calls in the database. */
   readonly standing: (callIds: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
   readonly close: () => Promise<void>
 }
@@ -113,7 +113,7 @@ export const make = async (): Promise<Pair> => {
     }
   )
   const { api_key_plaintext: bearer, tenant } = signedUp
-  // No limit ends what this is about.
+  // Raises money and quota so far that no limit ends the calls.
   const operate = (operation: string, body: object) =>
     DoorClient.ask({ OPERATOR_PORT: String(one.operatorPort), DATA_DIR: join(folder, "one") }, operation, body)
   await operate("tenant/credit", { tenant: tenant.id, cents: 1_000_000, reason: "crash test" })

@@ -3,17 +3,20 @@ import * as Invariants from "./Invariants.ts"
 import type { Member, Pair } from "./Pair.ts"
 import { until } from "./Pair.ts"
 
-/** What happened to two processes, and what did not hold afterwards. */
+/** One event that two processes lived through, and the violations afterwards. */
 export interface PairRound {
   readonly what: string
   readonly violations: ReadonlyArray<string>
 }
 
-/** Below the silence after which an owner is replaced, less the time that it takes to be back (src/README.md#two-processes). */
+/**
+ * Below the silence after which an owner is replaced, less the time that it takes to be back
+ * (src/README.md#two-processes).
+ */
 const shortMs = 8_000
 const takeoverMs = 45_000
 
-/** Two processes on which one thing after the other happens. The first member owns the database at the beginning. */
+/** Two processes to which one event after the other happens. The first member owns the database at the beginning. */
 export const make = (pair: Pair, random: () => number) => {
   let [owner, standby]: ReadonlyArray<Member> = pair.members
   let calls: ReadonlyArray<string> = []
@@ -40,7 +43,7 @@ export const make = (pair: Pair, random: () => number) => {
     leaves.start()
   }
 
-  /** Each with whether the calls of the owner live on. */
+  /** Each event, with whether the calls of the owner live on. */
   const events: ReadonlyArray<readonly [what: string, lives: boolean, happen: () => Promise<void>]> = [
     ["the connection of the lock breaks", true, pair.dropLock],
     ["Postgres restarts", true, () => pair.restartPostgres(random() * 10_000)],

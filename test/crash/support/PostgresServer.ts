@@ -3,22 +3,22 @@ import * as EmbeddedPostgres from "../../../src/runtime/store/embedded/EmbeddedP
 import * as OwnerFile from "../../../src/runtime/store/embedded/OwnerFile.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 
-/** A way to the server, which can fail. */
+/** A network to the server, which can fail. */
 export interface Network {
   readonly proxy: TcpProxy.TcpProxy
-  /** Of the server, by this way. */
+  /** The URL of the server over this network. */
   readonly url: string
 }
 
 /** A Postgres that outlives the processes under test, and is restarted under them. */
 export interface PostgresServer {
   readonly network: () => Promise<Network>
-  /** Stops it in the middle of everything, and gives what starts it again. */
+  /** Stops it in the middle of everything, and gives the function that starts it again. */
   readonly stop: () => Promise<() => Promise<void>>
   readonly close: () => Promise<void>
 }
 
-/** In `folder`, which as root another user must be able to pass through. */
+/** Its data are in `folder`, which as root another user must be able to pass through. */
 export const start = async (folder: string): Promise<PostgresServer> => {
   const scope = Scope.makeUnsafe()
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises"
 import type { World } from "./World.ts"
 
-/** What `/readyz` said, asked again and again. */
+/** The answers of `/readyz`, which is asked again and again. */
 export interface Readiness {
-  /** Waits until it says 200; false: it did not in time. */
+  /** Waits for a 200; false: none came in time. */
   readonly isReady: (withinMs: number) => Promise<boolean>
-  /** Each with the moment at which it was asked, of the monotonic clock; 0: it said nothing. */
+  /** Each with the moment of its request on the monotonic clock; 0: there was no answer. */
   readonly answers: () => ReadonlyArray<{ readonly at: number; readonly status: number }>
   readonly stop: () => Promise<void>
 }

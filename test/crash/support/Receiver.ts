@@ -27,22 +27,25 @@ interface Delivered {
 }
 
 /**
- * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature, records everything,
- * serves one second of tone at `/tone.wav` and at every path below it, and takes media streams at `/stream/<mood>/…`.
+ * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature, records everything, serves one
+ * second of tone at `/tone.wav` and at every path below it, and takes media streams at `/stream/<mood>/…`.
  */
 export interface Receiver {
   readonly baseUrl: string
   /** The same by WebSocket. */
   readonly socketUrl: string
   readonly streams: StreamServer.StreamServer
-  /** Must stand before the first webhook of that subscription. */
+  /** Called before the first webhook of that subscription comes. */
   readonly knowSecret: (name: string, secret: string) => void
-  /** The service's wall clock may be off by so many milliseconds from here on: what it signs is dated by it. */
+  /** From here on the service's wall clock may be off by so many milliseconds; its signatures are dated by it. */
   readonly knowWallClock: (offsetMs: number) => void
   readonly delivered: (name: string) => ReadonlyMap<string, Delivered>
-  /** Webhooks that were not as they must be; each a line. */
+  /** A line for each webhook that was not as it must be. */
   readonly violations: ReadonlyArray<string>
-  /** Hears each event the first time that any subscription gets it, until what it gives is called. */
+  /**
+   * Gives each event to the listener the first time that any subscription gets it, until the returned function is
+   * called.
+   */
   readonly listen: (listener: (event: Event) => void) => () => void
   readonly close: () => Promise<void>
 }

@@ -5,7 +5,7 @@ import * as Client from "./Client.ts"
 import type { Recorded } from "./Load.ts"
 import type { World } from "./World.ts"
 
-/** What must hold of recordings after a restart (guide/recordings.md#what-you-are-told). Each line is a violation. */
+/** The invariants of recordings after a restart (guide/recordings.md#what-you-are-told). Each line is a violation. */
 type Lines = ReadonlyArray<string>
 
 interface Row {
@@ -34,7 +34,7 @@ const filesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
   }
 }
 
-/** Nothing is left on the spool, nothing half written in the store, and no file of no recording. */
+/** The spool is empty, the store holds nothing half written, and every file has its recording. */
 export const leftBehind = async (world: World): Promise<Lines> => {
   const rows = await rowsOf(world)
   const known = new Set(rows.filter(({ status }) => status === "available").map(({ format, id }) => `${id}.${format}`))
@@ -61,7 +61,7 @@ const lengthOf = ({ channels, format }: Row, bytes: Uint8Array): number | string
     if (length !== bytes.length - Wav.headerLength) return `a header of ${length} bytes on ${bytes.length}`
     return count === wide ? (length / (2 * wide) / rate) * 1000 : `${count} channels`
   }
-  // MPEG-2 or 2.5, layer III: the sampling rate stands in its header (ISO/IEC 13818-3).
+  // MPEG-2 or 2.5, layer III: the header holds the sampling rate (ISO/IEC 13818-3).
   const [sync, second = 0, third = 0] = bytes
   if (sync !== 0xff || (second & 0xe6) !== 0xe2) return "no MP3"
   const rate = [11_025, 12_000, 8_000][(third >> 2) & 3] ?? 0
@@ -71,15 +71,17 @@ const lengthOf = ({ channels, format }: Row, bytes: Uint8Array): number | string
 
 /** Rounding of its length, and the frames that an encoder adds. */
 const toleranceMs = 750
-/** What a crash may cost. */
+/** The most sound that a crash may cost. */
 const lostMs = 1_000
-/** From the command to its first frame, and the machine of the test. */
+/** The time from the command to its first frame, on the machine of the test. */
 const slackMs = 300
 
 const read = async (world: World, { format, id }: Row): Promise<Uint8Array> =>
   readFile(join(world.dataDir, "files", "recordings", id.slice(-32, -30), `${id}.${format}`))
 
-/** Each that is stored can be read, is as long as it is said to be, and lacks no more of the talk than its last second. */
+/**
+ * Each stored recording can be read, is as long as its row says, and lacks no more of the talk than its last second.
+ */
 export const whole = async (
   world: World,
   recorded: ReadonlyArray<Recorded>,
@@ -100,7 +102,7 @@ export const whole = async (
     const rows = byCall.get(callId) ?? []
     const how = ends.get(callId)
     const end = how === "carrier_error system" ? Math.min(until ?? Infinity, killedAt ?? 0) : (until ?? 0)
-    // Who else ended it, and when exactly, nobody here knows.
+    // These tests do not know when anything else ended it.
     const isKnown = how === "carrier_error system" || how === "normal_clearing api"
     const leastMs = isKnown ? end - since - lostMs - slackMs : 0
     const [row] = rows
@@ -131,7 +133,7 @@ export const whole = async (
 
 const sampleSize = 10
 
-/** The newest can be downloaded, whole and in part. */
+/** The newest recordings can be downloaded, whole and in part. */
 export const downloads = async (world: World): Promise<Lines> => {
   const lines: Array<string> = []
   for (const { apiKey } of world.tenants) {

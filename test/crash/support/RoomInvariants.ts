@@ -8,7 +8,7 @@ import * as Replay from "../../../src/edge/operator/call/Replay.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import type { Database } from "./Database.ts"
 
-/** What must hold of conferences after every restart, when everything is settled. Each line is a violation. */
+/** The invariants of conferences after every restart, when everything is settled. Each line is a violation. */
 type Lines = ReadonlyArray<string>
 
 interface Entity {
@@ -51,12 +51,12 @@ const eventsOf = async (database: Database) =>
     ({ entityId }) => entityId
   )
 
-/** May come when the conference is over. */
+/** Events that may come after the conference has ended. */
 const late = new Set(["recording.completed", "recording.failed"])
 
 /**
- * Numbered without gaps; started once at most and ended once, behind everything but what comes late; each member came
- * and left once, or never came; what was played has ended once.
+ * Events are numbered without gaps; a conference starts once at most and ends once, after everything but late events;
+ * each member came and left once, or never came; each playback ends once.
  */
 export const stories = async (database: Database): Promise<Lines> => {
   const lines: Array<string> = []
@@ -84,7 +84,7 @@ export const stories = async (database: Database): Promise<Lines> => {
   return lines
 }
 
-/** No call is in a room that is over, and nobody was billed for two stays at once. */
+/** No call is in a room that has ended, and no call was billed for two stays at once. */
 export const calls = async (database: Database): Promise<Lines> => {
   const rows = await database.query<{ readonly line: string }>(`
     SELECT 'call ' || id || ' is settled and in a room: ' || (state -> 'room')::text AS line FROM entity

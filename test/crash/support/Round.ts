@@ -6,7 +6,7 @@ import * as Load from "./Load.ts"
 import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
 
-/** One death under load, and what it left. */
+/** One death under load, and its consequences. */
 export interface Round {
   /** How the process ended. */
   readonly death: string
@@ -14,9 +14,9 @@ export interface Round {
   readonly inFlight: number
   /** Requests that died with it and were repeated. */
   readonly repeated: number
-  /** From spawning the next process until it serves. */
+  /** The time from spawning the next process until it serves. */
   readonly restartMs: number
-  /** None: everything that must hold does. */
+  /** Empty: everything that must hold does. */
   readonly violations: ReadonlyArray<string>
 }
 
@@ -24,17 +24,17 @@ interface Options {
   readonly load: Omit<Load.Options, "random" | "name">
   readonly name: string
   readonly random: () => number
-  /** Kill -9 after so long; null: the process dies at its crash point. */
+  /** The time until kill -9, in milliseconds; null: the process dies at its crash point. */
   readonly killAfterMs: number | null
   /** Calls that are up when it is killed, on a slow machine too. */
   readonly leastInFlight?: number
   /** Conferences that were created when it is killed. */
   readonly leastRooms?: number
-  /** Half way to its death its wall clock is set to so much more or less than the truth, milliseconds. */
+  /** Half way to its death its wall clock is set to this much more or less than the true time, in milliseconds. */
   readonly setWallClockMs?: number
-  /** Kill -9 the next process too, so long after it was spawned. */
+  /** The time from the spawn of the next process until its own kill -9; absent: it is not killed. */
   readonly killAgainAfterMs?: number
-  /** Where the next process is to die. */
+  /** The crash point of the next process. */
   readonly nextCrashPoint?: string
 }
 
@@ -42,10 +42,10 @@ interface Options {
 const crashPointWithinMs = 30_000
 /** A machine that is slower than this is killed with fewer calls. */
 const loadWithinMs = 20_000
-/** Answers from before the death that are asked for again. */
+/** Requests from before the death that are sent again. */
 const sampleSize = 20
 
-/** How the process ended, and when at the earliest, on the monotonic clock. */
+/** How the process ended, and the earliest moment of its end on the monotonic clock. */
 const death = async (
   world: World,
   { killAfterMs, leastInFlight = 0, leastRooms = 0 }: Options,
@@ -67,7 +67,7 @@ const death = async (
   return { how, killedAt: performance.now() }
 }
 
-/** Load, death, restart, repetition of what got no answer, and every check. */
+/** Runs the load, the death, the restart, the repetition of unanswered requests, and every check. */
 export const run = async (world: World, peer: SipPeer | null, options: Options): Promise<Round> => {
   const { name, random } = options
   const before = world.client.commands.length

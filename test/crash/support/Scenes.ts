@@ -1,23 +1,23 @@
 import * as StreamServer from "./StreamServer.ts"
 
-/** What one does on a call: the verbs of one family, one after the other, at random moments. */
+/** The scenes of a call: the verbs of one kind, one after the other, at random moments. */
 export interface Stage {
   readonly random: () => number
   /** Unique in the world. */
   readonly key: () => string
-  /** Of the receiver, by HTTPS and by WebSocket. */
+  /** The URLs of the receiver, by HTTPS and by WebSocket. */
   readonly baseUrl: string
   readonly socketUrl: string
   /** A leg that the call may be bridged with; null: none is known. */
   readonly otherLeg: () => string | null
-  /** Waits so long at most; false: the call is over, or nobody answers any more. */
+  /** Waits for a time between the two; false: the call has ended, or the service no longer answers. */
   readonly pause: (lowMs: number, highMs: number) => Promise<boolean>
   /**
-   * Asks for an action, and says whether it was accepted. `tag`: a number that its body holds and that tells it from
-   * others of its verb on the call; each verb without one is asked for once on a call.
+   * Asks for an action, and gives whether it was accepted. `tag`: a number in its body that distinguishes it from
+   * others of its verb on the call; each verb without a tag is requested once on a call.
    */
   readonly act: (verb: string, body: object, tag?: number | string) => Promise<boolean>
-  /** It records from now on, and until then at the latest, on the monotonic clock. */
+  /** The recording has begun by `sinceMs` and continues until `untilMs`, on the monotonic clock. */
   readonly records: (sinceMs: number) => void
   readonly recordsUntil: (untilMs: number) => void
 }
@@ -28,13 +28,13 @@ const pick = <A>(random: () => number, items: ReadonlyArray<A>): A => {
   return item
 }
 
-/** How a call is recorded, by the names of `start_recording`. */
+/** The file of a recording, by the names of `start_recording`. */
 export const file = (random: () => number) => ({
   channels: pick(random, ["single", "dual"]),
   format: pick(random, ["wav", "mp3"])
 })
 
-/** The fields of a stream, but for its protocol's. */
+/** The fields of a stream, except those of its protocol. */
 export const stream = ({ key, random, socketUrl }: Pick<Stage, "key" | "random" | "socketUrl">) => ({
   stream_url: `${socketUrl}/stream/${pick(random, StreamServer.moods)}/${key()}`,
   stream_track: pick(random, ["inbound_track", "outbound_track"]),
@@ -68,7 +68,7 @@ const talkToServer = async (stage: Stage): Promise<void> => {
   if (stage.random() < 0.4) await stage.act("streaming_stop", {})
 }
 
-/** Nothing but this tells one of a call from another. */
+/** Only this number distinguishes the gathers of a call. */
 let gathers = 0
 
 const gather = async ({ act, baseUrl, key, pause, random }: Stage): Promise<void> => {
@@ -85,7 +85,7 @@ const gather = async ({ act, baseUrl, key, pause, random }: Stage): Promise<void
 }
 
 const play = async ({ act, baseUrl, key, pause, random }: Stage): Promise<void> => {
-  // Its key stands in the path: what follows a path is sealed where it is stored, as digits are.
+  // Its key is in the path: the part after a path is sealed where it is stored, as digits are.
   const url = `${baseUrl}/tone.wav/${key()}`
   if (random() < 0.7) await act("play", { url, loop: pick(random, [1, 3]) }, url)
   if (!(await pause(0, 500))) return
@@ -123,7 +123,7 @@ const transcribe = async ({ act, pause, random }: Stage): Promise<void> => {
 
 type Scene = (stage: Stage) => Promise<void>
 
-/** Those that go on for long come most often, and those that end a call seldom. */
+/** Long scenes come most often, and scenes that end a call seldom. */
 const scenes: ReadonlyArray<Scene> = [
   record,
   record,
@@ -141,7 +141,7 @@ const scenes: ReadonlyArray<Scene> = [
   transcribe
 ]
 
-/** Up to three of them at once, each once. */
+/** Up to three scenes at once, each once. */
 export const chosen = (random: () => number, mayRefer: boolean): ReadonlySet<Scene> =>
   new Set(
     mayRefer && random() < 0.05 ? [refer] : Array.from({ length: Math.floor(random() * 4) }, () => pick(random, scenes))

@@ -3,26 +3,26 @@ import { createInterface } from "node:readline"
 import type { FreePorts } from "../../support/FreePorts.ts"
 import type { SetWallClock } from "./WallClock.ts"
 
-/** The service under test as a process of its own, so that kill -9 is really that. */
+/** The service under test in a process of its own, so that kill -9 is a real one. */
 export interface Service {
   readonly pid: number
   /** When the process was spawned, epoch milliseconds: restarts are measured from here. */
   readonly startedAt: number
-  /** When it serves; rejects, with its last words, when it ended before or took longer than a minute. */
+  /** Resolves when it serves; rejects, with its last output, when it ended before or took longer than a minute. */
   readonly ready: Promise<void>
   /** How it ended: the signal, or the exit code. */
   readonly ended: Promise<string>
-  /** What kills it counts from now on. It has a crash point. */
+  /** From now on the process counts how often it passes its crash point. It has one. */
   readonly armCrashPoint: () => void
-  /** Sets its wall clock to the true one plus so many milliseconds; time goes on as before. */
+  /** Sets its wall clock to the true one plus so many milliseconds; time passes as before. */
   readonly setWallClock: (offsetMs: number) => void
   /** Sends the signal and waits for the end. */
   readonly kill: (signal: "SIGKILL" | "SIGTERM") => Promise<string>
-  /** What it logged at Error or above: each line is a fault of ours. */
+  /** Its log at Error or above: each line is a fault of ours. */
   readonly faults: ReadonlyArray<string>
   /** How often it logged each message, of any level. */
   readonly messages: ReadonlyMap<string, number>
-  /** Those of them that warn. */
+  /** The messages of level Warn. */
   readonly warnings: ReadonlySet<string>
 }
 
@@ -47,7 +47,7 @@ const root = new URL("../../..", import.meta.url).pathname
 const wallClock = new URL("WallClock.ts", import.meta.url).href
 const startMs = 60_000
 
-/** Nothing of the surrounding environment's configuration reaches it. */
+/** The configuration of the surrounding environment does not reach it. */
 const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "Warn", ports, settings }: Options) => ({
   PATH: process.env["PATH"],
   DATA_DIR: dataDir,
@@ -71,7 +71,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
     child.once("exit", (code, signal) => done(signal ?? `exit code ${code}`))
   })
 
-/** The words of a log line, without what they are about. */
+/** The words of a log line, without its fields. */
 const messageOf = (line: string): string => {
   if (!line.startsWith("{")) return line
   const { message } = JSON.parse(line) as { readonly message: unknown }
@@ -116,7 +116,7 @@ export const start = (options: Options): Service => {
     throw new Error(`the service ended before it served (${how}): ${lastWords}`)
   })
   const ready = Promise.race([banner, died, late]).finally(() => timer.abort())
-  // Whoever does not ask whether it came up need not hear that it did not.
+  // A test that never waits for the start need not handle its failure.
   for (const promise of [ready, died, late]) promise.catch(() => undefined)
   return {
     pid: child.pid ?? 0,

@@ -20,17 +20,18 @@ export interface Dialog {
   readonly invitedAt: number
   /** When our BYE was answered by 200; null: it was not, or we sent none. */
   byeTakenAt: number | null
-  /** How it came to its end; null: it is still there, as a caller's line would be. */
+  /** How it ended; null: it is still up, as a caller's line would be. */
   closed: "refused" | "cancelled" | "hung up by the service" | "hung up by the peer" | null
 }
 
-/** Whoever calls it is answered at once, and may talk for ever. */
+/** A call to it is answered at once, and may talk for ever. */
 export const steadyNumber = "+12025560000"
 
 /**
- * A trunk with a will of its own, on 127.0.0.1: rings, answers, is busy or never answers, hangs up or waits for a BYE,
- * as `random` says; but for `steadyNumber`. Who is answered hears a tone, and a REFER is taken or refused. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
- * the death of the service.
+ * A trunk on 127.0.0.1 that decides by `random`: rings, answers, is busy or never answers, hangs up or waits for a BYE;
+ * only `steadyNumber` always answers. An answered caller hears a tone, and a REFER is taken or refused. It repeats
+ * every message that UDP requires it to repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through the death
+ * of the service.
  */
 export interface SipPeer {
   readonly port: number
@@ -38,7 +39,7 @@ export interface SipPeer {
   readonly close: () => Promise<void>
 }
 
-/** A peer in this process, which also does as it is told. */
+/** A peer in this process, which tests also control. */
 export interface OwnSipPeer extends SipPeer {
   readonly hangUp: (callId: string) => void
 }
@@ -58,7 +59,7 @@ const sound = G711.encode("PCMU", Tone.sine(400, -12, 20, 8000))
 
 const t1 = 500
 const t2 = 4000
-/** 64 * T1: whoever has not answered by then will not. */
+/** 64 * T1: after this time no answer comes. */
 const giveUpMs = 32_000
 
 interface Line {
@@ -67,13 +68,13 @@ interface Line {
   /** The caller's port. */
   readonly from: number
   readonly tag: string
-  /** Of its last request. */
+  /** The number of its last request. */
   cseq: number
-  /** What it says; null: nothing. */
+  /** The RTP that it sends; null: none. */
   rtp: { readonly to: number; sequence: number } | null
-  /** What a repeated INVITE is answered with. */
+  /** The answer to a repeated INVITE. */
   last: SipResponse
-  /** Stops its plans: ringing on, hanging up, and repeating either of them. */
+  /** Stops its plans: to ring, to hang up, and to repeat either of them. */
   calm: () => void
   /** Stops the repetition of the final answer; null: there is none yet. */
   acknowledged: (() => void) | null
@@ -85,7 +86,7 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
   socket.bind(0, "127.0.0.1")
   await once(socket, "listening")
   socket.setRecvBufferSize(4_194_304)
-  // Where the RTP goes and comes from: nobody listens.
+  // The RTP goes to this socket and comes from it; received packets are ignored.
   const sink = createSocket("udp4").bind(0, "127.0.0.1")
   await once(sink, "listening")
   const { port } = socket.address()
@@ -128,7 +129,7 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
     if (!closed) socket.send(SipWriter.write(message), to, "127.0.0.1", () => undefined)
   }
 
-  /** Sends now and again, at doubling intervals, until what it gives is called. */
+  /** Sends again and again, at doubling intervals, until the returned function is called. */
   const insist = (message: SipMessage, to: number, gaveUp: () => void): (() => void) => {
     const until = Date.now() + giveUpMs
     let stop = () => {}

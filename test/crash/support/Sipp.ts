@@ -8,7 +8,7 @@ import type { Dialog, SipPeer } from "./SipPeer.ts"
 
 /**
  * SIPp (Debian `sip-tester`) as the trunk: rings, answers after a while, and waits for its CANCEL or BYE, whose arrival
- * it logs. A CANCEL that comes after its answer does not take that back (RFC 3261 section 9.2).
+ * it logs. A CANCEL that comes after its answer does not take that answer back (RFC 3261 section 9.2).
  */
 const ringMs = 600
 
@@ -105,7 +105,7 @@ export const start = async (folder: string): Promise<SipPeer | null> => {
     delay(500, port)
   ])
   if (started === null) return null
-  // Its exit is our doing from here on.
+  // From here on we cause its exit.
   child.removeAllListeners("exit")
 
   const dialogs = new Map<string, Dialog>()

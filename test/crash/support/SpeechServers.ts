@@ -8,18 +8,19 @@ import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Wav from "../../../src/protocol/audio/Wav.ts"
 
 /**
- * Engines of speech by script, on one port: a synthesizer like OpenAI's, of which every text is a tone, and a recognizer
- * like Vosk's, which hears a phrase in each second of sound. Now and then one of them fails or hangs, as engines do.
+ * Engines of speech by script, on one port: a synthesizer like OpenAI's, which makes a tone of every text, and a
+ * recognizer like Vosk's, which hears a phrase in each second of sound. Now and then one of them fails or hangs, as
+ * engines do.
  */
 export interface SpeechServers {
-  /** Of a service that uses them. */
+  /** The environment of a service that uses them. */
   readonly environment: Readonly<Record<string, string>>
   readonly close: () => void
 }
 
 const rate = 8_000
 const spokenMs = 600
-/** Of texts and of connections. */
+/** The share of texts and of connections that fail. */
 const failing = 0.1
 const hanging = 0.05
 

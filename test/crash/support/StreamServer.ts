@@ -1,7 +1,7 @@
 import type { Server } from "node:https"
 import { WebSocket, WebSocketServer } from "ws"
 
-/** What the server does with a stream, by the second name in its path (guide/streams.md). */
+/** How the server treats a stream, by the second name in its path (guide/streams.md). */
 export const moods = ["echoes", "talks", "listens", "leaves", "babbles"] as const
 export type Mood = (typeof moods)[number]
 
@@ -11,7 +11,7 @@ export interface StreamServer {
   readonly started: () => number
   /** Media messages of the open stream of this name, the last of its path; null: it is not open. */
   readonly heard: (name: string) => number | null
-  /** Messages that were not as they must be; each a line. */
+  /** A line for each message that was not as it must be. */
   readonly violations: ReadonlyArray<string>
   readonly close: () => void
 }
@@ -29,7 +29,7 @@ const babble = ["no json", "[]", `{"event":"media","media":{"payload":"%%"}}`, `
 /** Two seconds of PCMU. */
 const speech = Buffer.alloc(16_000, 0xd5).toString("base64")
 
-/** At `/stream/<mood>/…` of a server. */
+/** Takes streams at `/stream/<mood>/…` of a server. */
 export const attach = (server: Server): StreamServer => {
   const sockets = new WebSocketServer({ server })
   const violations: Array<string> = []
@@ -79,7 +79,7 @@ export const attach = (server: Server): StreamServer => {
       }
     }
 
-    // A process that is killed does not say good-bye.
+    // A process that is killed sends no closing frame.
     socket.on("error", () => undefined)
     socket.on("close", () => open.delete(name))
     socket.on("message", (data: Buffer) => hear(JSON.parse(data.toString()) as Message))

@@ -1,14 +1,14 @@
 import type { Event } from "./Receiver.ts"
 import type { World } from "./World.ts"
 
-/** Steps of a call that somebody waits for. */
+/** Steps of a call that the load waits for. */
 export type Step = "call.answered" | "call.ended"
 
-/** What the webhooks tell of calls, and who waits for more. */
+/** The calls as the webhooks report them, and the parts of the load that wait for the next report. */
 export interface Told {
-  /** The first of these that was told; null after `withinMs`, or when all is stopped. */
+  /** The first of these steps that was reported; null after `withinMs`, or when all is stopped. */
   readonly next: (callId: string, withinMs: number, ...steps: ReadonlyArray<Step>) => Promise<Step | null>
-  /** When it heard, on the monotonic clock. */
+  /** When the step was reported, on the monotonic clock. */
   readonly at: (callId: string, step: Step) => number | null
   /** The leg of an answered call of this tenant that has not ended, as far as it is known; not of this call. */
   readonly otherLeg: (tenantId: string, callId: string, random: () => number) => string | null
@@ -16,13 +16,13 @@ export interface Told {
   readonly legOf: (callId: string) => string | null
   /** The tenant of a call that was answered. */
   readonly answered: (tenantId: string, callId: string) => void
-  /** Whoever waits hears null. */
+  /** Every waiting part gets null. */
   readonly stop: () => void
 }
 
 const isStep = (type: string): type is Step => type === "call.answered" || type === "call.ended"
 
-/** `offered` hears of each call that comes in. */
+/** `offered` is called for each call that comes in. */
 export const start = (world: World, offered: (callId: string, to: string) => void): Told => {
   const heard = new Map<string, Map<Step, number>>()
   const legs = new Map<string, string>()

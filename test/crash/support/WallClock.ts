@@ -1,9 +1,9 @@
 /**
- * Loaded into the service by `--import`: its parent sets the wall clock of this process by a message, as an operator or NTP
- * sets that of a machine. The monotonic clock, timers and other threads know nothing of it.
+ * Loaded into the service by `--import`: its parent sets the wall clock of this process by a message, as an operator or
+ * NTP sets that of a machine. The monotonic clock, timers and other threads do not change.
  */
 export interface SetWallClock {
-  /** Added to what the wall shows, milliseconds; replaces what was added before. */
+  /** Added to the wall clock, in milliseconds; replaces the previous offset. */
   readonly wallClockOffsetMs: number
 }
 
@@ -19,5 +19,5 @@ Date.now = now
 process.on("message", (message: SetWallClock) => {
   offsetMs = message.wallClockOffsetMs
 })
-// A listener keeps the channel, and the channel the process.
+// A listener keeps the channel open, and the channel keeps the process alive.
 process.channel?.unref()

@@ -14,7 +14,7 @@ import * as Service from "./Service.ts"
 import * as SpeechServers from "./SpeechServers.ts"
 
 interface Subscription {
-  /** At the receiver. */
+  /** The name of the tenant at the receiver. */
   readonly name: string
   readonly id: string
 }
@@ -29,21 +29,21 @@ export interface Tenant {
   readonly subscriptions: ReadonlyArray<Subscription>
 }
 
-/** A service that is killed and started again, and everything around it that is not: tenants, receiver, database. */
+/** A service that is killed and started again, with everything around it that is not: tenants, receiver, database. */
 export interface World {
-  /** By the monotonic clock, milliseconds. */
+  /** The time of its making on the monotonic clock, in milliseconds. */
   readonly madeAt: number
   readonly baseUrl: string
   readonly dataDir: string
   readonly ports: FreePorts.FreePorts
   readonly client: Client.Client
   readonly receiver: Receiver.Receiver
-  /** Certificates of this one are taken for true by the service. */
+  /** The service trusts certificates of this authority. */
   readonly authority: TestCertificate.TestAuthority
   readonly tenants: ReadonlyArray<Tenant>
-  /** The one that runs, or ran last. */
+  /** The service that runs, or ran last. */
   readonly service: () => Service.Service
-  /** Of the service that is ready. */
+  /** The database of the service that is ready. */
   readonly database: () => Database.Database
   /** Spawns the next process and gives it before it is ready; the last one must have ended. */
   readonly spawn: (crashPoint?: string) => Service.Service
@@ -51,7 +51,7 @@ export interface World {
   readonly ready: () => Promise<void>
   /** Asks the operator's door. */
   readonly operate: (operation: string, body: object) => Promise<unknown>
-  /** Lets the claims of deliveries run out now that nobody serves any more, or nothing where they are waited for. */
+  /** Lets the claims of deliveries run out while no process serves, or does nothing where the test waits for them. */
   readonly endLeases: () => Promise<void>
   /** Faults that any of its processes logged. */
   readonly faults: () => ReadonlyArray<string>
@@ -61,32 +61,32 @@ export interface World {
 export interface Options {
   /** Absent: the embedded Postgres. */
   readonly databaseUrl?: string
-  /** Where these tests look into that database; absent: the same way. */
+  /** Another URL of that database, for these tests; absent: the same one. */
   readonly lookUrl?: string
   /** Absent: `Warn`. */
   readonly logLevel?: string
-  /** Whether a request that got 503 is left alone instead of being repeated; absent: none is. */
+  /** Whether a request that got 503 is given up instead of being repeated; absent: none is. */
   readonly abandons?: () => boolean
   readonly tenants: number
-  /** A claim that nobody serves is waited for until it has run out by itself. */
+  /** The test waits until a claim without a process has run out by itself. */
   readonly awaitsLeases?: boolean
-  /** Of engines that fail; absent: `Math.random`. */
+  /** Decides which engines fail; absent: `Math.random`. */
   readonly random?: () => number
   /** UDP port of a SIP peer on 127.0.0.1, which each tenant gets a route to. */
   readonly sipPeerPort?: number
   /** Further variables of the service's environment. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Where the first process is to die, after its setting up. */
+  /** The crash point of the first process, counted after its setup. */
   readonly crashPoint?: string
   /** The receiver keeps nothing, and each tenant has one subscription, to everything. */
   readonly lean?: boolean
-  /** Its data are in memory where the machine has a file system for that: a disk that stalls is not what is measured. */
+  /** Its data are in memory where the machine has a file system for that: a stalling disk is not measured. */
   readonly inMemory?: boolean
 }
 
 const memory = "/dev/shm"
 
-/** What work costs, in micro-USD. */
+/** The prices of work, in micro-USD. */
 const prices = { recording: 12_000, transcription: 25_000, machine_detection: 7_000 }
 
 const all = ["*"]
@@ -143,7 +143,7 @@ export const make = async (options: Options): Promise<World> => {
 
   const close = async (): Promise<void> => {
     await database?.close()
-    // In order, so that its Postgres goes down with it.
+    // Stops it in order, so that its Postgres goes down with it.
     await service?.kill("SIGTERM")
     await receiver.close()
     speech?.close()
@@ -205,7 +205,9 @@ export const signUp = async (world: World, email: string): Promise<Pick<Tenant, 
   return { id: signedUp.tenant.id, apiKey: signedUp.api_key_plaintext }
 }
 
-/** Signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer. */
+/**
+ * A tenant that is signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer.
+ */
 const newTenant = async (world: World, index: number, { lean, sipPeerPort }: Options): Promise<Tenant> => {
   const { apiKey, id } = await signUp(world, `owner${index}@example.com`)
   await world.operate("tenant/credit", { tenant: id, cents: 1_000_000, reason: "crash test" })

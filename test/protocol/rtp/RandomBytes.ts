@@ -9,7 +9,10 @@ export const random = (seed: number) => {
   }
 }
 
-/** `count` byte strings: half of them noise of up to 200 bytes, half of them one of `samples` with a few bytes changed, cut or grown. */
+/**
+ * `count` byte strings: half of them noise of up to 200 bytes, half of them one of `samples` with a few bytes changed,
+ * cut or grown.
+ */
 export function* hostile(count: number, seed: number, samples: ReadonlyArray<Uint8Array>): Generator<Uint8Array> {
   const next = random(seed)
   const below = (limit: number) => Math.floor(next() * limit)

@@ -133,7 +133,7 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
       expect(balanceCents).toBe(493)
       expect((yield* journal.inputs(callId)).map(({ seq }) => seq)).toStrictEqual([1, 2, 3])
       expect(yield* journal.unsettled("call", 0)).toStrictEqual([])
-      // Who may call in is known without a change of any route.
+      // The addresses that may call in are known without a change of any route.
       expect(yield* sql`SELECT host, version::int AS version, is_active AS active FROM trunk_host`).toStrictEqual([
         { host: "192.0.2.10", version: 1, active: true }
       ])

@@ -14,9 +14,10 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as TestServer from "../../edge/http/TestServer.ts"
 
 /**
- * Databases that earlier versions of the program have written, each while it served: two workspaces, keys, a number, a call
- * that ended and one that was talking when the process was killed; from schema 47 on also a card, a top-up, a plan, an
- * invitation and a seal. `previous/*.jsonl` has their rows as a backup has them, and `*.json` what was known outside.
+ * Databases that earlier versions of the program have written, each while it served: two workspaces, keys, a number, a
+ * call that ended and one that was talking when the process was killed; from schema 47 on also a card, a top-up, a
+ * plan, an invitation and a seal. `previous/*.jsonl` has their rows as a backup has them, and `*.json` what was known
+ * outside.
  */
 interface Known {
   readonly password: string
@@ -55,7 +56,7 @@ const loaded = Effect.fnUntraced(function* (schema: number) {
       const line = JSON.parse(text) as Line
       if ("table" in line) {
         of = line
-        // What the migrations put there is among the rows.
+        // The rows include those that the migrations insert.
         yield* sql.unsafe(`TRUNCATE ${of.table} CASCADE`)
       } else if ("sequence" in line)
         yield* sql.unsafe("SELECT setval($1::regclass, $2::bigint, $3)", [line.sequence, line.value, line.is_called])
@@ -112,7 +113,7 @@ describe("What an earlier version has written", () => {
           const wrong = yield* ask("", "POST", "/v1/auth/login", { email: "ada@example.com", password: "wrong" })
           expect(wrong.status).toBe(401)
 
-          // What is sealed is opened.
+          // Sealed columns can be opened.
           const [hook] = yield* sql<{
             readonly secret: string
           }>`SELECT signing_secret AS secret FROM webhook_subscription`

@@ -39,7 +39,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
           { role: "primary", status: "bridged", bridged_leg_id: call.legs[1]?.id, to: phones.echo },
           { role: "transfer", status: "bridged", bridged_leg_id: call.legs[0]?.id, to: phones.hangsUp, from: a.number }
         ])
-        // That phone hangs up five seconds after its answer.
+        // This phone hangs up five seconds after its answer.
         const over = yield* a.until(id, ({ status }) => status === "ended")
         expect([over.end_reason, over.end_initiator]).toEqual(["normal_clearing", "caller"])
         expect(over.legs.map(({ bridged_leg_id, status }) => [status, bridged_leg_id])).toEqual([

@@ -71,7 +71,7 @@ describe("Calls while nothing can be stored", () => {
           "service_unavailable",
           "service_unavailable"
         ])
-        // The operator is told that the call continues, and it does.
+        // The operator learns that the call continues, and it does.
         expect((yield* Effect.flip(calls.hangUp(before.id))).code).toBe("service_unavailable")
         expect((yield* calls.endAll(id, "tenant_suspended")).refused).toContainEqual({
           callId: before.id,

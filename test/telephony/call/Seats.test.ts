@@ -207,7 +207,7 @@ describe("A conference and calls", () => {
         expect((yield* Effect.flip(calls.candidate(tenant.id, callId))).code).toBe("conflict")
         yield* tell(callId, legId, { type: "room_joined", conferenceId, memberId: first })
         yield* tell(callId, legId, { type: "room_left", conferenceId, memberId: first })
-        // That minute is reserved, and the balance covers no other.
+        // The minute is reserved, and the balance covers no other.
         expect((yield* tally(tenant.id)).reservedCents).toBe(reservedCents + 100)
         expect((yield* Effect.flip(calls.candidate(tenant.id, callId))).code).toBe("balance_insufficient")
         yield* calls.tellRoom(callId, enter(second))

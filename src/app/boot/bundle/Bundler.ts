@@ -88,7 +88,7 @@ const bundle = async (program: string, folder: string): Promise<void> => {
   renameSync(join(folder, "packages.json"), Bundle.packageFiles)
 }
 
-/** The folder is made under another name, so that nobody sees a part of it. Of several makers the first one wins. */
+/** The folder is made under another name, so that no process sees a part of it. The first of several makers wins. */
 const draft = join(cache, `draft-${process.pid}-${Date.now()}`)
 mkdirSync(cache, { recursive: true })
 try {

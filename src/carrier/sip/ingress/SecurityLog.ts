@@ -2,9 +2,9 @@
  * Decides which sightings of strangers become a line of the log, for a person and for fail2ban
  * (guide/sip.md#security-log).
  *
- * A source gets a line at most every `everyMs`, and all together at most `perSecond` a second with a burst of five seconds.
- * Messages without a line are counted, and the next line of their source or the summary reports the number. At most
- * `maxSources` are remembered. Mutable.
+ * A source gets a line at most every `everyMs`, and all together at most `perSecond` a second with a burst of five
+ * seconds. Messages without a line are counted, and the next line of their source or the summary reports the number. At
+ * most `maxSources` are remembered. Mutable.
  */
 export interface SecurityLog {
   /** How many messages of this source the line reports; null when it gets no line now. */

@@ -48,7 +48,7 @@ interface Asker {
   readonly at: number
 }
 
-/** `+12025550100` to `…0149` are the simulated phones, which nobody can own. */
+/** `+12025550100` to `…0149` are the simulated phones, which no tenant can own. */
 const isSimulated = (phoneNumber: string): boolean => /^\+120255501[0-4][0-9]$/.test(phoneNumber)
 
 /** The inventory of an empty database. */

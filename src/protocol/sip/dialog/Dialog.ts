@@ -85,8 +85,9 @@ export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog 
 }
 
 /**
- * The dialog of the called party, section 12.1.1, from an INVITE; `null` when its CSeq, From, To or Call-ID is malformed.
- * `localTag` is the To tag and `contact` the Contact of all its responses; our first request has the number after `cseq`.
+ * The dialog of the called party, section 12.1.1, from an INVITE; `null` when its CSeq, From, To or Call-ID is
+ * malformed. `localTag` is the To tag and `contact` the Contact of all its responses; our first request has the number
+ * after `cseq`.
  */
 export const fromRequest = (
   invite: SipRequest,
@@ -148,7 +149,9 @@ export const refreshed = (dialog: Dialog, request: SipRequest): Dialog => ({
   remoteTarget: contactOf(request) ?? dialog.remoteTarget
 })
 
-/** Section 12.2.1.1: the target is the Request-URI, unless a strict router takes that place and the target goes last. */
+/**
+ * Section 12.2.1.1: the target is the Request-URI, unless a strict router takes that place and the target goes last.
+ */
 const routed = (dialog: Dialog): { readonly uri: string; readonly routes: ReadonlyArray<string> } => {
   const [first, ...rest] = dialog.routeSet
   return first === undefined || !Route.isStrict(first)

@@ -148,7 +148,9 @@ export const calling = (invite: SipRequest, flow: Flow): Unanswered => fromInvit
 export const ringing = (invite: SipRequest, localTag: string, flow: Flow): Unanswered =>
   fromInvite("ringing", invite, localTag, flow)
 
-/** The INVITE without its body: for `Requests.cancel` and `resumeClient`, or for `Responses.make` and `resumeServer`. */
+/**
+ * The INVITE without its body: for `Requests.cancel` and `resumeClient`, or for `Responses.make` and `resumeServer`.
+ */
 export const toInvite = (resume: Unanswered): SipRequest => ({
   type: "request",
   method: "INVITE",

@@ -107,8 +107,8 @@ for (const [letter, name] of Object.entries(compact)) {
 }
 
 /**
- * The long form in its usual case of a header name as received (`v`, `VIA` give `Via`). An unknown name stays unchanged.
- * `null` when it is not a token.
+ * The long form in its usual case of a header name as received (`v`, `VIA` give `Via`). An unknown name stays
+ * unchanged. `null` when it is not a token.
  */
 export const canonical = (name: string): string | null =>
   bySpelling.get(name) ?? byLowerCase.get(name.toLowerCase()) ?? (isToken(name) ? name : null)

@@ -52,7 +52,9 @@ export const initial: State = { exchange: { type: "none" }, agreement: null, sen
 export type Input =
   /** We want to make an offer; `direction: null` keeps the agreed direction. */
   | { readonly type: "offer"; readonly direction: Sdp.Direction | null }
-  /** A message of the peer, with its description or an empty body. `success` and `provisional` answer a request of ours. */
+  /**
+   * A message of the peer, with its description or an empty body. `success` and `provisional` answer a request of ours.
+   */
   | {
       readonly type: "described"
       readonly by: "request" | "ack" | "provisional" | "success"

@@ -2,8 +2,8 @@ import ipaddr from "ipaddr.js"
 
 /**
  * The kind of address in a `c=` line, RFC 8866 section 5.7. `held`: nothing is to be sent (RFC 3264 section 8.4).
- * `refused`: a group (224.0.0.0/4, ff00::/8), a broadcast, a name or no address at all. Media is never sent there: a group
- * is not one side of a call, and a name would let a peer choose what we resolve.
+ * `refused`: a group (224.0.0.0/4, ff00::/8), a broadcast, a name or no address at all. Media is never sent there: a
+ * group is not one side of a call, and a name would let a peer choose what we resolve.
  */
 export type SdpAddress = "unicast" | "held" | "refused"
 

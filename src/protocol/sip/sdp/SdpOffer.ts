@@ -71,9 +71,9 @@ const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.f
 /**
  * An offer of one audio stream, RFC 3264 section 5.
  *
- * `previous` is our last description in the same dialog: its streams keep their places, streams other than the audio stream
- * stay refused, and payload types keep their meaning (section 8.3.2). A codec without an assigned number gets one by its
- * place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
+ * `previous` is our last description in the same dialog: its streams keep their places, streams other than the audio
+ * stream stay refused, and payload types keep their meaning (section 8.3.2). A codec without an assigned number gets
+ * one by its place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
  */
 export const offer = (local: Local, previous?: Sdp): Sdp => {
   const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1

@@ -1,9 +1,10 @@
 /**
  * INVITE server transaction, RFC 3261 section 17.2.1 with the Accepted state of RFC 6026 section 7.1.
  *
- * Sends 100 Trying by itself when the TU has not answered within 200 ms, repeats the last response to a repeated INVITE,
- * and retransmits 3xx to 6xx (Timer G) until ACK or Timer H. A 2xx is retransmitted by the TU (section 13.3.1.4,
- * `SuccessRetransmission`). A refused send leaves the state unchanged (RFC 6026 section 8.7): the INVITE comes again.
+ * Sends 100 Trying by itself when the TU has not answered within 200 ms, repeats the last response to a repeated
+ * INVITE, and retransmits 3xx to 6xx (Timer G) until ACK or Timer H. A 2xx is retransmitted by the TU (section
+ * 13.3.1.4, `SuccessRetransmission`). A refused send leaves the state unchanged (RFC 6026 section 8.7): the INVITE
+ * comes again.
  */
 import * as Responses from "../message/Responses.ts"
 import type { SipRequest, SipResponse } from "../message/SipMessage.ts"

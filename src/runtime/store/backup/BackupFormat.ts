@@ -16,7 +16,9 @@ export class BackupUnusable extends Schema.TaggedError<BackupUnusable>()("Backup
 
 export const format = 1
 
-/** The keys of the vault under a key that is derived from a passphrase (RFC 7914, scrypt with N = 2^15, r = 8, p = 1). */
+/**
+ * The keys of the vault under a key that is derived from a passphrase (RFC 7914, scrypt with N = 2^15, r = 8, p = 1).
+ */
 const SealedKeys = Schema.Struct({ salt: Schema.String, sealed: Schema.String })
 type SealedKeys = typeof SealedKeys.Type
 

@@ -21,9 +21,9 @@ export interface Options {
   readonly name: string
   readonly maxConnections: number
   /**
-   * `fenced`: a statement outside of a transaction only reads, and one that writes gets a transaction to itself, so that
-   * a process which lost the journal writes nothing. `own`: the caller fences its statements itself, at no cost. `none`:
-   * the client only reads.
+   * `fenced`: a statement outside of a transaction only reads, and one that writes gets a transaction to itself, so
+   * that a process which lost the journal writes nothing. `own`: the caller fences its statements itself, at no cost.
+   * `none`: the client only reads.
    */
   readonly writes: "fenced" | "own" | "none"
   readonly settings?: Readonly<Record<string, string>>
@@ -61,9 +61,9 @@ const givenUp = Metric.counter("database_statements_given_up_total", {
 /**
  * A pool of Postgres sessions as an `SqlClient` whose answers are true and come in time.
  *
- * - Each statement has a deadline (`StatementLimit`), and so has the wait for a connection. A connection that is silent
- *   at the deadline is given up and replaced. The caller gets an error for which `Outage.is` holds, with `Unanswered` as
- *   its cause.
+ * - Each statement has a deadline (`StatementLimit`), and so has the wait for a connection. A connection that is
+ *   silent at the deadline is given up and replaced. The caller gets an error for which `Outage.is` holds, with
+ *   `Unanswered` as its cause.
  * - A transaction succeeds if and only if it is in the database (`Committing`), and commits only under an epoch that
  *   this process holds (`WriteFence`).
  */

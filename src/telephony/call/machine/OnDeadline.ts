@@ -160,9 +160,9 @@ export const step = (
  * Applies the deadlines before `at` in order, so that a late carrier event finds the call as it would have found it in
  * time. Null: nothing was due.
  *
- * Another leg's event may have happened in time and be reported later, so a deadline of that leg waits for the leg's next
- * event or its timer. A deadline that ends the call ends it for all legs, and so comes after all earlier deadlines.
- * `eventEndsCall`: the event itself ends the call.
+ * Another leg's event may have happened in time and be reported later, so a deadline of that leg waits for the leg's
+ * next event or its timer. A deadline that ends the call ends it for all legs, and so comes after all earlier
+ * deadlines. `eventEndsCall`: the event itself ends the call.
  */
 export const before = (
   state: CallState,

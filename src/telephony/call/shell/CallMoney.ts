@@ -60,7 +60,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
     const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
     if (Option.isNone(reserved)) {
-      // The account may still grant the request later, so it is told afterwards that the request was abandoned.
+      // The account may still grant the request later, so it is informed afterwards that the request was abandoned.
       yield* accounts.abandoned(state.tenantId, state.id)
       return yield* AccountAnswer.busy
     }
@@ -88,7 +88,9 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     return minutes
   })
 
-  /** Money for a stay. A refusal goes on to the conference; while the account is busy, the conference asks again. */
+  /**
+   * Money for a stay. A refusal is passed on to the conference; while the account is busy, the conference asks again.
+   */
   const entering = (state: CallState, input: Told, meter: Meter.Meter, now: number) =>
     Effect.matchEffect(adding(state, meter, now), {
       onSuccess: (reservedMinutes) => Effect.succeed({ first: [], input: { ...input, reservedMinutes } }),

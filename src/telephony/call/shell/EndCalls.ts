@@ -11,7 +11,7 @@ import type { CallRegistry } from "./CallRegistry.ts"
 import type { CallState } from "../machine/CallState.ts"
 
 /**
- * Ends calls for the operator. Each is an ask: while nothing can be stored, the operator is told within two seconds
+ * Ends calls for the operator. Each is an ask: while nothing can be stored, the operator learns within two seconds
  * that the call continues, and the request has no later effect. When the database stops during that very commit, the
  * operator's answer waits until the time of the statement is over.
  */

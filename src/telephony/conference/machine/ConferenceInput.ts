@@ -9,8 +9,8 @@ const Deadline = Schema.Literals(["live", "unstarted", "duration", "told", "stor
 export type Deadline = typeof Deadline.Type
 
 /**
- * Everything that can happen to a conference: requests of the API, messages of calls, events of its room, due deadlines,
- * `recovered`. Facts from outside are values inside the input, so that a replay asks nothing.
+ * Everything that can happen to a conference: requests of the API, messages of calls, events of its room, due
+ * deadlines, `recovered`. Facts from outside are values inside the input, so that a replay asks nothing.
  */
 export const ConferenceInput = Schema.Union([
   Schema.Struct({

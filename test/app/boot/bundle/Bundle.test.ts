@@ -20,7 +20,7 @@ console.log(Option.getOrThrow(Option.some("${word}")))
 new Worker(new URL("./Thread.ts", import.meta.url)).on("exit", () => fail())
 `
 
-/** What the program says, and whether it ran from a bundle. */
+/** The output of the program, and whether it ran from a bundle. */
 const start = (...options: ReadonlyArray<string>) => {
   const { stderr, stdout } = spawnSync(process.execPath, [...options, "src/main.ts"], { cwd: folder, encoding: "utf8" })
   const [files = "", ...words] = stdout.trim().split("\n")

@@ -99,7 +99,7 @@ describe("Recognition by a server like OpenAI's", () => {
       expect(yield* outcome).toBe("completed")
       expect(heard.map(({ seconds }) => seconds > 1.4 && seconds < 2.8)).toEqual([true, true])
       const [first, second] = phrases
-      // Of 1.5 s of silence, 400 ms belong to the utterance, and 400 ms to the word in it.
+      // The last 400 ms of 1.5 s of silence belong to the utterance, and 400 ms to the word in it.
       expect(Math.abs((first?.startMs ?? 0) - 1_500)).toBeLessThan(150)
       expect(Math.abs((second?.startMs ?? 0) - 4_500)).toBeLessThan(150)
       expect(heard[0]?.request).toMatchObject({

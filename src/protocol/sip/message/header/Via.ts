@@ -59,8 +59,8 @@ export const branch = (via: Via): string | null => Params.get(via.params, "branc
 
 /**
  * `request` with its source written into the topmost Via: `received` when sent-by is another address, RFC 3261 section
- * 18.2.1, and the `rport` that the client asked for, RFC 3581 section 4. A `received` or `rport` that came with the request
- * is discarded. A malformed Via stays unchanged.
+ * 18.2.1, and the `rport` that the client asked for, RFC 3581 section 4. A `received` or `rport` that came with the
+ * request is discarded. A malformed Via stays unchanged.
  */
 export const stamped = <Message extends SipMessage>(request: Message, source: Endpoint): Message => {
   const parsed = top(request)

@@ -10,8 +10,8 @@ export const CallMember = Schema.Struct({
   conferenceId: ConferenceId,
   memberId: MemberId,
   /**
-   * `dialled`: the call was placed for this seat, and is not answered yet. `entering`: its leg was sent there. `in`: the
-   * carrier has reported that it is there.
+   * `dialled`: the call was placed for this seat, and is not answered yet. `entering`: its leg was sent there. `in`:
+   * the carrier has reported that it is there.
    */
   phase: Schema.Literals(["dialled", "entering", "in"]),
   /** When the phase began. */
