@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { CustomHeader } from "../domain/CustomHeader.ts"
-import { CallId, CommandId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallId, CommandId, ConferenceId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Secret from "../domain/schema/Secret.ts"
+import { entry } from "../ports/media/MemberChange.ts"
 import { MediaCommand } from "../ports/media/MediaMessage.ts"
 
 /** The fields of every command of a call to a leg. A command is plain data, and the same however often it is sent. */
@@ -77,11 +78,7 @@ export const CarrierCommand = Schema.Union([
     ...ofLeg,
     type: Schema.tag("join_room"),
     conferenceId: ConferenceId,
-    memberId: MemberId,
-    /** Whether the member is the conference's host, which has a channel of its own in recordings. */
-    isHost: Schema.Boolean,
-    isMuted: Schema.Boolean,
-    isHeld: Schema.Boolean
+    ...entry
   }),
   /** Takes the leg out of its room. Outcome: `room_left`; none without a room. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("leave_room") }),

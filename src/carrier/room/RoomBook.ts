@@ -1,8 +1,9 @@
 import type { CommandId, ConferenceId, LegId, MemberId } from "../../domain/Id.ts"
+import { changedBy, type MemberChange } from "../../ports/media/MemberChange.ts"
 import type { Bridgeable } from "../bridge/Bridges.ts"
 import type { RoomCommand } from "./RoomCommand.ts"
 import type { MemberFacts, RoomReport } from "./RoomEvent.ts"
-import type { Join, Of, RoomMedia, SeatChange } from "./RoomMedia.ts"
+import type { Join, Of, RoomMedia } from "./RoomMedia.ts"
 import * as BookedRoom from "./BookedRoom.ts"
 import * as RoomMember from "./RoomMember.ts"
 
@@ -55,6 +56,8 @@ export interface RoomBook {
   readonly roomsOf: (by: string) => ReadonlyArray<ConferenceId>
   readonly members: (conferenceId: ConferenceId) => ReadonlyArray<MemberFacts>
 }
+
+const isSilenced = ({ flags }: Member): boolean => flags.isMuted || flags.isHeld
 
 export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook => {
   const rooms = new Map<ConferenceId, BookedRoom.BookedRoom>()
@@ -217,39 +220,21 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
   }
 
   /** Changes a member that is in, or does so as soon as it is. */
-  const change = (
-    room: BookedRoom.BookedRoom,
-    command: Of<"mute" | "hold" | "supervise">,
-    { outcome, seat }: { readonly seat: SeatChange; readonly outcome: RoomReport }
-  ): void => {
-    const member = room.members.get(command.memberId)
+  const change = (room: BookedRoom.BookedRoom, command: Of<MemberChange["type"]>): void => {
+    const { commandId: _, conferenceId: __, memberId, ...asked } = command
+    const member = room.members.get(memberId)
     if (member === undefined) return fail(room.by, command, "unknown_member")
     whenIn(member, (stands) => {
       if (!stands) return fail(room.by, command, "unknown_member")
-      media.change(room.id, command.memberId, seat)
-      RoomMember.change(member, seat, now())
-      if (member.isMuted || member.isHeld) tellSpeaking(room, member, false)
-      report(room, outcome)
+      media.change(room.id, memberId, asked)
+      RoomMember.change(member, asked, now())
+      if (isSilenced(member)) tellSpeaking(room, member, false)
+      report(room, { ...changedBy(asked), memberId })
     })
   }
 
   const obey = (room: BookedRoom.BookedRoom, command: Exclude<RoomCommand, Of<"create" | "end" | "remove">>): void => {
     switch (command.type) {
-      case "mute": {
-        const { isMuted, memberId } = command
-        const seat = { type: "muted", isMuted } as const
-        return change(room, command, { seat, outcome: { type: "member_muted", memberId, isMuted } })
-      }
-      case "hold": {
-        const { audioUrl, isHeld, memberId } = command
-        const seat = { type: "held", isHeld, audioUrl } as const
-        return change(room, command, { seat, outcome: { type: "member_held", memberId, isHeld } })
-      }
-      case "supervise": {
-        const { memberId, role, targets } = command
-        const seat = { type: "role", role, targets } as const
-        return change(room, command, { seat, outcome: { type: "member_supervises", memberId, role, targets } })
-      }
       case "beep":
         return BookedRoom.whenLive(room, (isLive) => {
           if (isLive) media.beep(room.id, command.except)
@@ -258,6 +243,8 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
         return BookedRoom.whenLive(room, (isLive) =>
           isLive ? media.command(command) : fail(room.by, command, "unknown_room")
         )
+      default:
+        return change(room, command)
     }
   }
 
@@ -281,7 +268,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
       const member = room?.members.get(memberId)
       if (room === null || member?.stands !== true) return
       // The media may have reported this before they learned of the change.
-      if (isSpeaking && (member.isMuted || member.isHeld)) return
+      if (isSpeaking && isSilenced(member)) return
       tellSpeaking(room, member, isSpeaking)
     },
     told: (conferenceId, event) => {

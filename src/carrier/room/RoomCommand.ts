@@ -1,6 +1,6 @@
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { CommandId, ConferenceId, LegId, MemberId, TenantId } from "../../domain/Id.ts"
-import * as Secret from "../../domain/schema/Secret.ts"
+import { MemberChange } from "../../ports/media/MemberChange.ts"
 import { MediaCommand } from "../../ports/media/MediaMessage.ts"
 import { Authority } from "../CarrierCommand.ts"
 
@@ -13,13 +13,6 @@ const ofRoom = {
 const ofMember = { ...ofRoom, memberId: MemberId }
 
 /**
- * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears
- * it. `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
- */
-export const SupervisorRole = Schema.Literals(["none", "monitor", "whisper", "barge"])
-export type SupervisorRole = typeof SupervisorRole.Type
-
-/**
  * A command of a conference to its room. Legs join and leave by commands of their calls (`join_room`, `leave_room`).
  */
 export const RoomCommand = Schema.Union([
@@ -29,25 +22,8 @@ export const RoomCommand = Schema.Union([
   Schema.Struct({ ...ofRoom, type: Schema.tag("end") }),
   /** Removes a member; its leg continues. Outcome: `member_left`, also for an absent member. */
   Schema.Struct({ ...ofMember, type: Schema.tag("remove") }),
-  /** A muted member is not heard. Outcome: `member_muted`, or `command_failed`. */
-  Schema.Struct({ ...ofMember, type: Schema.tag("mute"), isMuted: Schema.Boolean }),
-  /**
-   * A member on hold neither hears nor is heard; it hears the sound at `audioUrl`, repeated, or silence. Outcome:
-   * `member_held`, or `command_failed`.
-   */
-  Schema.Struct({
-    ...ofMember,
-    type: Schema.tag("hold"),
-    isHeld: Schema.Boolean,
-    audioUrl: Schema.NullOr(Secret.url(Schema.String))
-  }),
-  /** `targets` are the members that hear a whisper. Outcome: `member_supervises`, or `command_failed`. */
-  Schema.Struct({
-    ...ofMember,
-    type: Schema.tag("supervise"),
-    role: SupervisorRole,
-    targets: Schema.Array(MemberId)
-  }),
+  /** Changes a member. Outcome: its `MemberChanged`, or `command_failed`. */
+  ...MemberChange.mapMembers(Tuple.map(Schema.fieldsAssign(ofMember))).members,
   /** All members hear a short tone, except `except` (which joins or leaves) and those on hold. It has no outcome. */
   Schema.Struct({ ...ofRoom, type: Schema.tag("beep"), except: Schema.NullOr(MemberId) }),
   /**

@@ -1,7 +1,7 @@
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../domain/Id.ts"
 import * as MediaMessage from "../../ports/media/MediaMessage.ts"
-import { SupervisorRole } from "./RoomCommand.ts"
+import { flags, MemberChanged } from "../../ports/media/MemberChange.ts"
 
 /** The fields of every event of a room; they have the same meaning as in `CarrierEvent`. */
 const ofRoom = {
@@ -24,14 +24,8 @@ export const RoomEvent = Schema.Union([
    * The member is no longer in the room. Reported once for each that joined, and for an absent member that is removed.
    */
   Schema.Struct({ ...ofMember, type: Schema.tag("member_left") }),
-  Schema.Struct({ ...ofMember, type: Schema.tag("member_muted"), isMuted: Schema.Boolean }),
-  Schema.Struct({ ...ofMember, type: Schema.tag("member_held"), isHeld: Schema.Boolean }),
-  Schema.Struct({
-    ...ofMember,
-    type: Schema.tag("member_supervises"),
-    role: SupervisorRole,
-    targets: Schema.Array(MemberId)
-  }),
+  /** A change of the member was carried out. */
+  ...MemberChanged.mapMembers(Tuple.map(Schema.fieldsAssign(ofMember))).members,
   /** Derived from the member's sound. A member that is muted, held, or leaves no longer speaks. */
   Schema.Struct({ ...ofMember, type: Schema.tag("member_speaking"), isSpeaking: Schema.Boolean }),
   /** An event of the room's media, caused by a `media` command of the conference. */
@@ -61,10 +55,7 @@ export const MemberFacts = Schema.Struct({
   memberId: MemberId,
   callId: CallId,
   legId: LegId,
-  isMuted: Schema.Boolean,
-  isHeld: Schema.Boolean,
-  role: SupervisorRole,
-  targets: Schema.Array(MemberId),
+  ...flags,
   /** How long the member has been in the room, by the carrier's monotonic clock. */
   ageMs: Schema.Number,
   /** How long ago one of its flags changed. */

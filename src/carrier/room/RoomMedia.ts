@@ -1,15 +1,10 @@
 import type { ConferenceId, LegId, MemberId } from "../../domain/Id.ts"
 import type { CarrierCommand } from "../CarrierCommand.ts"
-import type { RoomCommand, SupervisorRole } from "./RoomCommand.ts"
+import type { MemberChange } from "../../ports/media/MemberChange.ts"
+import type { RoomCommand } from "./RoomCommand.ts"
 
 export type Join = Extract<CarrierCommand, { readonly type: "join_room" }>
 export type Of<Type extends RoomCommand["type"]> = Extract<RoomCommand, { readonly type: Type }>
-
-/** A change in the media of a member. */
-export type SeatChange =
-  | { readonly type: "muted"; readonly isMuted: boolean }
-  | { readonly type: "held"; readonly isHeld: boolean; readonly audioUrl: string | null }
-  | { readonly type: "role"; readonly role: SupervisorRole; readonly targets: ReadonlyArray<MemberId> }
 
 /** The sound of rooms. The requests for one leg, and for one room, are carried out in order. */
 export interface RoomMedia {
@@ -19,7 +14,7 @@ export interface RoomMedia {
   readonly enter: (command: Join, settled: (refusal: string | null) => void) => void
   /** Takes a leg out of the room that it is in, or joins. */
   readonly leave: (legId: LegId) => void
-  readonly change: (conferenceId: ConferenceId, memberId: MemberId, change: SeatChange) => void
+  readonly change: (conferenceId: ConferenceId, memberId: MemberId, change: MemberChange) => void
   readonly beep: (conferenceId: ConferenceId, except: MemberId | null) => void
   readonly command: (command: Of<"media">) => void
   /** Releases all members; `closed` is called when the room has nothing left to report. */

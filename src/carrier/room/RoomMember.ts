@@ -1,7 +1,7 @@
-import type { CommandId, MemberId } from "../../domain/Id.ts"
-import type { SupervisorRole } from "./RoomCommand.ts"
+import type { CommandId } from "../../domain/Id.ts"
+import { changedBy, type Flags, type MemberChange } from "../../ports/media/MemberChange.ts"
 import type { MemberFacts } from "./RoomEvent.ts"
-import type { Join, SeatChange } from "./RoomMedia.ts"
+import type { Join } from "./RoomMedia.ts"
 
 /** A leg that is in a room, or joins it. */
 export interface RoomMember {
@@ -10,10 +10,7 @@ export interface RoomMember {
   asked: Array<CommandId>
   /** Whether the member has joined. */
   stands: boolean
-  isMuted: boolean
-  isHeld: boolean
-  role: SupervisorRole
-  targets: ReadonlyArray<MemberId>
+  flags: Flags
   isSpeaking: boolean
   /** In monotonic milliseconds, like `changedAt`. */
   since: number
@@ -27,34 +24,21 @@ export const make = ({ callId, commandId, conferenceId, isHeld, isMuted, legId, 
   of: { callId, conferenceId, legId, memberId },
   asked: [commandId],
   stands: false,
-  isMuted,
-  isHeld,
-  role: "none",
-  targets: [],
+  flags: { isMuted, isHeld, role: "none", targets: [] },
   isSpeaking: false,
   since: 0,
   changedAt: 0,
   behind: []
 })
 
-export const change = (member: RoomMember, seat: SeatChange, now: number): void => {
+export const change = (member: RoomMember, asked: MemberChange, now: number): void => {
+  const { type: _, ...flags } = changedBy(asked)
+  member.flags = { ...member.flags, ...flags }
   member.changedAt = now
-  switch (seat.type) {
-    case "muted":
-      member.isMuted = seat.isMuted
-      return
-    case "held":
-      member.isHeld = seat.isHeld
-      return
-    case "role":
-      member.role = seat.role
-      member.targets = seat.targets
-  }
 }
 
 export const facts = (member: RoomMember, now: number): MemberFacts => {
   const { callId, legId, memberId } = member.of
-  const { isHeld, isMuted, role, targets } = member
   const ages = { ageMs: now - member.since, changedMs: now - member.changedAt }
-  return { memberId, callId, legId, isMuted, isHeld, role, targets, ...ages }
+  return { memberId, callId, legId, ...member.flags, ...ages }
 }

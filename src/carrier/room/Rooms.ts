@@ -5,7 +5,7 @@ import type { Told } from "../CarrierEvent.ts"
 import type { RoomOrder } from "./RoomCommand.ts"
 import type { RoomEvent, RoomSnapshot } from "./RoomEvent.ts"
 
-export type { RoomCommand, RoomOrder, SupervisorRole } from "./RoomCommand.ts"
+export type { RoomCommand, RoomOrder } from "./RoomCommand.ts"
 export type { MemberFacts, RoomEvent, RoomReport, RoomSnapshot } from "./RoomEvent.ts"
 
 /** The rooms of an adapter, with the same contract as its legs (`CarrierAdapter`). */

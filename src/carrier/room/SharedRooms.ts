@@ -1,13 +1,14 @@
 import { Clock, Context, Effect, Exit, FiberSet, Layer } from "effect"
 import * as Id from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
+import { type Entry, entryOf, type MemberChange } from "../../ports/media/MemberChange.ts"
 import type { MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { Bridgeable } from "../bridge/Bridges.ts"
 import * as OrderMemory from "../OrderMemory.ts"
 import type { RoomReport } from "./RoomEvent.ts"
 import * as RoomBook from "./RoomBook.ts"
 import * as RoomEvents from "./RoomEvents.ts"
-import type { RoomMedia, SeatChange } from "./RoomMedia.ts"
+import type { RoomMedia } from "./RoomMedia.ts"
 import { type Rooms, RoomSink } from "./Rooms.ts"
 import * as Telling from "../Telling.ts"
 
@@ -28,18 +29,9 @@ interface Listener {
  */
 export interface Plane {
   readonly openRoom: (room: Id.LegId, tenant: Id.TenantId, near: Id.LegId) => Effect.Effect<void, Refusal>
-  readonly enterRoom: (
-    leg: Id.LegId,
-    room: Id.LegId,
-    seat: {
-      readonly memberId: Id.MemberId
-      readonly isHost: boolean
-      readonly isMuted: boolean
-      readonly isHeld: boolean
-    }
-  ) => Effect.Effect<void, Refusal>
+  readonly enterRoom: (leg: Id.LegId, room: Id.LegId, entry: Entry) => Effect.Effect<void, Refusal>
   readonly leaveRoom: (leg: Id.LegId) => Effect.Effect<void>
-  readonly setSeat: (room: Id.LegId, memberId: Id.MemberId, change: SeatChange) => Effect.Effect<void>
+  readonly setSeat: (room: Id.LegId, memberId: Id.MemberId, change: MemberChange) => Effect.Effect<void>
   readonly beep: (room: Id.LegId, except: Id.MemberId | null) => Effect.Effect<void>
   readonly command: (
     room: Id.LegId,
@@ -157,9 +149,9 @@ const makeShared = (given: {
       run(plane.subscribe(room, listener))
       run(refusalOf(plane.openRoom(room, tenantId, near)), settledWith(settled))
     },
-    enter: ({ conferenceId, isHeld, isHost, isMuted, legId, memberId }, settled) =>
+    enter: (command, settled) =>
       run(
-        refusalOf(plane.enterRoom(legId, legOf(conferenceId), { memberId, isHost, isMuted, isHeld })),
+        refusalOf(plane.enterRoom(command.legId, legOf(command.conferenceId), entryOf(command))),
         settledWith(settled)
       ),
     leave: (legId) => run(plane.leaveRoom(legId)),

@@ -6,11 +6,10 @@ import type * as Captures from "../capture/Captures.ts"
 import type { Attended, MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Placement from "./Placement.ts"
 import type * as Protocol from "./Protocol.ts"
-import type { Seat, SeatChange } from "../room/MemberTap.ts"
+import type { Entry, MemberChange } from "../../ports/media/MemberChange.ts"
 import type { PhoneScript } from "../SimulatedPhone.ts"
 
 export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
-export type { Seat, SeatChange } from "../room/MemberTap.ts"
 export type { PhoneScript } from "../SimulatedPhone.ts"
 
 /** The plane has no room for another leg, or has the leg already. A later attempt may succeed. */
@@ -124,11 +123,11 @@ export class MediaPlane extends Context.Service<
       near: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
     /** Joins an open leg to a room, until `leaveRoom` or the end of either. A leg has one room or bridge at a time. */
-    readonly enterRoom: (leg: Protocol.LegId, room: Protocol.LegId, seat: Seat) => Effect.Effect<void, BridgeRefused>
+    readonly enterRoom: (leg: Protocol.LegId, room: Protocol.LegId, entry: Entry) => Effect.Effect<void, BridgeRefused>
     /** Removes a leg from its room, if it is in one. */
     readonly leaveRoom: (leg: Protocol.LegId) => Effect.Effect<void>
     /** Changes a member; ignored if it is absent. Targets are ignored while they are absent. */
-    readonly setSeat: (room: Protocol.LegId, memberId: MemberId, change: SeatChange) => Effect.Effect<void>
+    readonly setSeat: (room: Protocol.LegId, memberId: MemberId, change: MemberChange) => Effect.Effect<void>
     /** Sounds a short tone for all members but `except` and those on hold; without effect while one sounds. */
     readonly beep: (room: Protocol.LegId, except: MemberId | null) => Effect.Effect<void>
     /**

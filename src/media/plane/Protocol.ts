@@ -5,7 +5,7 @@ import type { LegId, MemberId, WorkId } from "../../domain/Id.ts"
 import type { CaptureCommand, CaptureEvent } from "../capture/CaptureMessage.ts"
 import type { Attended, MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { Playable } from "../../ports/media/PlaybackMessages.ts"
-import type { Seat, SeatChange } from "../room/MemberTap.ts"
+import type { Entry, MemberChange } from "../../ports/media/MemberChange.ts"
 import type { StreamAnswer, StreamAsk } from "../stream/dialect/StreamMessage.ts"
 import type { PhoneScript } from "../SimulatedPhone.ts"
 
@@ -95,7 +95,7 @@ export type Command =
   /** Ends the bridge of a leg, if it has one. */
   | { readonly type: "unbridge"; readonly leg: LegId }
   /** Joins an open leg to a room of the switch; answered by `bridged` or `bridge_refused`. */
-  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Seat }
+  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Entry }
   /** Ends the membership of a leg, if it is in a room. */
   | { readonly type: "leave_room"; readonly leg: LegId }
   /** This and the next two are for the room `leg`. A member that is absent is ignored. */
@@ -103,7 +103,7 @@ export type Command =
       readonly type: "set_seat"
       readonly leg: LegId
       readonly memberId: MemberId
-      readonly change: SeatChange
+      readonly change: MemberChange
     }
   | { readonly type: "room_beep"; readonly leg: LegId; readonly except: MemberId | null }
   /** Carries out `media` for these members only. */

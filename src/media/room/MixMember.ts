@@ -7,7 +7,7 @@ import type { LocalLeg } from "../plane/LocalLeg.ts"
 import type { Source } from "../mix/Source.ts"
 import * as HeardMix from "./HeardMix.ts"
 import * as Input from "./Input.ts"
-import type * as MemberTap from "./MemberTap.ts"
+import type { Entry, SupervisorRole } from "../../ports/media/MemberChange.ts"
 import * as Talkers from "./Talkers.ts"
 
 /** A whisper to a member, from its beginning until it has faded out. */
@@ -23,7 +23,7 @@ export interface MixMember {
   readonly isHost: boolean
   isMuted: boolean
   isHeld: boolean
-  role: MemberTap.Role
+  role: SupervisorRole
   targets: ReadonlySet<MemberId>
   /** It has left; the rest of its sound fades in the next round. */
   isLeaving: boolean
@@ -94,7 +94,7 @@ const ear = (): Ear => {
   }
 }
 
-export const make = (leg: LocalLeg, { isHeld, isHost, isMuted, memberId }: MemberTap.Seat): MixMember => ({
+export const make = (leg: LocalLeg, { isHeld, isHost, isMuted, memberId }: Entry): MixMember => ({
   id: memberId,
   leg,
   isHost,

@@ -4,6 +4,7 @@ import type { CaptureCommand } from "../capture/CaptureMessage.ts"
 import * as LegCaptures from "../capture/LegCaptures.ts"
 import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../plane/LocalLeg.ts"
+import type { Entry, MemberChange } from "../../ports/media/MemberChange.ts"
 import { failureOf } from "../../ports/media/MediaMessage.ts"
 import * as Mix from "../mix/Mix.ts"
 import * as SharedPlaybacks from "../mix/SharedPlaybacks.ts"
@@ -14,7 +15,6 @@ import * as HoldMusic from "./HoldMusic.ts"
 import * as MixMember from "./MixMember.ts"
 import * as MixMinus from "./MixMinus.ts"
 import * as Recorded from "./Recorded.ts"
-import type * as MemberTap from "./MemberTap.ts"
 import * as Signal from "./Signal.ts"
 import * as Talkers from "./Talkers.ts"
 
@@ -163,17 +163,17 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     }
   }
 
-  const set = (member: MixMember.MixMember, change: MemberTap.SeatChange): void => {
+  const set = (member: MixMember.MixMember, change: MemberChange): void => {
     switch (change.type) {
-      case "muted":
+      case "mute":
         member.isMuted = change.isMuted
         break
-      case "held":
+      case "hold":
         member.isHeld = change.isHeld
         if (change.isHeld && change.audioUrl !== null) music.begin(member.leg, change.audioUrl)
         else music.end(member.leg)
         break
-      case "role":
+      case "supervise":
         member.role = change.role
         member.targets = new Set(change.targets)
         relate()
@@ -186,7 +186,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     /** Whether it has no member, not even one that fades out. */
     isEmpty: (): boolean => members.length === 0,
     /** False when there is such a member, or the leg is in a junction already. */
-    join: (leg: LocalLeg, seat: MemberTap.Seat): boolean => {
+    join: (leg: LocalLeg, seat: Entry): boolean => {
       if (byId.has(seat.memberId)) return false
       const member = MixMember.make(leg, seat)
       const isJoined = leg.join({
@@ -215,7 +215,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       const member = byLeg.get(leg)
       if (member !== undefined) leave(member, now)
     },
-    set: (id: MemberId, change: MemberTap.SeatChange): void => {
+    set: (id: MemberId, change: MemberChange): void => {
       const member = byId.get(id)
       if (member !== undefined) set(member, change)
     },

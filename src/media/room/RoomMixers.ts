@@ -4,7 +4,7 @@ import type { BridgeRefusal, Command, Event } from "../plane/Protocol.ts"
 import type { Slots, Ticked } from "../plane/Slots.ts"
 import type * as Taps from "../mix/Tap.ts"
 import * as RoomMixer from "./RoomMixer.ts"
-import type { Seat } from "./MemberTap.ts"
+import type { Entry } from "../../ports/media/MemberChange.ts"
 
 export interface Options extends Taps.Options {
   readonly slots: Slots
@@ -132,7 +132,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
       }
     },
     /** Adds a leg to a room. Returns the reason for a refusal, or null. */
-    enter: (id: LegId, leg: LocalLeg, seat: Seat, now: number): BridgeRefusal | null => {
+    enter: (id: LegId, leg: LocalLeg, seat: Entry, now: number): BridgeRefusal | null => {
       const place = places.get(id)
       if (place === undefined) return "unknown_leg"
       if (leg.isJoined() || !place.room.join(leg, seat)) return "already_joined"

@@ -92,7 +92,7 @@ export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "p
         () => post({ type: "enter_room", leg, room, seat: { memberId, isHost: false, isMuted: false, isHeld: false } })
       ),
     mute: (room: LegId, memberId: MemberId) =>
-      Effect.sync(() => post({ type: "set_seat", leg: room, memberId, change: { type: "muted", isMuted: true } })),
+      Effect.sync(() => post({ type: "set_seat", leg: room, memberId, change: { type: "mute", isMuted: true } })),
     bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
     close: (leg: LegId) =>
       next(

@@ -146,9 +146,9 @@ describe("Rooms", () => {
     use.pass(2)
     expect(use.ofRoom("r").slice(1)).toEqual(["joined m", "muted m", "held m", "whisper m n"])
     expect(use.asked).toEqual([
-      `m {"type":"muted","isMuted":true}`,
-      `m {"type":"held","isHeld":true,"audioUrl":null}`,
-      `m {"type":"role","role":"whisper","targets":["n"]}`
+      `m {"type":"mute","isMuted":true}`,
+      `m {"type":"hold","isHeld":true,"audioUrl":null}`,
+      `m {"type":"supervise","role":"whisper","targets":["n"]}`
     ])
     expect(use.book.members(Ids.conference("r"))).toEqual([
       {

@@ -31,15 +31,15 @@ describe("A room", () => {
 
   it("does not mix who is muted, or on hold, who does not hear either", () => {
     const rig = meeting(3)
-    rig.set("439", { type: "muted", isMuted: true })
-    rig.set("761", { type: "held", isHeld: true, audioUrl: null })
+    rig.set("439", { type: "mute", isMuted: true })
+    rig.set("761", { type: "hold", isHeld: true, audioUrl: null })
     rig.run(1000)
     isDeafTo(rig, "1151", "439")
     isDeafTo(rig, "1151", "761")
     isDeafTo(rig, "761", "1151")
     hears(rig, "439", "1151")
-    rig.set("439", { type: "muted", isMuted: false })
-    rig.set("761", { type: "held", isHeld: false, audioUrl: null })
+    rig.set("439", { type: "mute", isMuted: false })
+    rig.set("761", { type: "hold", isHeld: false, audioUrl: null })
     rig.run(1000)
     hears(rig, "761", "439")
     hears(rig, "439", "761")
@@ -48,7 +48,7 @@ describe("A room", () => {
   it("lets a monitor be heard by nobody, a whisper by its targets, a barge by all; mute wins over a role", () => {
     const rig = meeting(3)
     const role = (role: "none" | "monitor" | "whisper" | "barge", targets: ReadonlyArray<string> = []) => {
-      rig.set("439", { type: "role", role, targets: targets.map(Ids.member) })
+      rig.set("439", { type: "supervise", role, targets: targets.map(Ids.member) })
       rig.run(1000)
       hears(rig, "439", "761")
     }
@@ -59,10 +59,10 @@ describe("A room", () => {
     isDeafTo(rig, "1151", "439")
     role("barge")
     hears(rig, "1151", "439")
-    rig.set("439", { type: "muted", isMuted: true })
+    rig.set("439", { type: "mute", isMuted: true })
     role("whisper", ["761"])
     isDeafTo(rig, "761", "439")
-    rig.set("439", { type: "muted", isMuted: false })
+    rig.set("439", { type: "mute", isMuted: false })
     role("none")
     hears(rig, "1151", "439")
   })
@@ -77,7 +77,7 @@ describe("A room", () => {
         sound: { rate: 8000, samples: Tone.sine(hz, -20, ms, 8000) },
         isLast: true
       })
-    rig.set("1151", { type: "held", isHeld: true, audioUrl: "https://music/" })
+    rig.set("1151", { type: "hold", isHeld: true, audioUrl: "https://music/" })
     const wanted = rig.events.flatMap((event) => (event.type === "wanted" ? [event] : []))
     expect(wanted.map(({ leg, sound }) => [leg, sound])).toEqual([[room, { type: "url", url: "https://music/" }]])
     supply("room", wanted[0]?.id ?? "", 2005, 400)
@@ -120,7 +120,7 @@ describe("A room", () => {
       Media.completed(Ids.work("one")),
       { type: "ended", id: "late", status: "stopped", reason: "member_left" }
     ])
-    rig.set("1151", { type: "held", isHeld: false, audioUrl: null })
+    rig.set("1151", { type: "hold", isHeld: false, audioUrl: null })
     rig.run(1000)
     hears(rig, "1151", "439")
     expect(rig.level("1151", 2005)).toBeLessThan(gone)

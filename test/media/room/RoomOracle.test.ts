@@ -95,10 +95,10 @@ describe("What each member of a room hears", () => {
         if (id === undefined || each === undefined) continue
         if (act === "mute" || act === "unmute") {
           each.isMuted = act === "mute"
-          room.set(id, { type: "muted", isMuted: each.isMuted })
+          room.set(id, { type: "mute", isMuted: each.isMuted })
         } else {
           each.role = act
-          room.set(id, { type: "role", role: act, targets: [Ids.member(String(target))] })
+          room.set(id, { type: "supervise", role: act, targets: [Ids.member(String(target))] })
         }
         compare(false)
         compare(false)

@@ -4,7 +4,7 @@ import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import * as Resample from "../../../src/protocol/audio/Resample.ts"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
-import type { SeatChange } from "../../../src/media/room/MemberTap.ts"
+import type { MemberChange } from "../../../src/ports/media/MemberChange.ts"
 import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -57,15 +57,15 @@ describe("A recording of a room", () => {
     }
     expect(level(first.outbound, 439)).toBeLessThan(-60)
 
-    rig.set("1151", { type: "role", role: "whisper", targets: [Ids.member("761")] })
-    rig.set("439", { type: "held", isHeld: true, audioUrl: null })
+    rig.set("1151", { type: "supervise", role: "whisper", targets: [Ids.member("761")] })
+    rig.set("439", { type: "hold", isHeld: true, audioUrl: null })
     rig.handle({ type: "media", leg: room, media: Media.stopPlayback })
     rig.run(1000)
     const second = heard()
     expect(rig.level("761", 1151)).toBeCloseTo(-20, 0)
     expect(second.inbound.subarray(-4000).every((sample) => sample === 0)).toBe(true)
     expect(level(second.outbound, 1151)).toBeLessThan(-60)
-    rig.set("761", { type: "muted", isMuted: true })
+    rig.set("761", { type: "mute", isMuted: true })
     rig.run(1000)
     expect(
       heard()
@@ -94,15 +94,15 @@ describe("In a room", () => {
     "a mute, a hold or a whisper cuts within two frames, at whatever moment",
     [
       Schema.Literals([0, 1, 3, 7, 11, 13, 17, 19]),
-      Schema.Literals<ReadonlyArray<"muted" | "held" | "role">>(["muted", "held", "role"])
+      Schema.Literals<ReadonlyArray<"mute" | "hold" | "supervise">>(["mute", "hold", "supervise"])
     ],
     ([ms, type]) => {
       const rig = meeting(["439", "761", "1151"])
       rig.run(ms)
-      const change: SeatChange =
-        type === "muted"
+      const change: MemberChange =
+        type === "mute"
           ? { type, isMuted: true }
-          : type === "held"
+          : type === "hold"
             ? { type, isHeld: true, audioUrl: null }
             : { type, role: "whisper", targets: [] }
       rig.set("439", change)
@@ -111,13 +111,13 @@ describe("In a room", () => {
       rig.take("439")
       rig.run(200)
       expect(Goertzel.level(rig.take("761"), 439, 8000)).toBeLessThan(-60)
-      if (type === "held") expect(rig.take("439").every((sample) => sample === 0)).toBe(true)
+      if (type === "hold") expect(rig.take("439").every((sample) => sample === 0)).toBe(true)
     }
   )
 
   it("a short tone is for all but one, and those on hold; another is not begun while it sounds", () => {
     const rig = meeting(["439", "761", "1151"])
-    rig.set("1151", { type: "held", isHeld: true, audioUrl: null })
+    rig.set("1151", { type: "hold", isHeld: true, audioUrl: null })
     rig.run(100)
     for (const name of ["439", "761", "1151"]) rig.take(name)
     rig.handle({ type: "room_beep", leg: room, except: Ids.member("439") })
@@ -180,11 +180,11 @@ describe("In a room", () => {
         .flatMap((event) => (event.type === "spoke" ? [[event.leg, event.memberId, event.isSpeaking]] : []))
     rig.run(500)
     expect(told()).toEqual([[room, "speaker", true]])
-    rig.set("speaker", { type: "muted", isMuted: true })
+    rig.set("speaker", { type: "mute", isMuted: true })
     expect(told()).toEqual([[room, "speaker", false]])
     rig.run(1000)
     expect(told()).toEqual([])
-    rig.set("speaker", { type: "muted", isMuted: false })
+    rig.set("speaker", { type: "mute", isMuted: false })
     rig.run(500)
     rig.close("speaker")
     expect(told()).toEqual([
@@ -294,17 +294,17 @@ describe("In a room", () => {
             rig.leave(name)
             break
           case 5:
-            rig.set(name, { type: "held", isHeld: below(2) === 0, audioUrl: below(2) === 0 ? "https://m/" : null })
+            rig.set(name, { type: "hold", isHeld: below(2) === 0, audioUrl: below(2) === 0 ? "https://m/" : null })
             break
           case 6:
             rig.set(name, {
-              type: "role",
+              type: "supervise",
               role: (["none", "monitor", "whisper", "barge"] as const)[below(4)] ?? "none",
               targets: [Ids.member(names[below(names.length)] ?? "none")]
             })
             break
           case 7:
-            rig.set(name, { type: "muted", isMuted: below(2) === 0 })
+            rig.set(name, { type: "mute", isMuted: below(2) === 0 })
             rig.handle({ type: "room_beep", leg: room, except: null })
             break
           case 8:

@@ -1,7 +1,7 @@
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import { type FarEnd, withoutPackets } from "../../../src/media/FarEnd.ts"
-import type { Seat, SeatChange } from "../../../src/media/room/MemberTap.ts"
+import type { Entry, MemberChange } from "../../../src/ports/media/MemberChange.ts"
 import type * as Switch from "../../../src/media/plane/Switch.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -55,7 +55,7 @@ export const make = (options: Partial<Switch.Options> = {}) => {
       phones.set(name, { rate, say, heard: [], press: () => undefined })
       bench.handle({ type: "open_phone", leg: Ids.leg(name), script: { type: "silence" } })
     },
-    enter: (name: string, seat: Partial<Seat> = {}, of = room): void =>
+    enter: (name: string, seat: Partial<Entry> = {}, of = room): void =>
       bench.handle({
         type: "enter_room",
         leg: Ids.leg(name),
@@ -64,7 +64,7 @@ export const make = (options: Partial<Switch.Options> = {}) => {
       }),
     leave: (name: string): void => bench.handle({ type: "leave_room", leg: Ids.leg(name) }),
     close: (name: string): void => bench.handle({ type: "close", leg: Ids.leg(name) }),
-    set: (name: string, change: SeatChange): void =>
+    set: (name: string, change: MemberChange): void =>
       bench.handle({ type: "set_seat", leg: room, memberId: Ids.member(name), change }),
     /** Returns the sound that a phone was sent since the last call. */
     take: (name: string): Int16Array => Int16Array.from(phone(name).heard.splice(0)),

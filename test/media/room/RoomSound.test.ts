@@ -12,18 +12,18 @@ type Act = (rig: RoomRig.Rig, name: string) => void
 
 /** The possible events of a member that sends a tone, while another one hears it and sends its own. */
 const acts: Readonly<Record<string, Act>> = {
-  mute: (rig, name) => rig.set(name, { type: "muted", isMuted: true }),
-  unmute: (rig, name) => rig.set(name, { type: "muted", isMuted: false }),
-  hold: (rig, name) => rig.set(name, { type: "held", isHeld: true, audioUrl: null }),
-  unhold: (rig, name) => rig.set(name, { type: "held", isHeld: false, audioUrl: null }),
-  monitor: (rig, name) => rig.set(name, { type: "role", role: "monitor", targets: [] }),
+  mute: (rig, name) => rig.set(name, { type: "mute", isMuted: true }),
+  unmute: (rig, name) => rig.set(name, { type: "mute", isMuted: false }),
+  hold: (rig, name) => rig.set(name, { type: "hold", isHeld: true, audioUrl: null }),
+  unhold: (rig, name) => rig.set(name, { type: "hold", isHeld: false, audioUrl: null }),
+  monitor: (rig, name) => rig.set(name, { type: "supervise", role: "monitor", targets: [] }),
   whisper: (rig, name) =>
     rig.set(name, {
-      type: "role",
+      type: "supervise",
       role: "whisper",
       targets: ["439", "listener"].map(Ids.member)
     }),
-  barge: (rig, name) => rig.set(name, { type: "role", role: "barge", targets: [] }),
+  barge: (rig, name) => rig.set(name, { type: "supervise", role: "barge", targets: [] }),
   leave: (rig, name) => rig.leave(name),
   enter: (rig, name) => rig.enter(name),
   beep: (rig) => rig.handle({ type: "room_beep", leg: room, except: null }),

@@ -1,5 +1,6 @@
 import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
 import type { LegFacts } from "../../../carrier/Carrier.ts"
+import { entryOf } from "../../../ports/media/MemberChange.ts"
 import type { CustomHeader } from "../../../domain/CustomHeader.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
@@ -155,10 +156,13 @@ const ask = (
       })
     case "unbridge":
       return StepBuilder.send(builder, { ...of, type: "unbridge" })
-    case "join_room": {
-      const { conferenceId, isHeld, isHost, isMuted, memberId } = pending
-      return StepBuilder.send(builder, { ...of, type: "join_room", conferenceId, memberId, isHost, isMuted, isHeld })
-    }
+    case "join_room":
+      return StepBuilder.send(builder, {
+        ...of,
+        type: "join_room",
+        conferenceId: pending.conferenceId,
+        ...entryOf(pending)
+      })
     case "leave_room":
       return StepBuilder.send(builder, { ...of, type: "leave_room" })
     case "refer":

@@ -1,11 +1,11 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
-import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
-/** The end of a conference: the conference is terminal with the commit that closes it. */
+/** The end of a conference, and of a stay in it. A conference is terminal with the commit that closes it. */
 
 /** How long the carrier may take to confirm that the room is over. */
 export const overMs = 60_000
@@ -48,3 +48,36 @@ export const close = (
 /** How long the conference was live, in seconds rounded up. */
 const durationSeconds = ({ startedAt }: ConferenceState, endedAt: number): number =>
   startedAt === null ? 0 : Math.ceil(Math.max(0, endedAt - startedAt) / 1000)
+
+/** Handles a member that has left or will not enter: this may end the room. */
+export const left = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  member: Member,
+  at: number,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const out = RoomMembers.freed(builder, member, at)
+  const { state } = out
+  const endsRoom = member.endOnExit ?? (member.role === "host" && state.endOnExit)
+  if (endsRoom || RoomMembers.seated(state) === 0) return close(out, "system", at, context)
+  const soft = ConferenceStepBuilder.set(out, { endsWithoutUnheld: state.endsWithoutUnheld || member.softEndOnExit })
+  const heard =
+    member.phase === "joined" && RoomMembers.beeps(state, member, "on_exit")
+      ? ConferenceStepBuilder.ask(soft, { type: "beep", except: null }, context)
+      : soft
+  return closeWithoutUnheld(heard, at, context)
+}
+
+/** Closes the room when a member with `softEndOnExit` has left and no member off hold is there. */
+export const closeWithoutUnheld = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  at: number,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { state } = builder
+  return state.endsWithoutUnheld &&
+    !isCompleted(state) &&
+    !state.members.some(({ isHeld, phase }) => phase === "joined" && !isHeld)
+    ? close(builder, "system", at, context)
+    : builder
+}

@@ -65,6 +65,12 @@ export const setMember = (
 export const member = ({ state }: ConferenceStepBuilder, id: Id.MemberId): Member | undefined =>
   state.members.find((other) => other.id === id)
 
+/** The member, if it is in the room. */
+export const present = (builder: ConferenceStepBuilder, id: Id.MemberId): Member | null => {
+  const found = member(builder, id)
+  return found?.phase === "joined" ? found : null
+}
+
 /** A command without the ids that all commands have. */
 export type Asked = RoomCommand extends infer Command
   ? Command extends RoomCommand

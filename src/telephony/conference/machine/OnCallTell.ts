@@ -2,7 +2,7 @@ import { type Outcome, type StepContext, unchanged } from "../../../runtime/acto
 import type { ToConference } from "../../call/Call.ts"
 import { type ConferenceState, isSeated } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
-import * as Leaving from "./Leaving.ts"
+import * as ConferenceClosing from "./ConferenceClosing.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
 /** Messages of calls about their seats. They may be late, repeated, or after the end; an unknown member is ignored. */
@@ -39,6 +39,6 @@ const over = (
   member: ConferenceState["members"][number],
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
-  if (isSeated(member)) return Leaving.left(builder, member, context.now, context)
+  if (isSeated(member)) return ConferenceClosing.left(builder, member, context.now, context)
   return member.told === null ? unchanged : ConferenceStepBuilder.setMember(builder, member.id, { told: null })
 }

@@ -4,9 +4,9 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
-import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
-import * as Leaving from "./Leaving.ts"
+import * as MemberChanges from "./MemberChanges.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
 import * as RoomMembers from "./RoomMembers.ts"
@@ -37,18 +37,24 @@ export const step = (
       return join(builder, action, context)
     case "mute":
     case "unmute":
-      return each(builder, action.body.legIds, (open, { id }) =>
-        ConferenceStepBuilder.askPending(open, { type: "mute", memberId: id, isMuted: action.verb === "mute" }, context)
+      return MemberChanges.ask(
+        builder,
+        action.body.legIds,
+        "leg_ids",
+        { type: "mute", isMuted: action.verb === "mute" },
+        context
       )
     case "hold": {
       const { audioUrl = null, legIds } = action.body
-      return each(builder, legIds, (open, { id }) =>
-        ConferenceStepBuilder.askPending(open, { type: "hold", memberId: id, isHeld: true, audioUrl }, context)
-      )
+      return MemberChanges.ask(builder, legIds, "leg_ids", { type: "hold", isHeld: true, audioUrl }, context)
     }
     case "unhold":
-      return each(builder, action.body.legIds, (open, { id }) =>
-        ConferenceStepBuilder.askPending(open, { type: "hold", memberId: id, isHeld: false, audioUrl: null }, context)
+      return MemberChanges.ask(
+        builder,
+        action.body.legIds,
+        "leg_ids",
+        { type: "hold", isHeld: false, audioUrl: null },
+        context
       )
     case "supervise":
       return supervise(builder, action.body, context)
@@ -144,32 +150,12 @@ const join = (
   return RoomMembers.callIn(seated, id, context.now)
 }
 
-/** The members with these legs; null when a leg belongs to no member in the room. */
-const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId>): ReadonlyArray<Member> | null => {
-  const members = [...new Set(legIds)].flatMap(
-    (legId) => state.members.find((member) => member.legId === legId && member.phase === "joined") ?? []
-  )
-  return members.length === new Set(legIds).size ? members : null
-}
-
-const each = (
-  builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  legIds: ReadonlyArray<Id.LegId>,
-  todo: (
-    builder: ConferenceStepBuilder.ConferenceStepBuilder,
-    member: Member
-  ) => ConferenceStepBuilder.ConferenceStepBuilder
-): Result => {
-  const members = membersOf(builder.state, legIds)
-  return members === null ? rejected(RoomMembers.noMember("leg_ids")) : members.reduce(todo, builder)
-}
-
 const heardBy = (
   { state }: ConferenceStepBuilder.ConferenceStepBuilder,
   legIds: ReadonlyArray<Id.LegId> | undefined,
   todo: (to: ReadonlyArray<Id.MemberId> | null) => Result
 ): Result => {
-  const members = legIds === undefined ? null : membersOf(state, legIds)
+  const members = legIds === undefined ? null : MemberChanges.membersOf(state, legIds)
   if (legIds !== undefined && members === null) return rejected(RoomMembers.noMember("leg_ids"))
   return todo(members?.map(({ id }) => id) ?? null)
 }
@@ -181,15 +167,11 @@ const supervise = (
 ): Result => {
   const { state } = builder
   if (state.status === "init") return rejected(ApiError.of("conference_action_invalid", "the conference has not begun"))
-  const [member] = membersOf(state, [legId]) ?? []
-  if (member === undefined) return rejected(RoomMembers.noMember("leg_id"))
-  const heard = role === "whisper" ? membersOf(state, whisperLegIds ?? []) : []
+  if (MemberChanges.membersOf(state, [legId]) === null) return rejected(RoomMembers.noMember("leg_id"))
+  const heard = role === "whisper" ? MemberChanges.membersOf(state, whisperLegIds ?? []) : []
   if (heard === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
-  return ConferenceStepBuilder.askPending(
-    builder,
-    { type: "supervise", memberId: member.id, role, targets: heard.map(({ id }) => id) },
-    context
-  )
+  const targets = heard.map(({ id }) => id)
+  return MemberChanges.ask(builder, [legId], "leg_id", { type: "supervise", role, targets }, context)
 }
 
 /** Hangs up a ringing member. Any other member leaves, and its call continues. */
@@ -207,6 +189,6 @@ const remove = (
   const afterMs = RoomMembers.firstRetellMs
   const told = { type: "over", by: "api", isRemoved: true, at: context.now + afterMs, afterMs } as const
   const over = ConferenceStepBuilder.tell(builder, member.callId, RoomMembers.over(builder.state.id, member.id, told))
-  const gone = Leaving.left(over, member, context.now, context)
+  const gone = ConferenceClosing.left(over, member, context.now, context)
   return ConferenceStepBuilder.setMember(gone, member.id, { told })
 }

@@ -4,7 +4,6 @@ import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput, Deadline as Name } from "./ConferenceInput.ts"
 import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
-import * as Leaving from "./Leaving.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
 import * as RoomMembers from "./RoomMembers.ts"
@@ -107,6 +106,6 @@ const retold = (
       return retell(open, member, context.now, member.told.afterMs * 2)
     // The call never answered.
     return isSeated(member)
-      ? Leaving.left(open, member, context.now, context)
+      ? ConferenceClosing.left(open, member, context.now, context)
       : ConferenceStepBuilder.setMember(open, id, { told: null })
   }, builder)

@@ -4,10 +4,9 @@ import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
 import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
-import * as Leaving from "./Leaving.ts"
+import * as MemberChanges from "./MemberChanges.ts"
 import * as OnConferenceDeadline from "./OnConferenceDeadline.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
-import * as OnConferenceRoomEvent from "./OnConferenceRoomEvent.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
 /** The room's fate after an absence (src/README.md#recovery). Messages that calls have not answered are repeated. */
@@ -67,7 +66,7 @@ const members = (
     const member = ConferenceStepBuilder.member(open, id)
     return member === undefined || member.phase !== "joined" || there.has(id) || isCompleted(open.state)
       ? open
-      : Leaving.left(open, member, context.now, context)
+      : ConferenceClosing.left(open, member, context.now, context)
   }, came)
 }
 
@@ -81,24 +80,7 @@ const present = (
     return ConferenceStepBuilder.askPending(builder, { type: "remove", memberId: fact.memberId }, context)
   const at = Math.min(context.now, Math.max(member.createdAt, context.now - fact.ageMs))
   const inside = member.phase === "joined" ? builder : RoomMembers.joined(builder, member, fact.legId, at, context)
-  const muted = OnConferenceRoomEvent.muted(
-    ConferenceStepBuilder.settle(
-      inside,
-      (pending) => pending.type === "mute" && pending.memberId === member.id && pending.isMuted === fact.isMuted
-    ),
-    member.id,
-    fact.isMuted
-  )
-  return OnConferenceRoomEvent.held(
-    ConferenceStepBuilder.settle(
-      muted,
-      (pending) => pending.type === "hold" && pending.memberId === member.id && pending.isHeld === fact.isHeld
-    ),
-    member.id,
-    fact.isHeld,
-    context.now,
-    context
-  )
+  return MemberChanges.found(inside, member.id, fact, context)
 }
 
 /** Pending commands may not have arrived. Repeating them is safe: a carrier carries out each command id once. */

@@ -2,9 +2,9 @@ import { type Outcome, type StepContext, unchanged } from "../../../runtime/acto
 import type { RoomEvent } from "../../../carrier/room/Rooms.ts"
 import type * as Id from "../../../domain/Id.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
-import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
-import * as Leaving from "./Leaving.ts"
+import * as MemberChanges from "./MemberChanges.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
 import * as RoomMembers from "./RoomMembers.ts"
@@ -54,34 +54,13 @@ const row = (
         (pending) => pending.type === "remove" && pending.memberId === event.memberId
       )
       const member = ConferenceStepBuilder.member(settled, event.memberId)
-      if (member !== undefined && isSeated(member)) return Leaving.left(settled, member, at, context)
+      if (member !== undefined && isSeated(member)) return ConferenceClosing.left(settled, member, at, context)
       return settled.state.pending === state.pending ? unchanged : settled
     }
     case "member_muted":
-      return muted(
-        ConferenceStepBuilder.settle(
-          builder,
-          (pending) => isMute(pending, event.memberId) && pending.isMuted === event.isMuted
-        ),
-        event.memberId,
-        event.isMuted
-      )
     case "member_held":
-      return held(
-        ConferenceStepBuilder.settle(
-          builder,
-          (pending) => isHold(pending, event.memberId) && pending.isHeld === event.isHeld
-        ),
-        event.memberId,
-        event.isHeld,
-        at,
-        context
-      )
     case "member_supervises":
-      return ConferenceStepBuilder.settle(
-        builder,
-        (pending) => pending.type === "supervise" && pending.memberId === event.memberId
-      )
+      return MemberChanges.told(builder, event.memberId, event, at, context)
     case "member_speaking":
       return speaking(builder, event.memberId, event.isSpeaking)
     case "media": {
@@ -92,17 +71,6 @@ const row = (
     case "command_failed":
       return failed(builder, event, at, context)
   }
-}
-
-type Pending = ConferenceState["pending"][number]
-const isMute = (pending: Pending, memberId: Id.MemberId): pending is Extract<Pending, { readonly type: "mute" }> =>
-  pending.type === "mute" && pending.memberId === memberId
-const isHold = (pending: Pending, memberId: Id.MemberId): pending is Extract<Pending, { readonly type: "hold" }> =>
-  pending.type === "hold" && pending.memberId === memberId
-
-const present = (builder: ConferenceStepBuilder.ConferenceStepBuilder, id: Id.MemberId): Member | null => {
-  const member = ConferenceStepBuilder.member(builder, id)
-  return member?.phase === "joined" ? member : null
 }
 
 /** The room is gone with all its members, or it was never created. */
@@ -129,40 +97,12 @@ const joined = (
   return member.phase === "joined" ? unchanged : RoomMembers.joined(builder, member, legId, at, context)
 }
 
-export const muted = (
-  builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  id: Id.MemberId,
-  isMuted: boolean
-): ConferenceStepBuilder.ConferenceStepBuilder => {
-  const member = present(builder, id)
-  if (member === null || member.isMuted === isMuted) return builder
-  const quiet = isMuted ? RoomMembers.silent(builder, member) : builder
-  return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(quiet, id, { isMuted }), {
-    type: isMuted ? "conference.member_muted" : "conference.member_unmuted",
-    data: { conferenceId: builder.state.id, memberId: id, callId: member.callId }
-  })
-}
-
-/** Puts a member on hold or takes it off, without an event. */
-export const held = (
-  builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  id: Id.MemberId,
-  isHeld: boolean,
-  at: number,
-  context: StepContext
-): ConferenceStepBuilder.ConferenceStepBuilder => {
-  const member = present(builder, id)
-  if (member === null || member.isHeld === isHeld) return builder
-  const quiet = isHeld ? RoomMembers.silent(builder, member) : builder
-  return Leaving.closeWithoutUnheld(ConferenceStepBuilder.setMember(quiet, id, { isHeld }), at, context)
-}
-
 const speaking = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   id: Id.MemberId,
   isSpeaking: boolean
 ): Result => {
-  const member = present(builder, id)
+  const member = ConferenceStepBuilder.present(builder, id)
   if (member === null || member.isSpeaking === isSpeaking) return unchanged
   return isSpeaking
     ? ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, id, { isSpeaking }), {

@@ -3,6 +3,7 @@ import { RejectCause } from "../../../../carrier/CarrierCommand.ts"
 import { CustomHeader } from "../../../../domain/CustomHeader.ts"
 import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../../../../domain/Id.ts"
 import * as Secret from "../../../../domain/schema/Secret.ts"
+import { entry } from "../../../../ports/media/MemberChange.ts"
 import { Millis } from "./Leg.ts"
 
 /** The fields of a dial besides the numbers, as its command has them. */
@@ -50,10 +51,7 @@ export const Pending = Schema.Union([
     type: Schema.Literal("join_room"),
     since: Millis,
     conferenceId: ConferenceId,
-    memberId: MemberId,
-    isHost: Schema.Boolean,
-    isMuted: Schema.Boolean,
-    isHeld: Schema.Boolean
+    ...entry
   }),
   Schema.Struct({
     ...ofLeg,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { ConferenceId, MemberId } from "../../../../domain/Id.ts"
+import { ConferenceId } from "../../../../domain/Id.ts"
+import { entry } from "../../../../ports/media/MemberChange.ts"
 import { Millis } from "../leg/Leg.ts"
 
 /**
@@ -8,7 +9,8 @@ import { Millis } from "../leg/Leg.ts"
  */
 export const CallMember = Schema.Struct({
   conferenceId: ConferenceId,
-  memberId: MemberId,
+  /** The values with which the leg was sent there. */
+  ...entry,
   /**
    * `dialled`: the call was placed for this seat, and is not answered yet. `entering`: its leg was sent there. `in`:
    * the carrier has reported that it is there.
@@ -17,10 +19,6 @@ export const CallMember = Schema.Struct({
   /** When the phase began. */
   since: Millis,
   /** The call was placed for this seat: it is hung up if it cannot enter. */
-  wasDialled: Schema.Boolean,
-  /** The flags with which the leg was sent there. */
-  isHost: Schema.Boolean,
-  isMuted: Schema.Boolean,
-  isHeld: Schema.Boolean
+  wasDialled: Schema.Boolean
 })
 export type CallMember = typeof CallMember.Type

@@ -1,4 +1,5 @@
 import { type Outcome, unchanged } from "../../../../runtime/actor/Machine.ts"
+import { entryOf } from "../../../../ports/media/MemberChange.ts"
 import type { CarrierEvent } from "../../../../carrier/Carrier.ts"
 import type { CallInput } from "../CallInput.ts"
 import { type CallState, isTerminal, primary } from "../CallState.ts"
@@ -61,7 +62,6 @@ const enter = (
   const meter = RoomAnswer.meterOf(before, tell)
   if (meter === null) return unchanged
   const state = Reservation.held(before, reservedMinutes)
-  const { conferenceId, isHeld, isHost, isMuted, memberId } = tell
   const alone = Bridging.alone(
     StepBuilder.from({
       ...state,
@@ -70,7 +70,7 @@ const enter = (
     context.now,
     context
   )
-  const seat = { conferenceId, memberId, isHost, isMuted, isHeld, wasDialled: false }
+  const seat = { conferenceId: tell.conferenceId, ...entryOf(tell), wasDialled: false }
   return join(alone, { ...seat, phase: "entering", since: context.now }, context)
 }
 
@@ -79,8 +79,7 @@ const join = (builder: StepBuilder.StepBuilder, room: CallMember, context: StepC
   const { state } = builder
   const legId = primary(state).id
   const commandId = StepBuilder.nextCommandId(builder, context)
-  const { conferenceId, isHeld, isHost, isMuted, memberId } = room
-  const seat = { conferenceId, memberId, isHost, isMuted, isHeld }
+  const seat = { conferenceId: room.conferenceId, ...entryOf(room) }
   return StepBuilder.sendPending(
     StepBuilder.set(builder, { room, letGo: null }),
     { type: "join_room", commandId, legId, since: context.now, ...seat },

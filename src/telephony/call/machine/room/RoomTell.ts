@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { entry } from "../../../../ports/media/MemberChange.ts"
 import { CallId, ConferenceId, LegId, MemberId } from "../../../../domain/Id.ts"
 
 /**
@@ -17,12 +18,10 @@ export const ToCall = Schema.Union([
    * (after that) `left`. A call that was dialled for this seat knows it, and answers with its present state.
    */
   Schema.Struct({
-    ...ofMember,
+    conferenceId: ConferenceId,
+    ...entry,
     type: Schema.tag("enter"),
-    adapter: Schema.String,
-    isHost: Schema.Boolean,
-    isMuted: Schema.Boolean,
-    isHeld: Schema.Boolean
+    adapter: Schema.String
   }),
   /**
    * The conference is over, or has removed a ringing member: the call is hung up if it still has this seat. Answered by
