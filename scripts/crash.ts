@@ -123,7 +123,7 @@ const tell = (what: string, violations: ReadonlyArray<string>): void => {
   if (violations.length > shown) console.log(`       and ${violations.length - shown} more`)
 }
 
-/** Two processes on one Postgres, to which one thing after the other happens (src/README.md#two-processes). */
+/** Two processes on one Postgres, to which one thing after the other happens (src/runtime/README.md#two-processes). */
 const twoProcesses = async (): Promise<void> => {
   const pair = await Pair.make()
   try {

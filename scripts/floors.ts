@@ -182,8 +182,8 @@ const everywhere = /^effect(\/|$)/
 
 /**
  * Files that may fork a fiber themselves. All others use `runtime/process/Supervised.ts`, so that a death is seen
- * (src/README.md#supervision). The fibers of these files end by themselves: a load, a request to a peer, a name that is
- * resolved, a line of the log, a probe.
+ * (src/runtime/README.md#supervision). The fibers of these files end by themselves: a load, a request to a peer, a name
+ * that is resolved, a line of the log, a probe.
  */
 const mayFork = [
   "runtime/process/Supervised.ts",

@@ -47,9 +47,9 @@ export interface Options {
 }
 
 /**
- * Delivers the events of commits (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer
- * and one writer of outcomes for all of them, and one look at due rows a second. A delivery that a commit has claimed
- * begins at once.
+ * Delivers the events of commits (src/webhook/README.md#fan-out): a supervised fiber for each endpoint with work, one
+ * claimer and one writer of outcomes for all of them, and one look at due rows a second. A delivery that a commit has
+ * claimed begins at once.
  *
  * The rows are authoritative. A hint of the journal only starts the work sooner. A retry is due by its row, so nothing
  * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a

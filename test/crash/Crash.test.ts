@@ -10,9 +10,9 @@ import * as SipPeer from "./support/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**
- * The short form of the crash tests (src/README.md#commit-before-anything-leaves): a service in a process of its own is
- * killed under load and started again, and everything that it promised before must hold. The long form is `npm run
- * crash`.
+ * The short form of the crash tests (src/runtime/README.md#commit-before-anything-leaves): a service in a process of
+ * its own is killed under load and started again, and everything that it promised before must hold. The long form is
+ * `npm run crash`.
  *
  * They test the death of the process, not of the disk: bytes that the kernel has taken are there after a kill -9.
  */

@@ -6,8 +6,8 @@ import * as FaultStage from "./support/FaultStage.ts"
 import * as SipPeer from "./support/SipPeer.ts"
 
 /**
- * The short form of the faults through which the process lives (src/README.md#one-writer): every answer is true,
- * whatever happens to the database and to the network before it. The long form is part of `npm run crash`.
+ * The short form of the faults through which the process lives (src/runtime/README.md#one-writer): every answer is
+ * true, whatever happens to the database and to the network before it. The long form is part of `npm run crash`.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const random = Netem.random(seed)

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as Pair from "./support/Pair.ts"
 
 /**
- * Two processes on one Postgres (src/README.md#two-processes), each over a network that is cut, with calls that are
- * recorded and streamed. The long form is part of `npm run crash`.
+ * Two processes on one Postgres (src/runtime/README.md#two-processes), each over a network that is cut, with calls that
+ * are recorded and streamed. The long form is part of `npm run crash`.
  */
 describe("an owner and a standby, with live calls", () => {
   let made: Pair.Pair | null = null

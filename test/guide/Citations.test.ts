@@ -1,24 +1,32 @@
 import { describe, expect, it } from "@effect/vitest"
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { basename, dirname, join, normalize } from "node:path"
 import * as Markdown from "../../src/edge/http/guide/Markdown.ts"
 
 /**
- * Citations in the code can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>`
- * one of the reasons of the house.
+ * Citations in the code can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, and
+ * `src/<wing>/README.md#<heading>` the page of a wing. So can the links of all pages, and the files that the pages of
+ * the house name.
  */
-const root = new URL("../../", import.meta.url)
+const root = new URL("../../", import.meta.url).pathname
 const here = "test/guide/Citations.test.ts"
 
-const sources = globSync("{src,test,scripts}/**/*.ts", { cwd: root.pathname })
-  .filter((path) => path !== here)
-  .map((path) => ({ path, lines: readFileSync(new URL(path, root), "utf8").split("\n") }))
+const read = (path: string) => readFileSync(join(root, path), "utf8")
 
-const anchors = new Map(
-  ["src/README.md", ...globSync("src/guide/*.md", { cwd: root.pathname })].map((path) => [
-    path.replace(/^src\/guide\//, "guide/"),
-    new Set(Markdown.headings(readFileSync(new URL(path, root), "utf8")).map(({ slug }) => slug))
-  ])
-)
+const sources = globSync("{src,test,scripts}/**/*.ts", { cwd: root })
+  .filter((path) => path !== here)
+  .map((path) => ({ path, lines: read(path).split("\n") }))
+
+const house = globSync("src/{README.md,*/README.md}", { cwd: root }).filter((path) => path !== "src/guide/README.md")
+const pages = [...house, ...globSync("{*.md,src/guide/*.md}", { cwd: root })]
+
+const anchors = new Map(pages.map((path) => [path, new Set(Markdown.headings(read(path)).map(({ slug }) => slug))]))
+
+/** Whether this page, and this heading of it, can be opened. */
+const isThere = (page: string, anchor?: string) => {
+  const known = anchors.get(page)
+  return anchor === undefined ? existsSync(join(root, page)) : known?.has(anchor) === true
+}
 
 /** `path:line: text` of every match. */
 const found = (pattern: RegExp, wrong: (match: RegExpExecArray) => boolean = () => true) =>
@@ -35,16 +43,38 @@ const elsewhere =
 describe("what the code cites", () => {
   it("is a page of this repository, or a heading of one", () => {
     const cited = found(
-      /(\bguide\/[a-z-]+\.md|\bsrc\/README\.md)(?:#([\p{L}\p{N}_-]+))?/gu,
-      ([, page = "", anchor]) => {
-        const known = anchors.get(page)
-        return known === undefined || (anchor !== undefined && !known.has(anchor))
-      }
+      /(\bguide\/[a-z-]+\.md|\bsrc\/(?:[a-z]+\/)?README\.md)(?:#([\p{L}\p{N}_-]+))?/gu,
+      ([, page = "", anchor]) => !isThere(page.startsWith("guide/") ? `src/${page}` : page, anchor)
     )
     expect(cited).toEqual([])
   })
 
   it("is no document that stands elsewhere", () => {
     expect(found(elsewhere)).toEqual([])
+  })
+})
+
+describe("the pages", () => {
+  it.each(pages)("link to what is there: %s", (page) => {
+    const broken = Markdown.links(read(page))
+      .filter((href) => !/^(https?|mailto):/.test(href))
+      .filter((href) => {
+        const [path = "", anchor] = href.split("#")
+        return !isThere(path === "" ? page : normalize(join(dirname(page), path)), anchor)
+      })
+    expect(broken).toEqual([])
+  })
+
+  it.each(house)("name files and folders that are there: %s", (page) => {
+    const bases = [dirname(page), "src", ""]
+    const missing = [...read(page).matchAll(/`([a-z][\w./-]*\/|[\w./-]*\w\.(?:ts|md|json))`/g)]
+      .map(([, path = ""]) => path)
+      .filter((path) => !/(^|\/)x\/|^X/.test(path))
+      .filter((path) =>
+        path.includes("/")
+          ? !bases.some((base) => existsSync(join(root, base, path)))
+          : globSync(`${dirname(page)}/**/${basename(path)}`, { cwd: root }).length === 0
+      )
+    expect(missing).toEqual([])
   })
 })

@@ -23,7 +23,7 @@ const patienceMs = 10_000
 
 /**
  * Speech synthesis by the engines that this service has, guide/speech.md. Their places are shared fairly by tenant
- * (src/README.md#fair-shares).
+ * (src/runtime/README.md#fair-shares).
  */
 export class Synthesizer extends Context.Service<
   Synthesizer,

@@ -57,7 +57,7 @@ const fault = ApiError.of("internal_error", "an internal error occurred")
 export const gone = ApiError.of("service_unavailable", "the service is busy; try again")
 
 /**
- * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (src/README.md#supervision).
+ * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (src/runtime/README.md#supervision).
  *
  * The actor takes one message at a time: it decides, commits, interprets the commands and answers. After a defect it
  * answers the message that caused it with a fault, drops that message, reads the state again and tells it `Recovered`.

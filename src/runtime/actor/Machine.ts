@@ -9,9 +9,9 @@ export interface StepContext {
 }
 
 /**
- * The decision of a step (src/README.md#machine): `accepted` is committed, `unchanged` (late or duplicate) is only
- * counted, `rejected` answers an API command. `Effects` is everything that the feature commits and sends with the new
- * state.
+ * The decision of a step (src/telephony/README.md#machine): `accepted` is committed, `unchanged` (late or duplicate) is
+ * only counted, `rejected` answers an API command. `Effects` is everything that the feature commits and sends with the
+ * new state.
  */
 export type Outcome<State, Effects> =
   | { readonly type: "accepted"; readonly state: State; readonly effects: Effects }

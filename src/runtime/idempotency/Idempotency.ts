@@ -7,7 +7,7 @@ import * as Slot from "./Slot.ts"
 /** How many requests with a key may run at once; the next one is refused with 503 `service_unavailable`. */
 export const inFlightLimit = 10_000
 
-/** How long a request waits here for the database before it gets 503 (src/README.md#one-writer). */
+/** How long a request waits here for the database before it gets 503 (src/runtime/README.md#one-writer). */
 const timeoutMs = 2_000
 
 /**

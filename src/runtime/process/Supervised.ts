@@ -14,8 +14,8 @@ const deaths = Metric.counter("service_fiber_deaths_total", {
 })
 
 /**
- * Begins a fiber of the service, which works until the scope closes (src/README.md#supervision). `scripts/floors.ts`
- * checks that nothing else begins one.
+ * Begins a fiber of the service, which works until the scope closes (src/runtime/README.md#supervision).
+ * `scripts/floors.ts` checks that nothing else begins one.
  *
  * When the work dies or fails, that is logged and counted, and the work begins again from its start after a wait that
  * doubles, up to 5 s. State that must outlive a restart (a queue) is therefore kept outside the work. After more than

@@ -90,8 +90,9 @@ export class Calls extends Context.Service<
      */
     readonly candidate: (tenantId: TenantId, callId: CallId) => Effect.Effect<Candidate.Candidate, ApiError>
     /**
-     * Sends a message of a conference to a call (src/README.md#rooms-of-conferences). It does not wait and never fails:
-     * a lost message gets no answer and may be sent again. A call that does not exist gets its answer from here.
+     * Sends a message of a conference to a call (src/telephony/README.md#rooms-of-conferences). It does not wait and
+     * never fails: a lost message gets no answer and may be sent again. A call that does not exist gets its answer from
+     * here.
      */
     readonly tellRoom: (callId: CallId, tell: ToCall) => Effect.Effect<void>
     /** Sets the one listener: the conferences. Answers before that are lost. */

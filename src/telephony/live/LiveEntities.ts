@@ -207,8 +207,8 @@ export const make = Effect.fnUntraced(function* <
       }
     },
     /**
-     * Rebuilds all unsettled entities and gives each its first input (src/README.md#recovery); gives their number.
-     * Completes when each has committed what follows. `done` is called after each partition.
+     * Rebuilds all unsettled entities and gives each its first input (src/telephony/README.md#recovery); gives their
+     * number. Completes when each has committed what follows. `done` is called after each partition.
      */
     recover: (done: (partition: number) => Effect.Effect<void>): Effect.Effect<number> =>
       Effect.suspend(() =>

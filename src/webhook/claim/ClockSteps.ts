@@ -20,7 +20,7 @@ export interface Step {
 
 /**
  * Reports by how much the database's clock, which due times follow, was set back since the deliveries of each partition
- * last followed it. It is measured against the time of the partition (src/README.md#time).
+ * last followed it. It is measured against the time of the partition (src/runtime/README.md#time).
  *
  * The offset that the deliveries have followed is stored with the partition. So they also follow when the clock was set
  * back while another process held the partition and died of it, or while no process held it. In that case they are a

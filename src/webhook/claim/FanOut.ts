@@ -84,9 +84,10 @@ interface Portion {
 const beforeAll = "00000000-0000-0000-0000-000000000000"
 
 /**
- * Makes the deliveries of events whose tenants have too many subscriptions for a commit (src/README.md#fan-out): one
- * portion at a time, tenants in turns, and for at most half of the time. A tenant's events are done one after the
- * other, in the order of their commits. A portion is a transaction, so a crash repeats none and loses none.
+ * Makes the deliveries of events whose tenants have too many subscriptions for a commit
+ * (src/webhook/README.md#fan-out): one portion at a time, tenants in turns, and for at most half of the time. A
+ * tenant's events are done one after the other, in the order of their commits. A portion is a transaction, so a crash
+ * repeats none and loses none.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void

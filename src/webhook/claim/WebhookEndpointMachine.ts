@@ -1,7 +1,8 @@
 import type { DeliveryId, EntityId } from "../../domain/Id.ts"
 
 /**
- * A pure machine that decides when one endpoint claims, and which deliveries are under way (src/README.md#fan-out).
+ * A pure machine that decides when one endpoint claims, and which deliveries are under way
+ * (src/webhook/README.md#fan-out).
  *
  * At most `places` deliveries are under way. A lane is an entity, whose events are delivered in order: of each lane one
  * first attempt is under way at a time. A retry has left its lane and only takes a place. The machine asks for one

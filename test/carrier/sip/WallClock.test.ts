@@ -1,4 +1,6 @@
-/** The wall clock is set while messages are repeated: timers of SIP measure elapsed time (src/README.md#time). */
+/**
+ * The wall clock is set while messages are repeated: timers of SIP measure elapsed time (src/runtime/README.md#time).
+ */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import * as SteppedClock from "../../support/SteppedClock.ts"

@@ -11,7 +11,7 @@ export interface PairRound {
 
 /**
  * Below the silence after which an owner is replaced, less the time that it takes to be back
- * (src/README.md#two-processes).
+ * (src/runtime/README.md#two-processes).
  */
 const shortMs = 8_000
 const takeoverMs = 45_000

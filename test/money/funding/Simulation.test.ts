@@ -319,7 +319,7 @@ const differs = (world: World): boolean => {
 
 const seeds = Number(process.env["FUNDING_SEEDS"] ?? 3_000)
 
-describe("money under fault (src/README.md#cards)", () => {
+describe("money under fault (src/money/README.md#cards)", () => {
   it(`no attempt is charged twice, and the ledger is what the processor has, in ${seeds} worlds`, () => {
     let attempts = 0
     let succeeded = 0

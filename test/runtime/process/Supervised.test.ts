@@ -6,7 +6,7 @@ import * as Supervised from "../../../src/runtime/process/Supervised.ts"
 
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
-describe("A fiber of the service, src/README.md#supervision", () => {
+describe("A fiber of the service, src/runtime/README.md#supervision", () => {
   it.effect("begins again after a defect and after a failure, each time after a longer wait", () =>
     Effect.gen(function* () {
       let begun = 0

@@ -25,7 +25,7 @@ const asynchronous = "verification that is sent again"
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 const live = { timeout: 120_000 }
 
-describe("Whatever is written without an entity, src/README.md#one-writer", () => {
+describe("Whatever is written without an entity, src/runtime/README.md#one-writer", () => {
   it.live(
     "is written by no process that has lost the journal",
     () =>

@@ -81,7 +81,7 @@ const seqs = Effect.gen(function* () {
 })
 
 layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
-  "An unreachable database, src/README.md#one-writer",
+  "An unreachable database, src/runtime/README.md#one-writer",
   (it) => {
     it.effect("commits wait until it is back, and are then written once", () =>
       Effect.gen(function* () {

@@ -65,7 +65,7 @@ const until = Effect.fnUntraced(function* <E>(what: string, isSo: Effect.Effect<
 const beside = { concurrent: true }
 
 layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Processes that share a database, src/README.md#two-processes",
+  "Processes that share a database, src/runtime/README.md#two-processes",
   (it) => {
     it.effect(
       "a second one waits while the first lives, and takes over at once when it stops in order",

@@ -5,7 +5,7 @@ import * as Ids from "../../support/Ids.ts"
 
 const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 
-describe("places that tenants share, src/README.md#fan-out", () => {
+describe("places that tenants share, src/webhook/README.md#fan-out", () => {
   const [one, other, third] = ["one", "other", "third"].map(Ids.tenant)
 
   it("one tenant takes half of what the others leave, so each that comes finds some", () => {

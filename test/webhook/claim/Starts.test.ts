@@ -4,7 +4,7 @@ import * as Starts from "../../../src/webhook/claim/Starts.ts"
 
 const turnOfTheLoop = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
-describe("the beginning of attempts, src/README.md#fan-out", () => {
+describe("the beginning of attempts, src/webhook/README.md#fan-out", () => {
   it.live("begins few in each turn of the event loop, those of a tenant with few under way first", () =>
     Effect.gen(function* () {
       const starts = Starts.make(1_000)

@@ -31,7 +31,7 @@ const run = (inputs: ReadonlyArray<Input>) => {
 }
 const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
-describe("a webhook endpoint, src/README.md#fan-out", () => {
+describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
     expect(last([workWaits])?.claim).toStrictEqual({ room: 16, after: "", underWay: [] })
   })

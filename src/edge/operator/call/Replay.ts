@@ -5,7 +5,7 @@ import type { Json, StoredInput } from "../../../runtime/store/journal/Journal.t
 
 /**
  * One step of a call's journal that is played again through the machine: replaying the inputs gives the stored state
- * (src/README.md#machine). Secrets are masked in all that it shows; what stands in for them is what is replayed.
+ * (src/telephony/README.md#machine). Secrets are masked in all that it shows; what stands in for them is what is replayed.
  *
  * Pure. Every journaled input was accepted once. One that is not accepted again, or throws, is a fault that the step
  * names; the replay goes on from the state before it.

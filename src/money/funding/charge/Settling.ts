@@ -20,8 +20,8 @@ const attempts = Metric.counter("payment_attempts_total", {
 })
 
 /**
- * The only way from an intent to the ledger, src/README.md#cards. Answer, webhook and sweep all end here, in any order
- * and any number. The lock of the attempt serializes them, and the first of them moves the money.
+ * The only way from an intent to the ledger, src/money/README.md#cards. Answer, webhook and sweep all end here, in any
+ * order and any number. The lock of the attempt serializes them, and the first of them moves the money.
  *
  * Status, ledger entry, audit line, letter and the change to auto-recharge are one transaction.
  */

@@ -5,7 +5,7 @@ import * as Vault from "../vault/Vault.ts"
 /**
  * The format of a backup: lines of JSON, each ended by a newline. The first is the header; then for each table one line
  * that names it and its columns, and one array of texts for each of its rows; then the sequences; the last line has the
- * counts and the SHA-256 of everything before it (src/README.md#backup).
+ * counts and the SHA-256 of everything before it (src/runtime/README.md#backup).
  */
 
 export class BackupUnusable extends Schema.TaggedError<BackupUnusable>()("BackupUnusable", { detail: Schema.String }) {

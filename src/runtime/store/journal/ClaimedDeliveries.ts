@@ -1,9 +1,9 @@
 import type { DeliveryId, EntityId, EventId, TenantId } from "../../../domain/Id.ts"
 
 /**
- * The data that the journal and the dispatcher of webhooks exchange (src/README.md#fan-out). Before a statement the
- * dispatcher names the deliveries that it would begin at once. The statement makes these as already claimed, and they
- * are handed over when it has written them.
+ * The data that the journal and the dispatcher of webhooks exchange (src/webhook/README.md#fan-out). Before a statement
+ * the dispatcher names the deliveries that it would begin at once. The statement makes these as already claimed, and
+ * they are handed over when it has written them.
  */
 
 /**

@@ -39,9 +39,9 @@ type Attempt = (
 ) => Effect.Effect<ReadonlyArray<WaitingCommit.Batch>>
 
 /**
- * The queue of commits before their statement, and of the callers that wait for them (src/README.md#one-writer).
- * Tenants take turns: a thousand commits of one delay another's commit by one batch. The commits of a tenant keep their
- * order.
+ * The queue of commits before their statement, and of the callers that wait for them
+ * (src/runtime/README.md#one-writer). Tenants take turns: a thousand commits of one delay another's commit by one
+ * batch. The commits of a tenant keep their order.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>

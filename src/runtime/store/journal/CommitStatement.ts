@@ -72,8 +72,8 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
 }
 
 /**
- * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits of
- * a batch may write the same entity.
+ * The one statement that writes a batch of commits (src/runtime/README.md#one-writer, src/webhook/README.md#fan-out).
+ * No two commits of a batch may write the same entity.
  *
  * Parameters: the partitions that this process holds (`$1`) and their epochs (`$2`), the tenants of the rows (`$3`), a
  * partition for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The

@@ -16,7 +16,7 @@ import type { ListWrite } from "../list/ListTable.ts"
 import type { UsageRow } from "../usage/UsageRow.ts"
 
 /**
- * The journal, which makes sure that nothing is lost (src/README.md#commit-before-anything-leaves).
+ * The journal, which makes sure that nothing is lost (src/runtime/README.md#commit-before-anything-leaves).
  *
  * A commit is one transaction: the input, the new state, the public events with their deliveries, money, audit lines
  * and the idempotency receipt. Nothing is sent before it. One fiber writes the commits of many actors as one statement

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Deliveries in lanes, fan-out off the commit, and endpoints that fail (src/README.md#fan-out).
+ * Deliveries in lanes, fan-out off the commit, and endpoints that fail (src/webhook/README.md#fan-out).
  *
  * `in_lane`: the delivery's first try is still to come or under way, and holds up those behind it in its lane. Each
  * unfinished delivery stands in one of two indexes, the lanes or the retries, by tenant; finished ones are in neither.

@@ -1,9 +1,9 @@
 import type { Journal } from "../journal/Journal.ts"
 
 /**
- * SQL for a statement that writes outside of a transaction (src/README.md#one-writer): the partitions that this process
- * holds, as the part `held` of a `WITH`. It locks their epochs until the statement has ended, and has no row for a
- * partition that another process took. The statement writes rows of these partitions only.
+ * SQL for a statement that writes outside of a transaction (src/runtime/README.md#one-writer): the partitions that this
+ * process holds, as the part `held` of a `WITH`. It locks their epochs until the statement has ended, and has no row
+ * for a partition that another process took. The statement writes rows of these partitions only.
  */
 export const held = (partitions: string, epochs: string): string => `
 held AS MATERIALIZED (

@@ -1,6 +1,7 @@
 /**
- * Decides when a process may take the partitions of the journal, and how it keeps them (src/README.md#two-processes),
- * as a pure machine. A shell does one act at a time and feeds its answer back (`Ownership.ts`).
+ * Decides when a process may take the partitions of the journal, and how it keeps them
+ * (src/runtime/README.md#two-processes), as a pure machine. A shell does one act at a time and feeds its answer back
+ * (`Ownership.ts`).
  *
  * Two things must fail before an owner is replaced: its lock, which is lost with its connection, and its heartbeat. An
  * owner whose connection broke takes the lock again on a new one, so it is replaced only when its heartbeat has stopped

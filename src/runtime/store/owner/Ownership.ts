@@ -48,7 +48,7 @@ export interface Ownership {
   readonly lastLoss: () => JournalLost | null
 }
 
-/** How a process waits for its turn (src/README.md#two-processes). */
+/** How a process waits for its turn (src/runtime/README.md#two-processes). */
 export interface StandBy<E> {
   /** The data directory of this process. An owner with the same one is dead. */
   readonly holder: string

@@ -10,8 +10,9 @@ export interface Claim {
 }
 
 /**
- * Keeps a process that has lost the journal from writing anything at all (src/README.md#one-writer): each transaction
- * of the client checks the claim before it commits. Before the journal is taken, there is no claim to check.
+ * Keeps a process that has lost the journal from writing anything at all (src/runtime/README.md#one-writer): each
+ * transaction of the client checks the claim before it commits. Before the journal is taken, there is no claim to
+ * check.
  */
 export class WriteFence extends Context.Reference<{
   readonly claim: () => Claim | null

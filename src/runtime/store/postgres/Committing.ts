@@ -48,7 +48,7 @@ export class OutcomeUnknown extends Error {
 /**
  * COMMIT, with a true answer: it succeeds when the transaction is in the database, and fails when it is not and never
  * will be. When the server's answer is lost, it ends the session, which may still be at work, and reads the witness;
- * while the database is unreachable, it waits for that (src/README.md#one-writer).
+ * while the database is unreachable, it waits for that (src/runtime/README.md#one-writer).
  *
  * A process that lost the journal commits nothing: it dies with `JournalLost`.
  */

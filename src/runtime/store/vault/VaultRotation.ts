@@ -23,7 +23,7 @@ const settleMs = 65_000
 
 /**
  * Changes the key of the vault: seals every sealed text again under the new key, a page at a time, beside the traffic;
- * gives the number of texts (src/README.md#vault).
+ * gives the number of texts (src/runtime/README.md#vault).
  *
  * When the key is ours (a file), it makes a new one first. Until the end both keys are kept and open, so a crash at any
  * line loses nothing, and the next rotation continues with the existing key. It ends when a pass that began `settleMs`

@@ -5,8 +5,8 @@ import type { EntityId, TenantId } from "../../../domain/Id.ts"
 import type { Offer } from "../machine/Reservation.ts"
 
 /**
- * The answer of an account when a call or a conference asks for money during its life (src/README.md#admission). An
- * answer that does not come in time is a refusal.
+ * The answer of an account when a call or a conference asks for money during its life (src/money/README.md#admission).
+ * An answer that does not come in time is a refusal.
  */
 
 /** How long an answer is awaited. It must be well below `Reservation.leadMs`. */

@@ -17,9 +17,9 @@ import * as Upgrade from "../stored/Upgrade.ts"
 import { priceOf } from "../verb/CallVerbs.ts"
 
 /**
- * The exchange between a live call and its account (src/README.md#admission). The account answers from memory, and
- * neither waits for a commit of the other: a reservation is in flight until the call has committed it, and an answer
- * that does not come is a refusal.
+ * The exchange between a live call and its account (src/money/README.md#admission). The account answers from memory,
+ * and neither waits for a commit of the other: a reservation is in flight until the call has committed it, and an
+ * answer that does not come is a refusal.
  */
 
 /** The request for one more meter beside those that the call has. */

@@ -9,7 +9,10 @@ import * as OnConferenceDeadline from "./OnConferenceDeadline.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
-/** The room's fate after an absence (src/README.md#recovery). Messages that calls have not answered are repeated. */
+/**
+ * The room's fate after an absence (src/telephony/README.md#recovery). Messages that calls have not answered are
+ * repeated.
+ */
 export const step = (
   state: ConferenceState,
   { lostAt, snapshot }: Extract<ConferenceInput, { readonly type: "recovered" }>,

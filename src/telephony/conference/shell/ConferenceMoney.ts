@@ -14,7 +14,7 @@ import * as StoredConference from "../stored/StoredConference.ts"
 
 /**
  * The exchange between a conference and its account about the minutes of its recordings, as between a call and its
- * account (src/README.md#admission). A reservation is in flight until the conference has committed it.
+ * account (src/money/README.md#admission). A reservation is in flight until the conference has committed it.
  */
 
 type Asking = Effect.Effect<Prepared<ConferenceInput>, ApiError>

@@ -40,7 +40,7 @@ const intent = (status: IntentStatus, fields: Partial<Intent> = {}): Intent => (
 
 const typeOf = (of: Machine.Attempt, status: IntentStatus) => Machine.settle(of, intent(status)).type
 
-describe("an attempt to charge a card (src/README.md#cards)", () => {
+describe("an attempt to charge a card (src/money/README.md#cards)", () => {
   const rows: ReadonlyArray<readonly [Machine.Attempt["status"], IntentStatus, Machine.Settlement["type"]]> = [
     ["pending", "succeeded", "succeeded"],
     ["pending", "processing", "begun"],

@@ -64,7 +64,7 @@ const event = (tenantId: Id.TenantId, id: Id.CallId, sequence: number, type = "c
 })
 
 layer(live, { timeout: "60 seconds", excludeTestServices: true })(
-  "Journal, src/README.md#commit-before-anything-leaves",
+  "Journal, src/runtime/README.md#commit-before-anything-leaves",
   (it) => {
     it.effect("a commit's state and input are there when it completes", () =>
       Effect.gen(function* () {

@@ -5,7 +5,8 @@ import * as Netem from "../../../support/Netem.ts"
 
 /**
  * Processes over one database, with everything that can happen to them between two statements:
- * src/README.md#two-processes. Each statement takes effect at one moment and is answered at another one, or never.
+ * src/runtime/README.md#two-processes. Each statement takes effect at one moment and is answered at another one, or
+ * never.
  */
 const heartbeatMs = 2_000
 /** A statement without an answer is given up after this time. */
@@ -173,7 +174,7 @@ const isHealthy = (world: World, process: Process) => world.owners().includes(pr
 /** The longest time until a standby that reaches the database has taken over from a dead owner. */
 const takeoverMs = OwnerMachine.silentMs + 3 * OwnerMachine.pollMs + 500
 
-describe("The owner and those that stand by, src/README.md#two-processes", () => {
+describe("The owner and those that stand by, src/runtime/README.md#two-processes", () => {
   it("an owner whose connection broke has the lock again before anybody else may want it", () => {
     const world = new World()
     const owner = world.start("owner")

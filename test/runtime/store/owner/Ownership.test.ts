@@ -15,7 +15,7 @@ const heartbeat = Effect.gen(function* () {
   return row?.at ?? 0
 })
 
-describe("The owner of the journal, src/README.md#one-writer", () => {
+describe("The owner of the journal, src/runtime/README.md#one-writer", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
     it.effect("who lost the journal hears of it without having anything to write", () =>
       Effect.gen(function* () {

@@ -59,7 +59,7 @@ const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
 const live = { timeout: 30_000, concurrent: true }
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
-describe("A session of the database, src/README.md#one-writer", () => {
+describe("A session of the database, src/runtime/README.md#one-writer", () => {
   it.live.each(["silence", "cut"] as const)(
     "a transaction fails as its statement did, though nobody can roll it back: %s",
     (by) =>

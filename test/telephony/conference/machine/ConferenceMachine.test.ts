@@ -130,7 +130,7 @@ const words = (world: RoomWorld.RoomWorld) => {
 const created = () => RoomWorld.make({ maxParticipants: 3, startOnCreate: true, endOnExit: true })
 const types = (world: RoomWorld.RoomWorld) => world.events.map(({ type }) => type)
 
-describe("A conference among calls and a switch, in any order (src/README.md#rooms-of-conferences)", () => {
+describe("A conference among calls and a switch, in any order (src/telephony/README.md#rooms-of-conferences)", () => {
   const runs = { arbitrary: { runs: 1_500 } }
 
   it.prop(

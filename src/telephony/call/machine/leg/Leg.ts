@@ -45,7 +45,7 @@ export const Leg = Schema.Struct({
   sipStatus: OrNull(Schema.Number),
   peerReason: OrNull(PeerReason),
   quality: OrNull(LegQuality),
-  /** The adapter's opaque value, by which it finds this leg again (src/README.md#recovery). */
+  /** The adapter's opaque value, by which it finds this leg again (src/telephony/README.md#recovery). */
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
   dialId: OrNull(CommandId),

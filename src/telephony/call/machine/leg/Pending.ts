@@ -19,7 +19,8 @@ export type DialOptions = typeof DialOptions.Type
 const ofLeg = { commandId: CommandId, legId: LegId }
 
 /**
- * A command of call control that was sent down and has no outcome yet (src/README.md#commands-are-part-of-the-state).
+ * A command of call control that was sent down and has no outcome yet
+ * (src/telephony/README.md#commands-are-part-of-the-state).
  */
 export const Pending = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.Literal("dial"), options: DialOptions }),
