@@ -6,7 +6,7 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Period, Usages } from "../../../money/usage/Usage.ts"
 import * as Operation from "../door/Operation.ts"
-import * as RateCsvTable from "../rate/RateCsvTable.ts"
+import * as RateCsvTable from "../money/RateCsvTable.ts"
 
 /** `cost import`, `cost list`, `margin`, guide/operation.md#costs-and-margin. */
 export const make = Effect.gen(function* () {

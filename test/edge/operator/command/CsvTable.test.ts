@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as NumberCsvTable from "../../../../src/edge/operator/number/NumberCsvTable.ts"
-import * as RateCsvTable from "../../../../src/edge/operator/rate/RateCsvTable.ts"
+import * as RateCsvTable from "../../../../src/edge/operator/money/RateCsvTable.ts"
 
 describe("rate deck as CSV", () => {
   it("reads directions, prefixes with and without +, and the empty prefix", () =>

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
-import { Entropy } from "../../runtime/process/Entropy.ts"
-import * as Audit from "../../runtime/audit/Audit.ts"
-import { type AuditRow, type Commit, empty } from "../../runtime/store/journal/Journal.ts"
+import { Entropy } from "../../../runtime/process/Entropy.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import { type AuditRow, type Commit, empty } from "../../../runtime/store/journal/Journal.ts"
 
 /**
  * The audit lines of what the operator does to the installation, which is no tenant's: one line, as a commit of its own.

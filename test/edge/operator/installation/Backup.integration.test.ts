@@ -5,16 +5,16 @@ import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { gunzipSync } from "node:zlib"
-import * as cli from "../../../src/edge/operator/cli.ts"
-import * as Client from "../../crash/support/Client.ts"
-import * as Database from "../../crash/support/Database.ts"
-import * as Invariants from "../../crash/support/Invariants.ts"
-import * as Service from "../../crash/support/Service.ts"
-import * as World from "../../crash/support/World.ts"
-import * as FreePorts from "../../support/FreePorts.ts"
-import * as TestCertificate from "../../support/TestCertificate.ts"
+import * as cli from "../../../../src/edge/operator/cli.ts"
+import * as Client from "../../../crash/support/Client.ts"
+import * as Database from "../../../crash/support/Database.ts"
+import * as Invariants from "../../../crash/support/Invariants.ts"
+import * as Service from "../../../crash/support/Service.ts"
+import * as World from "../../../crash/support/World.ts"
+import * as FreePorts from "../../../support/FreePorts.ts"
+import * as TestCertificate from "../../../support/TestCertificate.ts"
 
-const root = new URL("../../..", import.meta.url).pathname
+const root = new URL("../../../..", import.meta.url).pathname
 
 /** `npm run restore`, without npm. */
 const restore = async (dataDir: string, file: string, passphraseFile: string) => {

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { operator, Recorded, layer as world } from "./OperatorWorld.ts"
+import { operator, Recorded, layer as world } from "../OperatorWorld.ts"
 
 layer(world, { excludeTestServices: true, timeout: "60 seconds" })(
   "what the operator does to the installation",

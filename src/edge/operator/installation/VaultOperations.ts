@@ -5,7 +5,7 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import { Journal } from "../../../runtime/store/journal/Journal.ts"
 import { Vault } from "../../../runtime/store/vault/Vault.ts"
 import * as VaultRotation from "../../../runtime/store/vault/VaultRotation.ts"
-import * as InstallationAudit from "../InstallationAudit.ts"
+import * as InstallationAudit from "./InstallationAudit.ts"
 import * as Operation from "../door/Operation.ts"
 
 /** `vault rotate`, guide/operation.md#the-vaults-key. */

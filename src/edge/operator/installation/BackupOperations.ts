@@ -7,7 +7,7 @@ import * as BackupFormat from "../../../runtime/store/backup/BackupFormat.ts"
 import * as Dump from "../../../runtime/store/backup/Dump.ts"
 import { Journal } from "../../../runtime/store/journal/Journal.ts"
 import { Vault } from "../../../runtime/store/vault/Vault.ts"
-import * as InstallationAudit from "../InstallationAudit.ts"
+import * as InstallationAudit from "./InstallationAudit.ts"
 import * as Operation from "../door/Operation.ts"
 
 /** `backup`: answers the lines of the backup as a stream, guide/operation.md#backup-and-restore. */
