@@ -45,7 +45,7 @@ export const layer = HttpApiBuilder.group(
       }),
       ledgerFile: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        return CsvAnswer.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
+        return CsvAnswer.make("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
       }),
       invoices: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey

@@ -93,7 +93,7 @@ export const layer = HttpApiBuilder.group(
       }),
       file: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        return CsvAnswer.answer("calls.csv", columns, yield* calls.whole(tenantId, query))
+        return CsvAnswer.make("calls.csv", columns, yield* calls.whole(tenantId, query))
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey

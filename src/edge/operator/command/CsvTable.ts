@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as Csv from "./Csv.ts"
+import * as Csv from "../../../domain/schema/Csv.ts"
 
 /** More records than this are refused: an import is one transaction, held in memory. */
 const recordLimit = 200_000

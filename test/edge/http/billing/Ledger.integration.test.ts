@@ -5,7 +5,7 @@ import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import { entryTypes } from "../../../../src/domain/EntryType.ts"
 import type { TenantId } from "../../../../src/domain/Id.ts"
-import * as Csv from "../../../../src/edge/operator/command/Csv.ts"
+import * as Csv from "../../../../src/domain/schema/Csv.ts"
 import * as Features from "../../../support/Features.ts"
 import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
 

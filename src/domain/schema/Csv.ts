@@ -1,16 +1,21 @@
 import { Result } from "effect"
 
-/** A record, and the line that it begins on (the first line of a text is 1). */
+/**
+ * CSV, RFC 4180: `parse` reads what operators import, `record` writes what tenants download.
+ */
+
+/** A record, and the line on which it begins (the first line of a text is 1). */
 interface Row {
   readonly line: number
   readonly cells: ReadonlyArray<string>
 }
 
 /**
- * CSV, RFC 4180: commas, records that end with LF or CRLF, quoted cells that may hold both, `""` for a quote in them.
+ * Records may end with LF or CRLF. Quoted cells may hold commas and line ends, and `""` for a quote. A byte order mark
+ * and blank lines are skipped.
  *
- * A byte order mark and blank lines are skipped. Fails with one sentence that names the line: a quote inside an unquoted
- * cell, text behind a closing quote, a quote that is never closed.
+ * Fails with one sentence that names the line: a quote inside an unquoted cell, text after a closing quote, a quote that
+ * is never closed.
  */
 export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> => {
   const rows: Array<Row> = []
@@ -44,7 +49,7 @@ export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> =
       return Result.fail(`line ${line}: text behind the closing quote of a cell`)
     at += separator.length
     if (separator !== ",") endRecord()
-    // A comma at the very end: the last cell is empty.
+    // A comma at the end of the text is followed by an empty cell.
     else if (at === text.length) {
       cells.push("")
       endRecord()
@@ -53,7 +58,7 @@ export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> =
   return Result.succeed(rows)
 }
 
-/** Up to the next comma or line end; a lone CR belongs to the cell. */
+/** The cell ends at the next comma or line end; a lone CR belongs to it. */
 const endOfCell = (text: string, from: number): number => {
   for (let at = from; at < text.length; at++)
     if (text[at] === "," || text[at] === "\n" || (text[at] === "\r" && text[at + 1] === "\n")) return at
@@ -72,3 +77,24 @@ const quoted = (text: string, from: number): { readonly value: string; readonly 
     at = quote + 2
   }
 }
+
+export type Cell = string | number | boolean | null
+
+/**
+ * A spreadsheet takes a cell that begins with one of these for a formula, and tenants or their callers may have written
+ * one. Such a text gets an apostrophe in front, which spreadsheets do not show. A text that is itself a number (an
+ * amount, a number in E.164) stays as it is.
+ */
+const formula = /^[=+\-@\t\r]/u
+const plainNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/u
+const needsQuotes = /[",\r\n]/u
+
+const written = (cell: Cell): string => {
+  if (cell === null) return ""
+  if (typeof cell !== "string") return String(cell)
+  const text = formula.test(cell) && !plainNumber.test(cell) ? `'${cell}` : cell
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** One record with its CRLF; cells are quoted only where they must be. */
+export const record = (cells: ReadonlyArray<Cell>): string => `${cells.map(written).join(",")}\r\n`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as Csv from "../../../../src/edge/operator/command/Csv.ts"
+import * as Csv from "../../../src/domain/schema/Csv.ts"
 
 const rows = (text: string) => Result.map(Csv.parse(text), (all) => all.map(({ cells, line }) => [line, ...cells]))
 
