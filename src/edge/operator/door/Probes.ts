@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(deliveriesDue, yield* countDue)
       yield* updateJobs(probeTimeout)
       yield* updateMoney(probeTimeout)
-      const text = ProcessFacts.format(facts()) + (yield* ports) + (yield* edge) + (yield* PrometheusMetrics.format())
+      const text = facts() + (yield* ports) + (yield* edge) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })
   } as const

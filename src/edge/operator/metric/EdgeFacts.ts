@@ -3,16 +3,14 @@ import { LoudTenants } from "../../../runtime/fair/LoudTenants.ts"
 import { BodyTurns, CommandTurns, RequestTurns } from "../../../runtime/fair/RequestTurns.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import { ListTurns } from "../../../runtime/store/list/ListClient.ts"
+import { metric } from "./MetricText.ts"
 
-/** So many tenants are named: each is a series of its own, and those of a year ago would all be kept. */
+/** The number of tenants with a series. It is small because scrapers keep every series that they have ever seen. */
 const named = 10
 
-const gauge = (name: string, help: string, samples: ReadonlyArray<string>): string =>
-  samples.length === 0 ? "" : [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...samples, ""].join("\n")
-
 /**
- * Who is loud at the API now, and how many requests and lists wait, in the text format of Prometheus. The tenants that are named
- * change with time, so these are no metrics of the registry, which forgets nobody.
+ * The tenants that use the API most now, and how many requests and lists wait. The named tenants change with time, so
+ * these metrics are not in the registry, which keeps every label for ever.
  */
 export const make = Effect.gen(function* () {
   const loud = yield* LoudTenants
@@ -22,23 +20,24 @@ export const make = Effect.gen(function* () {
   const bodies = yield* BodyTurns
   return Effect.map(Monotonic.now, (now) => {
     const top = loud.top(named, now)
-    const each = (name: string, value: (use: (typeof top)[number]) => number) =>
-      top.map((use) => `${name}{tenant="${use.holder}"} ${value(use)}`)
+    const each = (value: (use: (typeof top)[number]) => number) =>
+      top.map((use) => [`tenant="${use.holder}"`, value(use)] as const)
+    const waiting = reads.waiting() + commands.waiting() + bodies.waiting()
     return [
-      gauge(
+      metric(
         "api_loudest_tenant_requests",
+        "gauge",
         "Requests of the tenants that the API works for most, in the last one to two minutes",
-        each("api_loudest_tenant_requests", ({ times }) => times)
+        each(({ times }) => times)
       ),
-      gauge(
+      metric(
         "api_loudest_tenant_seconds",
+        "gauge",
         "Seconds for which those requests held their turns",
-        each("api_loudest_tenant_seconds", ({ cost }) => cost / 1_000)
+        each(({ cost }) => cost / 1_000)
       ),
-      gauge("api_requests_waiting", "Requests that wait for their turn", [
-        `api_requests_waiting ${reads.waiting() + commands.waiting() + bodies.waiting()}`
-      ]),
-      gauge("api_lists_waiting", "Lists that wait for their turn", [`api_lists_waiting ${lists.waiting()}`])
+      metric("api_requests_waiting", "gauge", "Requests that wait for their turn", waiting),
+      metric("api_lists_waiting", "gauge", "Lists that wait for their turn", lists.waiting())
     ].join("")
   })
 })

@@ -2,36 +2,23 @@ import { Effect } from "effect"
 import { IngressBans } from "../../../carrier/peer/IngressBans.ts"
 import { TrunkStates } from "../../../carrier/peer/TrunkStates.ts"
 import { Trunks } from "../../../numbers/trunk/Trunk.ts"
+import { metric } from "./MetricText.ts"
 
-/** Series of one metric: at most so many trunks, those with the lowest ids. */
+/** The most trunks that a metric names; those with the lowest ids are named. */
 const maxTrunks = 1_000
 
-type Series = ReadonlyArray<readonly [labels: string, value: number]>
-
-const metric = (name: string, type: "gauge" | "counter", help: string, series: Series): string =>
-  series.length === 0
-    ? ""
-    : [
-        `# HELP ${name} ${help}`,
-        `# TYPE ${name} ${type}`,
-        ...series.map(([labels, value]) => `${name}{${labels}} ${value}`)
-      ]
-        .join("\n")
-        .concat("\n")
-
-/** Ids and addresses hold nothing that has to be escaped. */
 const first = <A>(of: ReadonlyMap<string, A>): ReadonlyArray<readonly [id: string, A]> =>
   [...of].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, maxTrunks)
 
 /**
- * What carriers report of trunks and strangers, in the Prometheus text format. It is read when asked, so a series goes
- * with its trunk, and an attacker's address after the attack.
+ * What carriers report of trunks and strangers. It is read at each scrape, so a series ends with its trunk, and that of
+ * an attacker's address with the attack.
  */
 export const make = Effect.gen(function* () {
   const states = yield* TrunkStates
-  const perimeter = yield* IngressBans
-  const connections = yield* Trunks
-  return Effect.map(connections.liveCalls, (calls) => {
+  const bans = yield* IngressBans
+  const trunks = yield* Trunks
+  return Effect.map(trunks.liveCalls, (calls) => {
     const known = first(states.all())
     return [
       metric(
@@ -64,7 +51,7 @@ export const make = Effect.gen(function* () {
         "sip_stranger_messages_recent",
         "gauge",
         "Messages of the ten loudest strangers in the last 10 to 20 seconds",
-        perimeter.loudest().map(({ messages, source }) => [`source="${source}"`, messages])
+        bans.loudest().map(({ messages, source }) => [`source="${source}"`, messages])
       )
     ].join("")
   })
