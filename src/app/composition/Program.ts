@@ -1,5 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Scope } from "effect"
+import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { Fatal } from "../../runtime/process/Fatal.ts"
 import { Stopping } from "../../runtime/process/Stopping.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
@@ -22,7 +22,8 @@ import * as Core from "./Core.ts"
 import * as Edges from "./Edges.ts"
 import * as Recovery from "./Recovery.ts"
 import * as HttpServer from "../../edge/http/Server.ts"
-import * as Arguments from "../../edge/operator/command/Arguments.ts"
+import * as CommandLine from "../../edge/operator/command/CommandLine.ts"
+import * as Flag from "../../edge/operator/command/Flag.ts"
 import * as BackupCommands from "../../edge/operator/installation/BackupCommands.ts"
 import * as WaitingProbes from "../../edge/operator/door/WaitingProbes.ts"
 import * as EmbeddedPostgres from "../../runtime/store/embedded/EmbeddedPostgres.ts"
@@ -142,13 +143,11 @@ const drain = (context: Context.Context<Calls | Conferences>, drainMs: number) =
 const restore = Effect.gen(function* () {
   const config = yield* configured
   const { file, passphrase } = yield* Effect.tryPromise({
-    try: async () => {
-      const args = Arguments.read(process.argv.slice(3), ["file"], { "passphrase-file": "value" })
-      return {
-        file: args.positional("file"),
-        passphrase: await BackupCommands.passphrase(args.required("passphrase-file"))
-      }
-    },
+    try: () =>
+      CommandLine.read(process.argv.slice(3), {
+        file: Flag.argument("file", Schema.String, "the backup"),
+        passphrase: BackupCommands.passphrase
+      }),
     catch: (error) => new Stopped({ reason: error instanceof Error ? error.message : String(error) })
   })
   const running = Effect.gen(function* () {

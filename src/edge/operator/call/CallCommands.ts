@@ -1,73 +1,127 @@
-import { UsageError } from "../command/Arguments.ts"
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
-import type { CallTimeline } from "./CallTimeline.ts"
-import * as EndedCalls from "./EndedCalls.ts"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { InboundSimulator } from "../../../carrier/InboundSimulator.ts"
+import { Calls } from "../../../telephony/call/Call.ts"
+import { E164 } from "../../../domain/E164.ts"
+import * as Id from "../../../domain/Id.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { Journal } from "../../../runtime/store/journal/Journal.ts"
+import { Retention } from "../../../runtime/retention/Retention.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "../tenant/TenantReference.ts"
+import * as CallTimeline from "./CallTimeline.ts"
 import * as CallTimelineText from "./CallTimelineText.ts"
+import * as EndedCalls from "./EndedCalls.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "simulate-inbound",
-    does: "a simulated phone calls a number of a tenant",
-    positionals: [],
-    options: { from: "value", to: "value" },
-    usage: "--from +E164 --to +E164",
-    operation: "simulate-inbound",
-    body: (args) => ({ from: args.required("from"), to: args.required("to") }),
-    print: asFields,
-    isSound: ({ admitted }: { readonly admitted: boolean }) => admitted
-  },
-  {
-    words: "call show",
-    does: "the call's inputs, states, events and deliveries as a timeline, replayed from its journal",
-    positionals: ["id"],
-    options: { states: "flag" },
-    usage: "[--states]",
-    operation: "call/show",
-    body: (args) => ({ call_id: args.positional("id") }),
-    print: (timeline: CallTimeline, args) => CallTimelineText.render(timeline, { states: args.flag("states") }),
-    isSound: ({ agrees }: CallTimeline) => agrees
-  },
-  {
-    words: "call hangup",
-    does: "ends a call, or with --tenant all live calls of a tenant",
-    positionals: [],
-    options: { tenant: "value" },
-    optional: ["id"],
-    usage: "<id> | --tenant ID|SLUG",
-    operation: "call/hangup",
-    body: (args) => {
-      const [id, tenant] = [args.optional("id"), args.text("tenant")]
-      if ((id === undefined) === (tenant === undefined))
-        throw new UsageError("either the id of a call or --tenant is wanted")
-      return { call_id: id, tenant }
-    },
-    print: asFields,
-    isSound: EndedCalls.areOver
-  },
-  {
-    words: "call list",
-    does: "lists the newest calls of a tenant",
-    positionals: [],
-    options: { tenant: "value", status: "value", from: "value", to: "value", limit: "value" },
-    usage: "--tenant ID|SLUG [--status STATUS] [--from +E164] [--to +E164] [--limit 50]",
-    operation: "call/list",
-    body: (args) => ({
-      tenant: args.required("tenant"),
-      status: args.text("status"),
-      from: args.text("from"),
-      to: args.text("to"),
-      limit: args.integer("limit")
-    }),
-    print: rowsOf(
-      "id",
-      "direction",
-      "from",
-      "to",
-      "status",
-      "end_reason",
-      "duration_seconds",
-      "cost_cents",
-      "initiated_at"
-    )
+/** The most events, and the most deliveries, that are read of one call. Events beyond it show as differences. */
+const rowLimit = 10_000
+
+const eventsOf = Effect.fnUntraced(function* (callId: Id.CallId) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* Effect.orDie(sql<CallTimeline.StoredEvent>`
+    SELECT id, sequence, type, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", body
+    FROM event WHERE entity_id = ${callId} ORDER BY sequence LIMIT ${rowLimit}`)
+})
+
+const deliveriesOf = Effect.fnUntraced(function* (callId: Id.CallId) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* Effect.orDie(sql<CallTimeline.Delivery>`
+    SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination AS endpoint, d.attempt_no AS "attemptNo", d.status,
+      d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
+      (extract(epoch FROM d.sent_at) * 1000)::float8 AS "sentAt",
+      (extract(epoch FROM d.next_retry_at) * 1000)::float8 AS "nextRetryAt"
+    FROM event e JOIN webhook_delivery d ON d.event_id = e.id
+    WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`)
+})
+
+/** What retention may have deleted of a call, so that its absence is no difference. */
+const goneOf = Effect.fnUntraced(function* (callId: Id.CallId, settled: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const retention = yield* Retention
+  const [row] = yield* Effect.orDie(sql<{ readonly at: number }>`
+    SELECT (extract(epoch FROM updated_at) * 1000)::float8 AS at FROM entity WHERE id = ${callId}`)
+  const journalUntil = yield* retention.prunedUntil("journal")
+  return {
+    journal: settled && row !== undefined && journalUntil !== null && row.at < journalUntil,
+    eventsBefore: yield* retention.prunedUntil("event")
   }
+})
+
+export const commands = [
+  Command.make(
+    "simulate-inbound",
+    {
+      summary: "a simulated phone calls a number of a tenant",
+      input: {
+        from: Flag.of(E164, "the simulated phone", { value: "+E164" }),
+        to: Flag.of(E164, "the number that it calls", { value: "+E164" })
+      },
+      run: Effect.fnUntraced(function* (call) {
+        const admission = yield* (yield* InboundSimulator).simulateInbound(call)
+        return admission.admitted
+          ? { admitted: true, call_id: admission.callId }
+          : { admitted: false, cause: admission.cause }
+      })
+    },
+    { isSound: ({ admitted }) => admitted }
+  ),
+  Command.make(
+    "call show",
+    {
+      summary: "the call's inputs, states, events and deliveries as a timeline, replayed from its journal",
+      input: { callId: Flag.argument("id", Id.spelled("call"), "the call") },
+      local: { states: Flag.on("shows the whole state after each input too") },
+      run: Effect.fn("CallCommands.show")(function* ({ callId }) {
+        const journal = yield* Journal
+        const entity = yield* journal.find(callId)
+        if (entity === null || entity.kind !== "call") return yield* ApiError.of("not_found", `no call ${callId}`)
+        return CallTimeline.make(
+          entity,
+          yield* journal.inputs(callId),
+          yield* eventsOf(callId),
+          yield* deliveriesOf(callId),
+          yield* goneOf(callId, entity.settled)
+        )
+      })
+    },
+    {
+      print: (timeline, { states = false }) => CallTimelineText.render(timeline, { states }),
+      isSound: ({ agrees }) => agrees
+    }
+  ),
+  Command.make(
+    "call hangup",
+    {
+      summary: "ends a call, or with --tenant all live calls of a tenant",
+      input: {
+        callId: Flag.optional(Id.spelled("call"), "the call", { argument: "id" }),
+        tenant: Flag.optional(TenantReference.Reference, "every live call of this tenant", { value: "ID|SLUG" })
+      },
+      oneOf: ["callId", "tenant"],
+      run: Effect.fnUntraced(function* ({ callId, tenant = "" }) {
+        const calls = yield* Calls
+        if (callId === undefined)
+          return EndedCalls.view(yield* calls.endAll(yield* TenantReference.idOf(tenant), "hung_up"))
+        const { end_initiator, end_reason, id, status } = yield* calls.hangUp(callId)
+        return { id, status, end_reason, end_initiator }
+      })
+    },
+    { isSound: (answer) => !("calls_that_go_on" in answer) || EndedCalls.areOver(answer) }
+  ),
+  Command.make("call list", {
+    summary: "lists the newest calls of a tenant",
+    input: {
+      tenant: TenantReference.required,
+      status: Flag.optional(Schema.String, "only in this state"),
+      fromNumber: Flag.optional(E164, "only from this number", { flag: "from", value: "+E164" }),
+      toNumber: Flag.optional(E164, "only to this number", { flag: "to", value: "+E164" }),
+      limit: Flag.limit(50, 200)
+    },
+    columns: "id direction from to status end_reason duration_seconds cost_cents initiated_at",
+    run: Effect.fnUntraced(function* ({ limit, tenant, ...filters }) {
+      const id = yield* TenantReference.idOf(tenant)
+      return yield* (yield* Calls).list(id, filters, { limit, offset: 0 })
+    })
+  })
 ]

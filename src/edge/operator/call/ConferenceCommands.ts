@@ -1,39 +1,35 @@
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { Conferences, ConferenceStatus } from "../../../telephony/conference/Conference.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "../tenant/TenantReference.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "conference list",
-    does: "lists the newest conferences of a tenant",
-    positionals: [],
-    options: { tenant: "value", status: "value", name: "value", limit: "value" },
-    usage: "--tenant ID|SLUG [--status STATUS] [--name PART] [--limit 50]",
-    operation: "conference/list",
-    body: (args) => ({
-      tenant: args.required("tenant"),
-      status: args.text("status"),
-      name: args.text("name"),
-      limit: args.integer("limit")
-    }),
-    print: rowsOf("id", "name", "status", "host_call_id", "max_participants", "created_at", "started_at", "ended_at")
-  },
-  {
-    words: "conference show",
-    does: "a conference with its participants",
-    positionals: ["id"],
-    options: {},
-    usage: "<id>",
-    operation: "conference/show",
-    body: (args) => ({ conference_id: args.positional("id") }),
-    print: asFields
-  },
-  {
-    words: "conference end",
-    does: "closes a conference and hangs up its members",
-    positionals: ["id"],
-    options: {},
-    usage: "<id>",
-    operation: "conference/end",
-    body: (args) => ({ conference_id: args.positional("id") }),
-    print: asFields
-  }
+const conferenceId = Flag.argument("id", Id.spelled("conf"), "the conference")
+
+export const commands = [
+  Command.make("conference list", {
+    summary: "lists the newest conferences of a tenant",
+    input: {
+      tenant: TenantReference.required,
+      status: Flag.optional(ConferenceStatus, "only in this state"),
+      name: Flag.optional(Schema.String, "only with this in their name", { value: "PART" }),
+      limit: Flag.limit(50, 200)
+    },
+    columns: "id name status host_call_id max_participants created_at started_at ended_at",
+    run: Effect.fnUntraced(function* ({ limit, tenant, ...filters }) {
+      const id = yield* TenantReference.idOf(tenant)
+      return yield* (yield* Conferences).list(id, filters, { limit, offset: 0 })
+    })
+  }),
+  Command.make("conference show", {
+    summary: "a conference with its participants",
+    input: { conferenceId },
+    run: ({ conferenceId: id }) => Effect.flatMap(Conferences, (conferences) => conferences.show(id))
+  }),
+  Command.make("conference end", {
+    summary: "closes a conference and hangs up its members",
+    input: { conferenceId },
+    run: ({ conferenceId: id }) => Effect.flatMap(Conferences, (conferences) => conferences.endByOperator(id))
+  })
 ]

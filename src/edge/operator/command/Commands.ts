@@ -1,49 +1,54 @@
-import * as AuditCommands from "../tenant/AuditCommands.ts"
-import * as BanCommands from "../installation/BanCommands.ts"
-import * as BackupCommands from "../installation/BackupCommands.ts"
-import * as CallCommands from "../call/CallCommands.ts"
 import type { Command } from "./Command.ts"
-import * as ConferenceCommands from "../call/ConferenceCommands.ts"
-import * as CostCommands from "../cost/CostCommands.ts"
-import * as DialingPermissionCommands from "../tenant/DialingPermissionCommands.ts"
-import * as EndpointCommands from "../installation/EndpointCommands.ts"
-import * as InvoiceCommands from "../money/InvoiceCommands.ts"
-import * as JobCommands from "../installation/JobCommands.ts"
-import * as KeyCommands from "../tenant/KeyCommands.ts"
-import * as LedgerCommands from "../money/LedgerCommands.ts"
-import * as NumberCommands from "../number/NumberCommands.ts"
-import * as PortingCommands from "../number/PortingCommands.ts"
-import * as PaymentCommands from "../money/PaymentCommands.ts"
-import * as PlanCommands from "../money/PlanCommands.ts"
-import * as RateCommands from "../money/RateCommands.ts"
-import * as RecordingCommands from "../call/RecordingCommands.ts"
-import * as RouteCommands from "../number/RouteCommands.ts"
-import * as TargetCommands from "../tenant/TargetCommands.ts"
-import * as TenantCommands from "../tenant/TenantCommands.ts"
-import * as VaultCommands from "../installation/VaultCommands.ts"
 
-/** Every command of the operator, in the order of the help. */
-export const commands: ReadonlyArray<Command> = [
-  ...RouteCommands.commands,
-  ...BanCommands.commands,
-  ...TenantCommands.commands,
-  ...KeyCommands.commands,
-  ...NumberCommands.commands,
-  ...PortingCommands.commands,
-  ...RateCommands.commands,
-  ...CostCommands.commands,
-  ...DialingPermissionCommands.commands,
-  ...TargetCommands.commands,
-  ...EndpointCommands.commands,
-  ...AuditCommands.commands,
-  ...LedgerCommands.commands,
-  ...PaymentCommands.commands,
-  ...InvoiceCommands.commands,
-  ...PlanCommands.commands,
-  ...JobCommands.commands,
-  ...CallCommands.commands,
-  ...ConferenceCommands.commands,
-  ...RecordingCommands.commands,
-  ...VaultCommands.commands,
-  ...BackupCommands.commands
-]
+/**
+ * The module of each family of commands, by the first word of its commands and in the order of the help. A command line
+ * loads only its own family, because the whole service is behind all of them.
+ */
+const families = {
+  route: () => import("../number/RouteCommands.ts"),
+  ban: () => import("../installation/BanCommands.ts"),
+  tenant: () => import("../tenant/TenantCommands.ts"),
+  key: () => import("../tenant/KeyCommands.ts"),
+  number: () => import("../number/NumberCommands.ts"),
+  numbers: () => import("../number/NumberCommands.ts"),
+  port: () => import("../number/PortingCommands.ts"),
+  rates: () => import("../money/RateCommands.ts"),
+  prices: () => import("../money/RateCommands.ts"),
+  cost: () => import("../cost/CostCommands.ts"),
+  margin: () => import("../cost/CostCommands.ts"),
+  destinations: () => import("../tenant/DialingPermissionCommands.ts"),
+  targets: () => import("../tenant/TargetCommands.ts"),
+  endpoint: () => import("../installation/EndpointCommands.ts"),
+  delivery: () => import("../installation/EndpointCommands.ts"),
+  audit: () => import("../tenant/AuditCommands.ts"),
+  ledger: () => import("../money/LedgerCommands.ts"),
+  payment: () => import("../money/PaymentCommands.ts"),
+  invoice: () => import("../money/InvoiceCommands.ts"),
+  plan: () => import("../money/PlanCommands.ts"),
+  job: () => import("../installation/JobCommands.ts"),
+  "simulate-inbound": () => import("../call/CallCommands.ts"),
+  call: () => import("../call/CallCommands.ts"),
+  conference: () => import("../call/ConferenceCommands.ts"),
+  recording: () => import("../call/RecordingCommands.ts"),
+  vault: () => import("../installation/VaultCommands.ts"),
+  backup: () => import("../installation/BackupCommands.ts")
+}
+
+type Families = typeof families
+type Any = Awaited<ReturnType<Families[keyof Families]>>["commands"][number]
+
+/** The services that the commands work with. */
+export type Needs = Any extends Command<infer R> ? R : never
+
+/** Every command, in the order of the help. */
+export const all = async (): Promise<ReadonlyArray<Command<Needs>>> => {
+  const modules = await Promise.all(Object.values(families).map((load) => load()))
+  return [...new Set(modules)].flatMap(({ commands }): ReadonlyArray<Command<Needs>> => commands)
+}
+
+/** The commands that begin with this word; none: there is no such word. */
+export const beginningWith = async (word: string): Promise<ReadonlyArray<Command>> => {
+  const load = Object.entries(families).find(([name]) => name === word)?.[1]
+  const commands: ReadonlyArray<Command> = load === undefined ? [] : (await load()).commands
+  return commands.filter(({ words }) => words.split(" ")[0] === word)
+}

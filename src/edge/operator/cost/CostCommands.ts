@@ -1,62 +1,120 @@
-import { asFields, type Command, file, rowsOf } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import { Period, Usages } from "../../../money/usage/Usage.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as RateCommands from "../money/RateCommands.ts"
+import * as Margin from "./Margin.ts"
+import * as TrunkCosts from "./TrunkCosts.ts"
 
-type Row = Readonly<Record<string, unknown>>
-
-const margins = rowsOf(
-  "group",
-  "name",
-  "calls",
-  "minutes",
-  "debited_micro_usd",
-  "cost_micro_usd",
-  "margin_micro_usd",
-  "unknown_calls",
-  "unknown_debited_micro_usd"
-)
-
-/** Null: it is not known. */
-const said = (row: Row): Row => ({
-  ...row,
-  cost_micro_usd: row["cost_micro_usd"] ?? "unknown",
-  margin_micro_usd: row["margin_micro_usd"] ?? "unknown"
+/** The slugs of tenants and the hosts of trunks, by their ids. */
+const namesOf = Effect.fnUntraced(function* (by: Margin.Grouping, groups: ReadonlyArray<string>) {
+  if (by !== "tenant" && by !== "trunk") return new Map<string, string>()
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(sql<{ readonly id: string; readonly name: string }>`
+    SELECT id::text AS id, ${by === "tenant" ? sql`slug` : sql`coalesce(host, name)`} AS name
+    FROM ${sql.literal(by === "tenant" ? "tenant" : "route")} WHERE id::text = ANY(${groups}::text[])`)
+  return new Map(rows.map(({ id, name }) => [id, name]))
 })
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "cost import",
-    does: "says what a trunk costs us, from CSV, now or from a moment on: direction,prefix,micro_usd_per_minute",
-    positionals: ["route-id|host", "csv"],
-    options: { effective: "value" },
-    usage: "[--effective TIME]",
-    operation: "cost/import",
-    body: async (args) => ({
-      trunk: args.positional("route-id|host"),
-      csv: await file(args.positional("csv")),
-      effective: args.text("effective")
-    }),
-    print: asFields
-  },
-  {
-    words: "cost list",
-    does: "lists the cost decks of all trunks, or shows one",
-    positionals: [],
-    options: { deck: "value" },
-    usage: "[--deck N]",
-    operation: "cost/list",
-    body: (args) => ({ deck: args.integer("deck") }),
-    print: (answer: Parameters<typeof margins>[0], args) =>
-      (args.integer("deck") === undefined
-        ? rowsOf("deck", "trunk", "effective_at", "imported_at", "rows")
-        : rowsOf("direction", "prefix", "micro_usd_per_minute"))(answer)
-  },
-  {
-    words: "margin",
-    does: "shows what the minutes of ended calls were charged, what they cost us, and the difference",
-    positionals: [],
-    options: { from: "value", to: "value", by: "value" },
-    usage: "--from TIME --to TIME [--by tenant|trunk|destination]",
-    operation: "margin",
-    body: (args) => ({ from: args.required("from"), to: args.required("to"), by: args.text("by") }),
-    print: ({ results, ...answer }: Parameters<typeof margins>[0]) => margins({ ...answer, results: results.map(said) })
-  }
+/** Cost and margin are sums over the calls whose cost is known; null when no cost is known. */
+const view = ({ calls, costMicroUsd, debitedMicroUsd, knownCalls, knownDebitedMicroUsd, minutes }: Margin.Sums) => ({
+  calls,
+  minutes,
+  debited_micro_usd: debitedMicroUsd,
+  cost_micro_usd: knownCalls === 0 ? null : costMicroUsd,
+  margin_micro_usd: knownCalls === 0 ? null : knownDebitedMicroUsd - costMicroUsd,
+  unknown_calls: calls - knownCalls,
+  unknown_debited_micro_usd: debitedMicroUsd - knownDebitedMicroUsd
+})
+
+const margins = Command.table(
+  "group name calls minutes debited_micro_usd cost_micro_usd margin_micro_usd unknown_calls unknown_debited_micro_usd"
+)
+const decks = Command.table("deck trunk effective_at imported_at rows")
+const rates = Command.table("direction prefix micro_usd_per_minute")
+
+/** guide/operation.md#costs-and-margin. */
+export const commands = [
+  Command.make("cost import", {
+    summary: "says what a trunk costs us, from CSV, now or from a moment on: direction,prefix,micro_usd_per_minute",
+    input: {
+      trunk: Flag.argument("route-id|host", Schema.String, "one route, or every route to a host"),
+      csv: RateCommands.csv,
+      effective: Flag.optionalTime("from when on it holds, which may have passed; from now on unless given")
+    },
+    run: Effect.fnUntraced(function* ({ csv, effective = null, trunk }) {
+      const rates = yield* RateCommands.ratesOf(csv)
+      yield* (yield* TrunkCosts.make).set(trunk, rates, effective)
+      return { trunk, rates: rates.length }
+    })
+  }),
+  Command.make(
+    "cost list",
+    {
+      summary: "lists the cost decks of all trunks, or shows one",
+      input: { deck: RateCommands.deck },
+      run: Effect.fnUntraced(function* ({ deck }) {
+        const costs = yield* TrunkCosts.make
+        if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCommands.rateView) }
+        return {
+          results: (yield* costs.decks).toReversed().map(({ effectiveAt, id, importedAt, rows, trunk }) => ({
+            deck: id,
+            trunk,
+            effective_at: Timestamp.format(effectiveAt),
+            imported_at: Timestamp.format(importedAt),
+            rows
+          }))
+        }
+      })
+    },
+    { print: (answer, { deck }) => (deck === undefined ? decks : rates)(answer) }
+  ),
+  Command.make(
+    "margin",
+    {
+      summary: "shows what the minutes of ended calls were charged, what they cost us, and the difference",
+      input: {
+        from: Flag.time("calls that ended from then on"),
+        to: Flag.time("and before then; at most 92 days later"),
+        by: Flag.optional(Schema.Literals(Margin.groupings), "one row for each of these", {
+          value: "tenant|trunk|destination"
+        })
+      },
+      run: Effect.fnUntraced(function* ({ by = "none", from, to }) {
+        if (to <= from) return yield* ApiError.of("invalid_request", "to must be after from", "to")
+        if (to - from > Period.longestMs)
+          return yield* ApiError.of("invalid_request", "the period is longer than 92 days", "to")
+        const sql = yield* SqlClient.SqlClient
+        const [left] = yield* Effect.orDie(sql`SELECT 1 FROM usage_backfill WHERE name = 'trunks'`)
+        if (left !== undefined)
+          return yield* ApiError.of(
+            "conflict",
+            "the calls that the version before left are still being read, which takes some minutes for each 100,000"
+          )
+        // Calls that wait for their sums are not among the rows that are read.
+        yield* Effect.orDie((yield* Usages).sum)
+        const groups = yield* Margin.read({ from, to, by, tariff: yield* (yield* TrunkCosts.make).between(from, to) })
+        const names = yield* namesOf(
+          by,
+          [...groups.keys()].filter((group) => group !== null)
+        )
+        return {
+          results: [...groups].map(([group, sums]) => ({ group, name: names.get(group ?? "") ?? null, ...view(sums) }))
+        }
+      })
+    },
+    {
+      print: ({ results }) =>
+        margins({
+          results: results.map((row) => ({
+            ...row,
+            cost_micro_usd: row.cost_micro_usd ?? "unknown",
+            margin_micro_usd: row.margin_micro_usd ?? "unknown"
+          }))
+        })
+    }
+  )
 ]

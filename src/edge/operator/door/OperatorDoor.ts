@@ -1,8 +1,8 @@
-import { ByteSize, Effect } from "effect"
+import { ByteSize, Effect, Stream } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { envelope, httpStatus, ApiError } from "../../../domain/ApiError.ts"
 import * as PassingDefect from "../../../runtime/store/PassingDefect.ts"
-import type { Operation } from "./Operation.ts"
+import * as Command from "../command/Command.ts"
 
 /** A table of 100,000 numbers is about 8 MB of CSV. */
 const maxBody = ByteSize.mebibytes(32)
@@ -12,32 +12,65 @@ const respond = (error: ApiError) =>
 
 const fault = ApiError.of("internal_error", "an internal error occurred; the service's log has its cause")
 
-const unknown = (name: string, operations: ReadonlyMap<string, Operation>) =>
-  ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${[...operations.keys()].join(", ")}`)
-
 /**
- * The operator command's door: `POST /operator/<operation>` with a bearer token and a JSON object.
+ * The door of the operator's command line: `POST /operator/<command>` with a bearer token and a JSON object.
  *
- * 200 with the answer, or the error envelope (guide/errors.md); 503 while the database is away. Changes are uninterruptible: a caller that goes away
- * leaves nothing half done.
+ * It answers 200 with what the command answers, or the error envelope (guide/errors.md); 503 while the database is away.
+ * Commands are uninterruptible, so a client that disconnects leaves nothing half done.
  */
-export const make = (options: {
-  readonly operations: ReadonlyArray<Operation>
+export const make = <R>(options: {
+  readonly commands: ReadonlyArray<Command.Command<R>>
   readonly accepts: (authorization: string | undefined) => boolean
 }) => {
-  const operations = new Map(options.operations.map((operation) => [operation.name, operation]))
+  const commands = new Map(options.commands.map((command) => [Command.route(command), command]))
+  const underWay = new Set<string>()
+
+  const answer = Effect.fnUntraced(function* ({ alone, run, saves, words }: Command.Command<R>, body: unknown) {
+    const begin = Effect.suspend(() =>
+      alone !== null && underWay.has(words)
+        ? Effect.fail(ApiError.of("conflict", alone))
+        : Effect.sync(() => underWay.add(words))
+    )
+    const end = Effect.sync(() => underWay.delete(words))
+    if (saves !== "lines")
+      return yield* Effect.acquireUseRelease(
+        begin,
+        () => run(body),
+        () => end
+      )
+    if (alone !== null && underWay.has(words)) return yield* ApiError.of("conflict", alone)
+    const context = yield* Effect.context<R>()
+    const lines = (yield* run(body)) as Stream.Stream<string, unknown, R>
+    // It is under way from the first line on: a client may never read the stream.
+    return HttpServerResponse.stream(
+      Stream.unwrap(
+        Effect.as(
+          Effect.acquireRelease(begin, () => end),
+          lines
+        )
+      ).pipe(
+        Stream.tapError((error) => Effect.logError(`the answer to "${words}" was cut short`, error)),
+        Stream.encodeText,
+        Stream.provideContext(context)
+      ),
+      { contentType: "application/x-ndjson" }
+    )
+  })
 
   const handle = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (!options.accepts(request.headers["authorization"]))
       return yield* ApiError.of("invalid_credentials", "the operator's token is missing or wrong")
     const name = request.url.replace(/^\/operator\/|\?.*$/g, "")
-    const operation = operations.get(name)
-    if (operation === undefined) return yield* unknown(name, operations)
+    const command = commands.get(name)
+    if (command === undefined) {
+      const known = [...commands.keys()].join(", ")
+      return yield* ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${known}`)
+    }
     const body = yield* request.json.pipe(
       Effect.mapError(() => ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
     )
-    const answer = yield* Effect.uninterruptible(operation.run(body))
-    return HttpServerResponse.isHttpServerResponse(answer) ? answer : HttpServerResponse.jsonUnsafe(answer ?? {})
+    const answered = yield* Effect.uninterruptible(answer(command, body))
+    return HttpServerResponse.isHttpServerResponse(answered) ? answered : HttpServerResponse.jsonUnsafe(answered ?? {})
   })
 
   return HttpServerRequest.HttpServerRequest.pipe(

@@ -2,8 +2,8 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import * as Commands from "../command/Commands.ts"
 import * as OperatorDoor from "./OperatorDoor.ts"
-import * as Operations from "./Operations.ts"
 import * as Probes from "./Probes.ts"
 import * as TokenFile from "./TokenFile.ts"
 
@@ -42,8 +42,9 @@ export class OperatorServer extends Context.Service<
       Effect.gen(function* () {
         const token = yield* TokenFile.acquire(config.tokenFile)
         const probes = yield* Probes.make(config.ready)
-        const operations = yield* Operations.make
-        const door = OperatorDoor.make({ operations, accepts: TokenFile.accepts(token) })
+        const commands = yield* Effect.promise(Commands.all)
+        const context = yield* Effect.context<Commands.Needs>()
+        const door = Effect.provideContext(OperatorDoor.make({ commands, accepts: TokenFile.accepts(token) }), context)
         const node = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
         const server = yield* NodeHttpServer.make(() => node, {
           host: "127.0.0.1",

@@ -1,48 +1,50 @@
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { Bans } from "../../../carrier/ban/Ban.ts"
+import type { Ban } from "../../../carrier/peer/IngressBans.ts"
+import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "ban list",
-    does: "lists whom SIP does not hear: your bans, and automatic ones of loud strangers",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "ban/list",
-    body: () => ({}),
-    print: rowsOf("network", "by", "created_at", "expires_at", "reason")
-  },
-  {
-    words: "ban add",
-    does: "hears nobody of an address or network (10.1.2.0/24) on SIP; trunks are heard nevertheless",
-    positionals: ["network"],
-    options: { reason: "value", secs: "value" },
-    usage: "[--reason TEXT] [--secs N]",
-    operation: "ban/add",
-    body: (args) => ({
-      network: args.positional("network"),
-      reason: args.text("reason") ?? "",
-      for_secs: args.integer("secs")
-    }),
-    print: asFields
-  },
-  {
-    words: "ban remove",
-    does: "takes a ban back, also automatic ones within the network",
-    positionals: ["network"],
-    options: {},
-    usage: "",
-    operation: "ban/remove",
-    body: (args) => ({ network: args.positional("network") }),
-    print: asFields
-  },
-  {
-    words: "ban loud",
-    does: "shows the ten loudest strangers of the last 10 to 20 seconds",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "ban/loud",
-    body: () => ({}),
-    print: rowsOf("source", "messages")
-  }
+const view = ({ by, createdAt, expiresAt, network, reason }: Ban) => ({
+  network,
+  by,
+  reason,
+  created_at: Timestamp.format(createdAt),
+  expires_at: Timestamp.formatOrNull(expiresAt)
+})
+
+const network = Flag.argument("network", Flag.text(64), "an address, or a network as 10.1.2.0/24")
+const tenYears = 315_360_000
+
+/** guide/sip.md#bans. */
+export const commands = [
+  Command.make("ban list", {
+    summary: "lists the networks that SIP ignores: your bans, and automatic ones of loud strangers",
+    columns: "network by created_at expires_at reason",
+    run: () => Effect.flatMap(Bans, (bans) => Effect.map(bans.list, (all) => ({ results: all.map(view) })))
+  }),
+  Command.make("ban add", {
+    summary: "ignores all SIP messages from an address or network (10.1.2.0/24), but those of trunks",
+    input: {
+      network,
+      reason: Flag.of(Wire.absentIs("", Schema.String.check(Schema.isMaxLength(200))), "why, for the list"),
+      forSecs: Flag.of(
+        Wire.absentIs(null, Schema.NullOr(Flag.between(1, tenYears))),
+        "for how many seconds; for good unless given",
+        { flag: "secs", value: "N" }
+      )
+    },
+    run: (ban) => Effect.flatMap(Bans, (bans) => Effect.map(bans.add(ban), view))
+  }),
+  Command.make("ban remove", {
+    summary: "takes a ban back, also automatic ones within the network",
+    input: { network },
+    run: ({ network }) => Effect.flatMap(Bans, (bans) => bans.remove(network))
+  }),
+  Command.make("ban loud", {
+    summary: "shows the ten loudest strangers of the last 10 to 20 seconds",
+    columns: "source messages",
+    run: () => Effect.flatMap(Bans, (bans) => Effect.map(bans.loudest, (results) => ({ results })))
+  })
 ]

@@ -1,42 +1,78 @@
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Audit from "../../../runtime/audit/Audit.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as Secret from "../../../domain/schema/Secret.ts"
+import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import { Webhooks } from "../../../webhook/Webhook.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "../tenant/TenantReference.ts"
 
-const one = { positionals: ["id"], options: {}, usage: "" } as const
+const listLimit = 1_000
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "endpoint list",
-    does: "lists webhook subscriptions of a tenant or of all, those that have failed longest first",
-    positionals: [],
-    options: { tenant: "value", failing: "flag" },
-    usage: "[--tenant ID|SLUG] [--failing]",
-    operation: "endpoint/list",
-    body: (args) => ({ tenant: args.text("tenant"), failing: args.flag("failing") }),
-    print: rowsOf("id", "tenant", "is_active", "failing_since", "failed_attempts", "event_types", "target_url")
-  },
-  {
-    words: "endpoint disable",
-    does: "disables a webhook subscription; what waits for it fails",
-    positionals: ["id"],
-    options: { reason: "value" },
-    usage: "[--reason TEXT]",
-    operation: "endpoint/disable",
-    body: (args) => ({ id: args.positional("id"), reason: args.text("reason") }),
-    print: asFields
-  },
-  {
-    words: "endpoint enable",
-    does: "enables a webhook subscription; nothing is sent again",
-    ...one,
-    operation: "endpoint/enable",
-    body: (args) => ({ id: args.positional("id") }),
-    print: asFields
-  },
-  {
-    words: "delivery resend",
-    does: "makes a webhook delivery that has finished again",
-    ...one,
-    operation: "delivery/resend",
-    body: (args) => ({ id: args.positional("id") }),
-    print: asFields
-  }
+interface Row {
+  readonly id: Id.SubscriptionId
+  readonly tenant: string
+  readonly target_url: string
+  readonly event_types: ReadonlyArray<string>
+  readonly is_active: boolean
+  readonly failing_since: number | null
+  readonly failed_attempts: number
+}
+
+const masked = <View extends { readonly target_url: string }>(view: View): View => ({
+  ...view,
+  target_url: Secret.maskUrl(view.target_url)
+})
+
+const id = Flag.argument("id", Id.spelled("sub"), "the webhook subscription")
+
+/** guide/operation.md#webhook-endpoints. */
+export const commands = [
+  Command.make("endpoint list", {
+    summary: "lists webhook subscriptions of a tenant or of all, those that have failed longest first",
+    input: { tenant: TenantReference.optional, failing: Flag.on("only those that are failing now") },
+    columns: "id tenant is_active failing_since failed_attempts event_types target_url",
+    run: Effect.fnUntraced(function* ({ failing, tenant }) {
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* TenantReference.idOrNull(tenant)
+      const rows = yield* Effect.orDie(sql<Row>`
+        SELECT s.id, t.slug AS tenant, s.target_url, s.event_types, s.is_active, s.failed_attempts,
+          (extract(epoch FROM s.failing_since) * 1000)::float8 AS failing_since
+        FROM webhook_subscription s JOIN tenant t ON t.id = s.tenant_id
+        WHERE ${sql.and([
+          sql`true`,
+          ...(tenantId === null ? [] : [sql`s.tenant_id = ${tenantId}`]),
+          ...(failing ? [sql`s.failing_since IS NOT NULL`] : [])
+        ])}
+        ORDER BY s.failing_since NULLS LAST, s.created_at DESC, s.id LIMIT ${listLimit}`)
+      return {
+        results: rows.map((row) => ({
+          ...masked(row),
+          event_types: row.event_types.join(","),
+          failing_since: Timestamp.formatOrNull(row.failing_since)
+        }))
+      }
+    })
+  }),
+  Command.make("endpoint disable", {
+    summary: "disables a webhook subscription; deliveries that wait for it fail",
+    input: { id, reason: Flag.reason },
+    run: Effect.fnUntraced(function* ({ id, reason = "the operator disabled the subscription" }) {
+      return masked(yield* (yield* Webhooks).disable(id, Audit.byOperator, reason))
+    })
+  }),
+  Command.make("endpoint enable", {
+    summary: "enables a webhook subscription; nothing is sent again",
+    input: { id },
+    run: Effect.fnUntraced(function* ({ id }) {
+      return masked(yield* (yield* Webhooks).enable(id, Audit.byOperator))
+    })
+  }),
+  Command.make("delivery resend", {
+    summary: "makes a webhook delivery that has finished again",
+    input: { id: Flag.argument("id", Id.spelledUuid(Id.DeliveryId), "the delivery") },
+    run: ({ id }) => Effect.flatMap(Webhooks, (webhooks) => webhooks.resend(id, Audit.byOperator))
+  })
 ]

@@ -1,58 +1,71 @@
-import type { Arguments } from "../command/Arguments.ts"
-import { asFields, type Command } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { Invoices } from "../../../money/invoice/Invoice.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "../tenant/TenantReference.ts"
 
-const partyOptions = { name: "value", address: "value", "tax-id": "value", email: "value" } as const
-const partyUsage = '--name NAME --address "LINE; LINE" [--tax-id ID] [--email ADDRESS]'
-const party = (args: Arguments) => ({
-  name: args.required("name"),
-  address: args
-    .required("address")
-    .split(";")
-    .map((line) => line.trim())
-    .filter((line) => line !== ""),
-  tax_id: args.text("tax-id"),
-  email: args.text("email")
+/** One line of print. An invoice holds no control characters. */
+const Text = Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u))
+
+const party = {
+  name: Flag.of(Text, "the name on invoices"),
+  address: Flag.of(
+    Schema.Array(Text).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
+    "the lines of the address, with semicolons between them",
+    {
+      value: '"LINE; LINE"',
+      read: (text) =>
+        text
+          .split(";")
+          .map((line) => line.trim())
+          .filter((line) => line !== "")
+    }
+  ),
+  taxId: Flag.optional(Text, "the tax id on invoices", { value: "ID" }),
+  email: Flag.optional(Text, "the address on invoices for questions", { value: "ADDRESS" })
+}
+const partyOf = <Given extends { readonly taxId?: string; readonly email?: string }>(given: Given) => ({
+  ...given,
+  taxId: given.taxId ?? null,
+  email: given.email ?? null
 })
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "invoice seller",
-    does: "says who sells, on invoices from now on; none is issued before",
-    positionals: [],
-    options: partyOptions,
-    usage: partyUsage,
-    operation: "invoice/seller",
-    body: party,
-    print: asFields
-  },
-  {
-    words: "invoice buyer",
-    does: "says to whom the invoices of a tenant go, from now on; else they have the name from its signup",
-    positionals: ["id|slug"],
-    options: partyOptions,
-    usage: partyUsage,
-    operation: "invoice/buyer",
-    body: (args) => ({ tenant: args.positional("id|slug"), ...party(args) }),
-    print: asFields
-  },
-  {
-    words: "invoice issue",
-    does: "issues what is due; the service does it by itself, within hours of the end of a month",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "invoice/issue",
-    body: () => ({}),
-    print: asFields
-  },
-  {
-    words: "invoice give-up",
-    does: "makes an open invoice void, or uncollectible",
-    positionals: ["number"],
-    options: { as: "value" },
-    usage: "--as void|uncollectible",
-    operation: "invoice/give-up",
-    body: (args) => ({ number: args.positional("number"), as: args.required("as") }),
-    print: asFields
-  }
+/** guide/operation.md#invoices. */
+export const commands = [
+  Command.make("invoice seller", {
+    summary: "says who sells, on invoices from now on; none is issued before",
+    input: party,
+    run: Effect.fnUntraced(function* (given) {
+      yield* (yield* Invoices).setSeller(partyOf(given))
+      return { name: given.name, address: given.address.join(", ") }
+    })
+  }),
+  Command.make("invoice buyer", {
+    summary: "says to whom the invoices of a tenant go, from now on; else they have the name from its signup",
+    input: { tenant: TenantReference.argument, ...party },
+    run: Effect.fnUntraced(function* ({ tenant, ...given }) {
+      const id = yield* TenantReference.idOf(tenant)
+      yield* (yield* Invoices).setBuyer(id, partyOf(given))
+      return { tenant: id, name: given.name, address: given.address.join(", ") }
+    })
+  }),
+  Command.make("invoice issue", {
+    summary: "issues what is due; the service does it by itself, within hours of the end of a month",
+    run: Effect.fnUntraced(function* () {
+      const invoices = yield* Invoices
+      yield* invoices.issue
+      return { issued: (yield* invoices.seller) !== null }
+    })
+  }),
+  Command.make("invoice give-up", {
+    summary: "makes an open invoice void, or uncollectible",
+    input: {
+      number: Flag.argument("number", Schema.String, "the number on the invoice"),
+      as: Flag.of(Schema.Literals(["void", "uncollectible"]), "what becomes of it")
+    },
+    run: Effect.fnUntraced(function* ({ as, number }) {
+      const { id, status } = yield* (yield* Invoices).give(number, as)
+      return { id, number, status }
+    })
+  })
 ]

@@ -1,42 +1,63 @@
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import { Plans } from "../../../money/plan/Plan.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "plan set",
-    does: "makes or changes a plan; only with --public can tenants choose it",
-    positionals: ["slug"],
-    options: {
-      name: "value",
-      description: "value",
-      fee: "value",
-      include: "value",
-      "concurrent-calls": "value",
-      "conference-participants": "value",
-      public: "flag"
-    },
-    usage:
-      "--name NAME --fee CENTS [--description TEXT] [--include billed_minutes=1000,lookups=50] [--concurrent-calls N] [--conference-participants N] [--public]",
-    operation: "plan/set",
-    body: (args) => ({
-      slug: args.positional("slug"),
-      name: args.required("name"),
-      description: args.text("description"),
-      fee: args.integer("fee") ?? 0,
-      include: args.text("include"),
-      concurrent_calls: args.integer("concurrent-calls"),
-      conference_participants: args.integer("conference-participants"),
-      public: args.flag("public")
-    }),
-    print: asFields
-  },
-  {
-    words: "plan list",
-    does: "lists all plans",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "plan/list",
-    body: () => ({}),
-    print: rowsOf("slug", "name", "monthly_fee_cents", "is_public", "included")
+const Limit = Flag.between(0, 1_000_000)
+
+/** Reads `billed_minutes=1000,lookups=50`. */
+const quantities = Effect.fnUntraced(function* (text: string) {
+  const included: Record<string, number> = {}
+  for (const part of text.split(",").filter((one) => one !== "")) {
+    const [, name, count] = /^([a-z_]+)=([0-9]{1,9})$/.exec(part.trim()) ?? []
+    if (name === undefined)
+      return yield* ApiError.of("invalid_request", `"${part}" is not a field and a number, as lookups=50`)
+    included[name] = Number(count)
   }
+  return included
+})
+
+/** guide/operation.md#plans. */
+export const commands = [
+  Command.make("plan set", {
+    summary: "makes or changes a plan; only with --public can tenants choose it",
+    input: {
+      slug: Flag.argument("slug", Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,59}$/)), "the plan"),
+      name: Flag.of(Flag.text(120), "the name that tenants see"),
+      description: Flag.optional(Schema.String.check(Schema.isMaxLength(500)), "what tenants read of it", {
+        value: "TEXT"
+      }),
+      fee: Flag.of(Wire.absentIs(0, Flag.between(0, 100_000_000)), "what it costs a month; nothing unless given", {
+        value: "CENTS"
+      }),
+      include: Flag.optional(Schema.String, "what the fee includes", { value: "billed_minutes=1000,lookups=50" }),
+      concurrentCalls: Flag.optional(Limit, "calls at once"),
+      conferenceParticipants: Flag.optional(Limit, "participants of one conference"),
+      public: Flag.on("tenants can choose it")
+    },
+    run: Effect.fnUntraced(function* (plan) {
+      return yield* (yield* Plans).put({
+        slug: plan.slug,
+        name: plan.name,
+        description: plan.description ?? null,
+        isPublic: plan.public,
+        monthlyFeeCents: plan.fee,
+        included: yield* quantities(plan.include ?? ""),
+        limits: {
+          concurrentCallLimit: plan.concurrentCalls ?? null,
+          maxConferenceParticipants: plan.conferenceParticipants ?? null
+        }
+      })
+    })
+  }),
+  Command.make("plan list", {
+    summary: "lists all plans",
+    columns: "slug name monthly_fee_cents is_public included",
+    run: Effect.fnUntraced(function* () {
+      const plans = yield* (yield* Plans).list(false)
+      return { results: plans.map(({ included, ...plan }) => ({ ...plan, included: JSON.stringify(included) })) }
+    })
+  })
 ]

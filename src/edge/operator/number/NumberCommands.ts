@@ -1,93 +1,113 @@
-import { UsageError } from "../command/Arguments.ts"
-import { asFields, type Command, file } from "../command/Command.ts"
+import { Effect, Result, Schema } from "effect"
+import { E164 } from "../../../domain/E164.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import type { AddressId, TenantId } from "../../../domain/Id.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import { Numbers, type OfTenant } from "../../../numbers/number/Number.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as Files from "../command/Files.ts"
+import * as NumberCsvTable from "./NumberCsvTable.ts"
 
-const reasoned = (word: string, does: string): Command => ({
-  words: `number ${word}`,
-  does,
-  positionals: ["number"],
-  options: { reason: "value" },
-  usage: "[--reason TEXT]",
-  operation: `number/${word}`,
-  body: (args) => ({ phone_number: args.positional("number"), reason: args.text("reason") }),
-  print: asFields
+const view = ({ number, tenantId }: OfTenant) => ({ tenant_id: tenantId, ...number })
+
+const addressOf = Effect.fnUntraced(function* (tenantId: TenantId, id: AddressId | null) {
+  return id === null ? {} : { emergency_address: yield* (yield* Numbers).findAddress(tenantId, id) }
 })
 
-const onOff = (word: string): boolean => {
-  if (word !== "on" && word !== "off") throw new UsageError(`say on or off, not "${word}"`)
-  return word === "on"
-}
+const phoneNumber = Flag.argument("number", E164, "the number, in E.164 with its +")
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "number show",
-    does: "shows whose number it is, and its state",
-    positionals: ["number"],
-    options: {},
-    usage: "",
-    operation: "number/show",
-    body: (args) => ({ phone_number: args.positional("number") }),
-    print: asFields
-  },
-  {
-    words: "number release",
-    does: "takes a number from its tenant, who may order it again for 14 days; with --no-hold it may not. Live calls go on",
-    positionals: ["number"],
-    options: { reason: "value", "no-hold": "flag" },
-    usage: "[--reason TEXT] [--no-hold]",
-    operation: "number/release",
-    body: (args) => ({
-      phone_number: args.positional("number"),
-      reason: args.text("reason"),
-      is_held: !args.flag("no-hold")
-    }),
-    print: asFields
-  },
-  reasoned("ported-out", "says that another carrier has the number now; it leaves the inventory, too"),
-  reasoned("suspend", "lets a number neither take nor place calls; live calls go on"),
-  reasoned("resume", "ends what `number suspend` began"),
-  {
-    words: "number price",
-    does: "sets what a tenant's number costs from its next month on",
-    positionals: ["number", "monthly-cents"],
-    options: {},
-    usage: "",
-    operation: "number/price",
-    body: (args) => ({
-      phone_number: args.positional("number"),
-      monthly_cost_cents: Number(args.positional("monthly-cents"))
-    }),
-    print: asFields
-  },
-  {
-    words: "number emergency",
-    does: "says whether the number's emergency address is registered with the carrier, and shows the address",
-    positionals: ["number", "on|off"],
-    options: {},
-    usage: "",
-    operation: "number/emergency",
-    body: (args) => ({ phone_number: args.positional("number"), is_enabled: onOff(args.positional("on|off")) }),
-    print: asFields
-  },
-  {
-    words: "numbers withdraw",
-    does: "takes a number out of the inventory; whoever owns it keeps it",
-    positionals: ["number"],
-    options: {},
-    usage: "",
-    operation: "numbers/withdraw",
-    body: (args) => ({ phone_numbers: [args.positional("number")] }),
-    print: asFields
-  },
-  {
-    words: "numbers import",
-    does:
+const change = (verb: string, of: (numbers: Numbers["Service"]) => Numbers["Service"]["suspend"], summary: string) =>
+  Command.make(`number ${verb}`, {
+    summary,
+    input: { phoneNumber, reason: Flag.reason },
+    run: Effect.fnUntraced(function* ({ phoneNumber, reason = null }) {
+      return view(yield* of(yield* Numbers)(phoneNumber, reason))
+    })
+  })
+
+/** guide/operation.md#keys-and-numbers. */
+export const commands = [
+  Command.make("number show", {
+    summary: "shows whose number it is, and its state",
+    input: { phoneNumber },
+    run: Effect.fnUntraced(function* ({ phoneNumber }) {
+      const numbers = yield* Numbers
+      const owner = yield* numbers.byDialled(phoneNumber)
+      if (owner === null) return yield* ApiError.of("number_not_found", "nobody has this number")
+      const { numberId, tenantId } = owner
+      const number = yield* numbers.find(tenantId, numberId)
+      return { ...view({ number, tenantId }), ...(yield* addressOf(tenantId, number.emergency_address_id)) }
+    })
+  }),
+  Command.make("number release", {
+    summary:
+      "takes a number from its tenant, who may order it again for 14 days; with --no-hold it may not. Live calls go on",
+    input: {
+      phoneNumber,
+      reason: Flag.reason,
+      isHeld: Flag.of(Wire.absentIs(true, Schema.Boolean), "its tenant may not order it again", {
+        flag: "no-hold",
+        sets: false
+      })
+    },
+    run: Effect.fnUntraced(function* ({ isHeld, phoneNumber, reason = null }) {
+      return view(yield* (yield* Numbers).take(phoneNumber, reason, isHeld))
+    })
+  }),
+  change(
+    "ported-out",
+    ({ portOut }) => portOut,
+    "says that another carrier has the number now; it leaves the inventory, too"
+  ),
+  change("suspend", ({ suspend }) => suspend, "lets a number neither take nor place calls; live calls go on"),
+  change("resume", ({ resume }) => resume, "ends what `number suspend` began"),
+  Command.make("number price", {
+    summary: "sets what a tenant's number costs from its next month on",
+    input: {
+      phoneNumber,
+      monthlyCostCents: Flag.argument("monthly-cents", NumberCsvTable.Price, "the price of a month, in cents")
+    },
+    run: Effect.fnUntraced(function* ({ monthlyCostCents, phoneNumber }) {
+      return view(yield* (yield* Numbers).setMonthlyCost(phoneNumber, monthlyCostCents))
+    })
+  }),
+  Command.make("number emergency", {
+    summary: "says whether the number's emergency address is registered with the carrier, and shows the address",
+    input: {
+      phoneNumber,
+      isEnabled: Flag.argument("on|off", Schema.Boolean, "whether it is registered", { words: Flag.onOff })
+    },
+    run: Effect.fnUntraced(function* ({ isEnabled, phoneNumber }) {
+      const changed = yield* (yield* Numbers).setEmergencyEnabled(phoneNumber, isEnabled)
+      return { ...view(changed), ...(yield* addressOf(changed.tenantId, changed.number.emergency_address_id)) }
+    })
+  }),
+  Command.make("numbers withdraw", {
+    summary: "takes a number out of the inventory; whoever owns it keeps it",
+    input: {
+      phoneNumbers: Flag.argument(
+        "number",
+        Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(1_000)),
+        "the number, or several with commas between them"
+      )
+    },
+    run: Effect.fnUntraced(function* ({ phoneNumbers }) {
+      return { withdrawn: yield* (yield* Numbers).withdrawInventory(phoneNumbers) }
+    })
+  }),
+  Command.make("numbers import", {
+    summary:
       "adds numbers to the inventory from CSV, all or none: phone_number,country_code,number_type,national_destination_code," +
       "region,locality,rate_center,features,upfront_cost_cents,monthly_cost_cents",
-    positionals: ["csv"],
-    options: {},
-    usage: "",
-    operation: "numbers/import",
-    body: async (args) => ({ csv: await file(args.positional("csv")) }),
-    print: asFields
-  }
+    input: { csv: Flag.argument("csv", Schema.String, "a file with these columns", { read: Files.text }) },
+    run: Effect.fnUntraced(function* ({ csv }) {
+      const entries = NumberCsvTable.read(csv)
+      if (Result.isFailure(entries)) return yield* ApiError.of("invalid_request", entries.failure)
+      const numbers = entries.success.length
+      yield* (yield* Numbers).importInventory(entries.success)
+      yield* Effect.logInfo("numbers imported by the operator", { numbers })
+      return { numbers }
+    })
+  })
 ]

@@ -1,51 +1,65 @@
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { DialingPermissions, type Rule, type RuleKind } from "../../../money/account/Account.ts"
+import { DialingRuleId } from "../../../domain/Id.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "./TenantReference.ts"
 
-const dialingPermission = (
-  kind: "block-country" | "allow-country" | "block-prefix" | "block-class",
-  does: string,
-  positional: string
-): Command => ({
-  words: `destinations ${kind}`,
-  does,
-  positionals: [positional],
-  options: { tenant: "value" },
-  usage: "[--tenant ID|SLUG]",
-  operation: `destinations/${kind}`,
-  body: (args) => ({ value: args.positional(positional), tenant: args.text("tenant") }),
-  print: asFields
-})
+const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
 
-export const commands: ReadonlyArray<Command> = [
-  dialingPermission(
+const add = (verb: string, kind: RuleKind, summary: string, value: string, description: string) =>
+  Command.make(`destinations ${verb}`, {
+    summary,
+    input: { value: Flag.argument(value, Schema.String, description), tenant: TenantReference.optional },
+    run: Effect.fnUntraced(function* ({ tenant, value }) {
+      const tenantId = yield* TenantReference.idOrNull(tenant)
+      const isCountry = kind === "country_block" || kind === "country_allow"
+      const rule = { kind, tenantId, value: isCountry ? value.toUpperCase() : value }
+      return view(yield* (yield* DialingPermissions).add(rule))
+    })
+  })
+
+const country = ["country", "an ISO 3166 code"] as const
+
+/** guide/calls.md#dialing-permissions. */
+export const commands = [
+  add(
     "block-country",
+    "country_block",
     "refuses calls to a country (ISO 3166 code), for all tenants or for one",
-    "country"
+    ...country
   ),
-  dialingPermission("allow-country", "refuses calls to every country but those allowed", "country"),
-  dialingPermission("block-prefix", "refuses calls to numbers that begin so (E.164 with its +)", "prefix"),
-  dialingPermission(
+  add("allow-country", "country_allow", "refuses calls to every country but those allowed", ...country),
+  add(
+    "block-prefix",
+    "prefix_block",
+    "refuses calls to numbers that begin so (E.164 with its +)",
+    "prefix",
+    "the first digits, with the +"
+  ),
+  add(
     "block-class",
+    "class_block",
     "refuses calls to a class of numbers: satellite, premium_rate, shared_cost, or unknown (in no numbering plan)",
-    "class"
+    "class",
+    "satellite, premium_rate, shared_cost or unknown"
   ),
-  {
-    words: "destinations remove",
-    does: "takes one rule away",
-    positionals: ["id"],
-    options: {},
-    usage: "",
-    operation: "destinations/remove",
-    body: (args) => ({ id: args.positional("id") }),
-    print: asFields
-  },
-  {
-    words: "destinations list",
-    does: "lists the rules; with a tenant, those that hold for it",
-    positionals: [],
-    options: { tenant: "value" },
-    usage: "[--tenant ID|SLUG]",
-    operation: "destinations/list",
-    body: (args) => ({ tenant: args.text("tenant") }),
-    print: rowsOf("id", "kind", "value", "tenant_id")
-  }
+  Command.make("destinations remove", {
+    summary: "takes one rule away",
+    input: { id: Flag.argument("id", DialingRuleId, "the rule, as destinations list shows it") },
+    run: ({ id }) => Effect.flatMap(DialingPermissions, (permissions) => Effect.map(permissions.remove(id), view))
+  }),
+  Command.make("destinations list", {
+    summary: "lists the rules; with a tenant, those that hold for it",
+    input: { tenant: TenantReference.optional },
+    columns: "id kind value tenant_id",
+    run: Effect.fnUntraced(function* ({ tenant }) {
+      const only = yield* TenantReference.idOrNull(tenant)
+      const rules = yield* (yield* DialingPermissions).list
+      // The rules for all tenants hold for each of them.
+      return {
+        results: rules.filter((rule) => only === null || rule.tenantId === null || rule.tenantId === only).map(view)
+      }
+    })
+  })
 ]

@@ -1,50 +1,46 @@
-import { asFields, type Command, oneTenant, rowsOf, tenant } from "../command/Command.ts"
+import { Effect, Schema } from "effect"
+import { ApiKeys } from "../../../tenancy/apikey/ApiKey.ts"
+import * as Id from "../../../domain/Id.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as TenantReference from "./TenantReference.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "key list",
-    does: "lists the newest 1,000 API keys of a tenant, revoked ones too",
-    ...oneTenant,
-    operation: "key/list",
-    body: (args) => ({ tenant: tenant(args) }),
-    print: rowsOf(
-      "id",
-      "prefix",
-      "created_at",
-      "last_used_at",
-      "last_used_ip",
-      "expires_at",
-      "revoked_at",
-      "name",
-      "scopes"
-    )
-  },
-  {
-    words: "key issue",
-    does: "makes an API key for a tenant, and shows it once",
-    positionals: ["id|slug"],
-    options: { name: "value", scopes: "value", expires: "value" },
-    usage: "--name TEXT [--scopes calls:read,calls:write] [--expires 2027-01-31T12:00:00Z]",
-    operation: "key/issue",
-    body: (args) => ({
-      tenant: tenant(args),
-      name: args.required("name"),
-      scopes: args
-        .text("scopes")
-        ?.split(",")
-        .map((scope) => scope.trim()),
-      expires: args.text("expires")
-    }),
-    print: asFields
-  },
-  {
-    words: "key revoke",
-    does: "revokes an API key for good; its next request is refused",
-    positionals: ["id|slug", "key id"],
-    options: {},
-    usage: "",
-    operation: "key/revoke",
-    body: (args) => ({ tenant: tenant(args), id: args.positional("key id") }),
-    print: asFields
-  }
+const listLimit = 1_000
+
+/** guide/operation.md#keys-and-numbers. */
+export const commands = [
+  Command.make("key list", {
+    summary: "lists the newest 1,000 API keys of a tenant, revoked ones too",
+    input: { tenant: TenantReference.argument },
+    columns: "id prefix created_at last_used_at last_used_ip expires_at revoked_at name scopes",
+    run: Effect.fnUntraced(function* ({ tenant }) {
+      const { results } = yield* (yield* ApiKeys).list(yield* TenantReference.idOf(tenant), {
+        limit: listLimit,
+        offset: 0
+      })
+      return { results }
+    })
+  }),
+  Command.make("key issue", {
+    summary: "makes an API key for a tenant, and shows it once",
+    input: {
+      tenant: TenantReference.argument,
+      name: Flag.of(Flag.text(120), "what the tenant sees it as", { value: "TEXT" }),
+      scopes: Flag.optional(Schema.Array(Schema.String), "what it may do, as calls:read,calls:write; all unless given"),
+      expires: Flag.optionalTime("when it ends, as 2027-01-31T12:00:00Z")
+    },
+    run: Effect.fnUntraced(function* ({ expires: expiresAtMs = null, name, scopes = ["*"], tenant }) {
+      return yield* (yield* ApiKeys).issue(yield* TenantReference.idOf(tenant), { name, scopes, expiresAtMs })
+    })
+  }),
+  Command.make("key revoke", {
+    summary: "revokes an API key for good; its next request is refused",
+    input: {
+      tenant: TenantReference.argument,
+      id: Flag.argument("key id", Id.ApiKeyId, "the key, as key list shows it")
+    },
+    run: Effect.fnUntraced(function* ({ id, tenant }) {
+      return yield* (yield* ApiKeys).revokeByOperator(yield* TenantReference.idOf(tenant), id)
+    })
+  })
 ]

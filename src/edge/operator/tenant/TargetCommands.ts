@@ -1,45 +1,33 @@
-import type { Arguments } from "../command/Arguments.ts"
-import { asFields, type Command, rowsOf } from "../command/Command.ts"
+import { Effect } from "effect"
+import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import { Targets } from "../../../tenancy/target/Target.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
 
-const one = {
-  positionals: ["host|.domain|network"],
-  options: { reason: "value" },
-  usage: "[--reason TEXT]",
-  body: (args: Arguments) => ({ value: args.positional("host|.domain|network"), reason: args.text("reason") }),
-  print: asFields
-} as const
+const value = Flag.argument("host|.domain|network", Flag.text(300), "a host, a domain and all below it, or a network")
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "targets allow",
-    does: "lets URLs of tenants lead there; once something is allowed, nothing else is",
-    ...one,
-    operation: "targets/allow"
-  },
-  {
-    words: "targets deny",
-    does: "refuses URLs of tenants that lead there, stored ones too, whatever is allowed",
-    ...one,
-    operation: "targets/deny"
-  },
-  {
-    words: "targets remove",
-    does: "removes the rule for this host, domain or network",
-    positionals: ["host|.domain|network"],
-    options: {},
-    usage: "",
-    operation: "targets/remove",
-    body: (args) => ({ value: args.positional("host|.domain|network") }),
-    print: asFields
-  },
-  {
-    words: "targets list",
-    does: "lists the rules for URLs of tenants",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "targets/list",
-    body: () => ({}),
-    print: rowsOf("verdict", "value", "created_at", "reason")
-  }
+const put = (verdict: "allow" | "deny", summary: string) =>
+  Command.make(`targets ${verdict}`, {
+    summary,
+    input: { value, reason: Flag.reason },
+    run: ({ reason = null, value }) => Effect.flatMap(Targets, (targets) => targets.put(verdict, value, reason))
+  })
+
+/** guide/operation.md#targets. */
+export const commands = [
+  put("allow", "lets URLs of tenants lead there; once something is allowed, nothing else is"),
+  put("deny", "refuses URLs of tenants that lead there, stored ones too, whatever is allowed"),
+  Command.make("targets remove", {
+    summary: "removes the rule for this host, domain or network",
+    input: { value },
+    run: ({ value }) => Effect.flatMap(Targets, (targets) => targets.remove(value))
+  }),
+  Command.make("targets list", {
+    summary: "lists the rules for URLs of tenants",
+    columns: "verdict value created_at reason",
+    run: Effect.fnUntraced(function* () {
+      const rules = yield* (yield* Targets).list
+      return { results: rules.map(({ createdAt, ...rule }) => ({ ...rule, created_at: Timestamp.format(createdAt) })) }
+    })
+  })
 ]

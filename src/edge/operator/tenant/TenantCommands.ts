@@ -1,119 +1,236 @@
-import { UsageError } from "../command/Arguments.ts"
+import { Clock, Effect, Schema, Struct } from "effect"
+import { Accounts, type Operator } from "../../../money/account/Account.ts"
+import { Billing } from "../../../money/billing/Billing.ts"
+import { Closings } from "../../../tenancy/closing/Closing.ts"
+import { Calls } from "../../../telephony/call/Call.ts"
+import type { TenantId } from "../../../domain/Id.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import { Funding } from "../../../money/funding/Funding.ts"
+import { Journal } from "../../../runtime/store/journal/Journal.ts"
+import * as Money from "../../../domain/Money.ts"
+import * as Wire from "../../../domain/schema/Wire.ts"
+import { Recordings } from "../../../telephony/recording/Recording.ts"
+import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import * as EndedCalls from "../call/EndedCalls.ts"
-import { asFields, type Command, oneTenant, rowsOf, tenant } from "../command/Command.ts"
+import * as Command from "../command/Command.ts"
+import * as Flag from "../command/Flag.ts"
+import * as OperatorAudit from "../command/OperatorAudit.ts"
 import * as PayoutView from "./PayoutView.ts"
+import * as TenantExport from "./TenantExport.ts"
+import * as TenantReference from "./TenantReference.ts"
 
-export const commands: ReadonlyArray<Command> = [
-  {
-    words: "tenant list",
-    does: "lists the newest 1,000 tenants",
-    positionals: [],
-    options: {},
-    usage: "",
-    operation: "tenant/list",
-    body: () => ({}),
-    print: rowsOf("id", "slug", "status", "suspension_reason", "created_at", "name")
-  },
-  {
-    words: "tenant show",
-    does: "shows status, balance, quota and what is going on",
-    ...oneTenant,
-    operation: "tenant/show",
-    body: (args) => ({ tenant: tenant(args) }),
-    print: asFields
-  },
-  {
-    words: "tenant credit",
-    does: "gives (or with a negative number takes) money: a ledger entry of type adjustment",
-    positionals: ["id|slug"],
-    options: { cents: "value", reason: "value" },
-    usage: "--cents N --reason TEXT",
-    operation: "tenant/credit",
-    body: (args) => {
-      const cents = args.integer("cents")
-      if (cents === undefined) throw new UsageError("--cents is missing")
-      return { tenant: tenant(args), cents, reason: args.required("reason") }
-    },
-    print: asFields
-  },
-  {
-    words: "tenant quota",
-    does: "sets spend caps (cents; none: no cap), concurrent calls, webhook subscriptions, caller-id forwarding, credit limit (cents)",
-    positionals: ["id|slug"],
-    options: {
-      daily: "value",
-      monthly: "value",
-      concurrent: "value",
-      subscriptions: "value",
-      forwarding: "value",
-      "credit-limit": "value"
-    },
-    usage:
-      "[--daily N|none] [--monthly N|none] [--concurrent N] [--subscriptions N] [--forwarding on|off] [--credit-limit N]",
-    operation: "tenant/quota",
-    body: (args) => ({
-      tenant: tenant(args),
-      daily_spend_cap_cents: args.integerOrNone("daily"),
-      monthly_spend_cap_cents: args.integerOrNone("monthly"),
-      concurrent_call_limit: args.integer("concurrent"),
-      webhook_subscription_limit: args.integer("subscriptions"),
-      allow_caller_id_forwarding: args.onOff("forwarding"),
-      credit_limit_cents: args.integer("credit-limit")
-    }),
-    print: asFields
-  },
-  {
-    words: "tenant suspend",
-    does: "refuses new requests and calls; running calls finish, or end with --end-calls",
-    positionals: ["id|slug"],
-    options: { reason: "value", "end-calls": "flag" },
-    usage: "[--reason operator|fraud_review] [--end-calls]",
-    operation: "tenant/suspend",
-    body: (args) => ({ tenant: tenant(args), reason: args.text("reason"), end_calls: args.flag("end-calls") }),
-    print: asFields,
-    isSound: EndedCalls.areOver
-  },
-  {
-    words: "tenant reactivate",
-    does: "lifts a suspension, whatever its reason",
-    ...oneTenant,
-    operation: "tenant/reactivate",
-    body: (args) => ({ tenant: tenant(args) }),
-    print: asFields
-  },
-  {
-    words: "tenant close",
-    does: "closes for good, ends the live calls, and erases recordings and transcripts after 30 days (0: at once)",
-    positionals: ["id|slug"],
-    options: { "erase-after": "value", refund: "flag" },
-    usage: "[--erase-after DAYS] [--refund]",
-    operation: "tenant/close",
-    body: (args) => ({
-      tenant: tenant(args),
-      erase_after_days: args.integer("erase-after"),
-      refund: args.flag("refund")
-    }),
-    print: asFields,
-    isSound: EndedCalls.areOver
-  },
-  {
-    words: "tenant payout",
-    does: "refunds what is left of a closed tenant's balance to its cards, the newest top-up first, and shows what became of it",
-    ...oneTenant,
-    operation: "tenant/payout",
-    body: (args) => ({ tenant: tenant(args) }),
-    print: asFields,
-    isSound: PayoutView.isSound
-  },
-  {
-    words: "tenant export",
-    does: "writes all that a tenant has, as it is at this moment, into a new file of JSON lines (gzip), without secrets",
-    positionals: ["id|slug", "file"],
-    options: {},
-    usage: "",
-    operation: "tenant/export",
-    body: (args) => ({ tenant: tenant(args) }),
-    savesTo: (args) => args.positional("file"),
-    print: (answer: { readonly file: string; readonly bytes: number }) => `${answer.file}: ${answer.bytes} bytes`
+const operator: Operator = { type: "operator", name: "operator" }
+const listLimit = 1000
+
+const Cap = Schema.NullOr(Flag.between(0, Money.mostCents))
+const limits = {
+  dailySpendCapCents: Cap,
+  monthlySpendCapCents: Cap,
+  concurrentCallLimit: Flag.between(0, 1e6),
+  allowCallerIdForwarding: Schema.Boolean,
+  webhookSubscriptionLimit: Flag.between(0, 10_000)
+}
+const quotaOf = Wire.encoder(Wire.struct(limits))
+const usageOf = Wire.encoder(
+  Wire.struct(
+    { daySpentCents: Schema.Int, monthSpentCents: Schema.Int, liveCalls: Schema.Int, reservedCents: Schema.Int },
+    { daySpentCents: "daily_spend_cents", monthSpentCents: "monthly_spend_cents", liveCalls: "concurrent_calls" }
+  )
+)
+
+const show = Effect.fn("TenantCommands.show")(function* (reference: string) {
+  const tenant = yield* (yield* Tenants).findByReference(reference)
+  const { quota, status, suspensionReason, tally } = yield* (yield* Accounts).overview(tenant.id)
+  return {
+    ...tenant,
+    status,
+    suspension_reason: suspensionReason,
+    balance: yield* (yield* Billing).balance(tenant.id),
+    payout: PayoutView.of(yield* (yield* Funding).payout(tenant.id)),
+    quota: quotaOf(quota),
+    usage: usageOf(tally)
   }
+})
+
+/**
+ * An account ignores a change of status that does not apply: a closed tenant stays closed. The operator gets an error
+ * then.
+ */
+const expect = Effect.fnUntraced(function* (tenantId: TenantId, wanted: "active" | "suspended") {
+  const { status } = yield* (yield* Accounts).overview(tenantId)
+  if (status !== wanted) return yield* ApiError.of("conflict", `the tenant is ${status}`)
+})
+
+const endCalls = Effect.fnUntraced(function* (id: TenantId) {
+  return EndedCalls.view(yield* (yield* Calls).endAll(id, "tenant_suspended"))
+})
+
+const doneUnseen = ApiError.of(
+  "internal_error",
+  "it is done, but the tenant cannot be shown at the moment; do not repeat it"
+)
+
+/** Changes the tenant, then shows it. A change that is done is never answered as refused: a repeated credit counts twice. */
+const change =
+  <E, R, Input extends { readonly tenant: string }>(
+    apply: (tenantId: TenantId, input: Input) => Effect.Effect<unknown, E, R>
+  ) =>
+  (input: Input) =>
+    Effect.gen(function* () {
+      const id = yield* TenantReference.idOf(input.tenant)
+      yield* apply(id, input)
+      return yield* Effect.catchCause(show(id), (cause) =>
+        Effect.andThen(Effect.logWarning("a tenant that was changed cannot be shown", cause), Effect.fail(doneUnseen))
+      )
+    })
+
+const tenant = TenantReference.argument
+
+export const credit = Command.make("tenant credit", {
+  summary: "gives (or with a negative number takes) money: a ledger entry of type adjustment",
+  input: {
+    tenant,
+    cents: Flag.of(Schema.Int, "how much; a negative number takes money"),
+    reason: Flag.of(Flag.text(200), "the description of the ledger entry")
+  },
+  run: change(
+    Effect.fnUntraced(function* (id, { cents, reason }) {
+      yield* (yield* Billing).adjust(id, cents, reason)
+      yield* (yield* Accounts).moneyMoved(id)
+    })
+  )
+})
+
+/** guide/operation.md#tenants-and-money. */
+export const commands = [
+  Command.make("tenant list", {
+    summary: "lists the newest 1,000 tenants",
+    columns: "id slug status suspension_reason created_at name",
+    run: Effect.fnUntraced(function* () {
+      return { results: yield* (yield* Tenants).list({ limit: listLimit, offset: 0 }) }
+    })
+  }),
+  Command.make("tenant show", {
+    summary: "shows status, balance, quota and what is going on",
+    input: { tenant },
+    run: ({ tenant }) => show(tenant)
+  }),
+  credit,
+  Command.make("tenant quota", {
+    summary:
+      "sets spend caps (cents; none: no cap), concurrent calls, webhook subscriptions, caller-id forwarding, credit limit (cents)",
+    input: {
+      tenant,
+      dailySpendCapCents: Flag.optional(Cap, "the most that it may spend a day, in cents", { flag: "daily" }),
+      monthlySpendCapCents: Flag.optional(Cap, "the most that it may spend a month, in cents", { flag: "monthly" }),
+      concurrentCallLimit: Flag.optional(limits.concurrentCallLimit, "calls at once", { flag: "concurrent" }),
+      webhookSubscriptionLimit: Flag.optional(limits.webhookSubscriptionLimit, "webhook subscriptions", {
+        flag: "subscriptions"
+      }),
+      allowCallerIdForwarding: Flag.optional(limits.allowCallerIdForwarding, "whether callers' ids may be forwarded", {
+        flag: "forwarding",
+        words: Flag.onOff
+      }),
+      creditLimitCents: Flag.optional(
+        Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+        "how far its balance may go below zero, in cents",
+        { flag: "credit-limit" }
+      )
+    },
+    run: change(
+      Effect.fnUntraced(function* (id, input) {
+        const { creditLimitCents } = input
+        const accounts = yield* Accounts
+        const quota = Struct.omit(input, ["tenant", "creditLimitCents"])
+        if (Object.keys(quota).length > 0) yield* accounts.setQuota(id, quota, operator)
+        if (creditLimitCents === undefined) return
+        yield* (yield* Billing).setCreditLimit(id, creditLimitCents)
+        yield* accounts.moneyMoved(id)
+      })
+    )
+  }),
+  Command.make(
+    "tenant suspend",
+    {
+      summary: "refuses new requests and calls; running calls finish, or end with --end-calls",
+      input: {
+        tenant,
+        reason: Flag.optional(Schema.Literals(["operator", "fraud_review"]), "why; the tenant sees it"),
+        endCalls: Flag.on("ends the live calls, too")
+      },
+      run: Effect.fnUntraced(function* ({ endCalls: endsCalls, reason, tenant }) {
+        const id = yield* TenantReference.idOf(tenant)
+        const accounts = yield* Accounts
+        // A review of fraud stays one when the command is repeated to end the calls.
+        const { suspensionReason } = yield* accounts.overview(id)
+        const because = reason ?? (suspensionReason === "fraud_review" ? suspensionReason : "operator")
+        yield* Effect.andThen(accounts.suspend(id, because, operator), expect(id, "suspended"))
+        return { ...(yield* show(id)), ...(endsCalls ? yield* endCalls(id) : {}) }
+      })
+    },
+    { isSound: (answer) => EndedCalls.areOver(answer) }
+  ),
+  Command.make("tenant reactivate", {
+    summary: "lifts a suspension, whatever its reason",
+    input: { tenant },
+    run: change(
+      Effect.fnUntraced(function* (id) {
+        yield* (yield* Accounts).reactivate(id, null, operator)
+        yield* expect(id, "active")
+      })
+    )
+  }),
+  // Running calls of a suspended tenant go on until they end, unless the operator ends them. Those of a closed tenant are
+  // ended, because nothing else could end them.
+  Command.make(
+    "tenant close",
+    {
+      summary: "closes for good, ends the live calls, and erases recordings and transcripts after 30 days (0: at once)",
+      input: {
+        tenant,
+        eraseAfterDays: Flag.optional(Flag.between(0, 3650), "when recordings and transcripts are erased", {
+          flag: "erase-after",
+          value: "DAYS"
+        }),
+        refund: Flag.on("refunds what is left of its balance to its cards")
+      },
+      run: Effect.fnUntraced(function* ({ eraseAfterDays = null, refund, tenant }) {
+        const id = yield* TenantReference.idOf(tenant)
+        const closings = yield* Closings
+        yield* (yield* Accounts).close(id, operator)
+        yield* closings.eraseAfter(id, eraseAfterDays)
+        const ended = yield* endCalls(id)
+        if (refund) yield* closings.refund(id)
+        return { ...(yield* show(id)), ...ended }
+      })
+    },
+    { isSound: (answer) => EndedCalls.areOver(answer) }
+  ),
+  Command.make(
+    "tenant payout",
+    {
+      summary:
+        "refunds what is left of a closed tenant's balance to its cards, the newest top-up first, and shows what became of it",
+      input: { tenant },
+      run: change((id) => Effect.flatMap(Closings, (closings) => closings.refund(id)))
+    },
+    { isSound: (answer) => PayoutView.isSound(answer) }
+  ),
+  Command.lines("tenant export", {
+    summary:
+      "writes all that a tenant has, as it is at this moment, into a new file of JSON lines (gzip), without secrets",
+    input: { tenant },
+    alone: "an export is under way",
+    run: Effect.fnUntraced(function* ({ tenant }) {
+      const id = yield* TenantReference.idOf(tenant)
+      const line = yield* OperatorAudit.line({
+        tenantId: id,
+        action: "tenant.exported",
+        resourceType: "tenant",
+        resourceId: id
+      })
+      yield* (yield* Journal).commitAsked(line)
+      return TenantExport.lines(id, yield* Clock.currentTimeMillis, (yield* Recordings).link)
+    })
+  })
 ]

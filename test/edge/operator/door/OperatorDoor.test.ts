@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, References } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import * as Operation from "../../../../src/edge/operator/door/Operation.ts"
+import * as Command from "../../../../src/edge/operator/command/Command.ts"
 import * as OperatorDoor from "../../../../src/edge/operator/door/OperatorDoor.ts"
 
 const away = new SqlError({
@@ -11,7 +11,7 @@ const away = new SqlError({
 
 const asked = (defect: unknown) =>
   OperatorDoor.make({
-    operations: [Operation.make("tenant/list", Operation.Nothing, () => Effect.die(defect))],
+    commands: [Command.make("tenant list", { summary: "", run: () => Effect.die(defect) })],
     accepts: () => true
   }).pipe(
     Effect.provideService(

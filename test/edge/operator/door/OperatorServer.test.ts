@@ -12,9 +12,9 @@ import { CarrierSink, type LegReport } from "../../../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../../../src/domain/Id.ts"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { run } from "../../../../src/edge/operator/cli.ts"
-import { commands } from "../../../../src/edge/operator/command/Commands.ts"
+import * as Command from "../../../../src/edge/operator/command/Command.ts"
+import * as Commands from "../../../../src/edge/operator/command/Commands.ts"
 import * as Sample from "../../../support/CarrierSample.ts"
-import * as Operations from "../../../../src/edge/operator/door/Operations.ts"
 import { OperatorServer } from "../../../../src/edge/operator/door/OperatorServer.ts"
 import * as Ids from "../../../support/Ids.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
@@ -147,31 +147,44 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    const post = Effect.fn(function* (operation: string, body: string) {
+      const { port } = yield* OperatorServer
+      const { tokenFile } = yield* Recorded
+      const token = (yield* Effect.promise(() => readFile(tokenFile, "utf8"))).trim()
+      return yield* Effect.promise(async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/operator/${operation}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}` },
+          body
+        })
+        const { error } = (await response.json()) as { error: { code: string; message: string } }
+        return { answer: `${response.status} ${error.code}`, message: error.message }
+      })
+    })
+
     it.effect("has an operation behind every command, and a command for every operation", () =>
       Effect.gen(function* () {
-        const offered = (yield* Operations.make).map(({ name }) => name)
-        expect(commands.map(({ operation }) => operation).sort()).toStrictEqual(offered.sort())
+        const commands = yield* Effect.promise(Commands.all)
+        const { message } = yield* post("tenant/fire", "{}")
+        const offered = message.replace(/^.*there are: /, "").split(", ")
+        expect(commands.map(Command.route).sort()).toStrictEqual(offered.sort())
+        for (const command of commands) {
+          const [first = ""] = command.words.split(" ")
+          const family = yield* Effect.promise(() => Commands.beginningWith(first))
+          expect(family).toContain(command)
+          expect((yield* post(Command.route(command), '{"no such field":1}')).answer).toBe("400 invalid_request")
+        }
       })
     )
 
     it.effect("refuses a field that it does not know, and an operation that there is not", () =>
       Effect.gen(function* () {
-        const { port } = yield* OperatorServer
-        const { tokenFile } = yield* Recorded
-        const token = (yield* Effect.promise(() => readFile(tokenFile, "utf8"))).trim()
-        const post = (operation: string, body: string) =>
-          Effect.promise(async () => {
-            const response = await fetch(`http://127.0.0.1:${port}/operator/${operation}`, {
-              method: "POST",
-              headers: { authorization: `Bearer ${token}` },
-              body
-            })
-            return `${response.status} ${((await response.json()) as { error: { code: string } }).error.code}`
-          })
-        expect(yield* post("tenant/list", '{"x":1}')).toBe("400 invalid_request")
-        expect(yield* post("tenant/list", "{")).toBe("400 invalid_request")
-        expect(yield* post("rates/import", `{"csv":"${"x".repeat(33 * 2 ** 20)}"}`)).toBe("400 invalid_request")
-        expect(yield* post("tenant/fire", "{}")).toBe("404 not_found")
+        expect((yield* post("tenant/list", '{"x":1}')).answer).toBe("400 invalid_request")
+        expect((yield* post("tenant/list", "{")).answer).toBe("400 invalid_request")
+        expect((yield* post("rates/import", `{"csv":"${"x".repeat(33 * 2 ** 20)}"}`)).answer).toBe(
+          "400 invalid_request"
+        )
+        expect((yield* post("tenant/fire", "{}")).answer).toBe("404 not_found")
       })
     )
 

@@ -5,7 +5,7 @@ import { Billing } from "../../../../src/money/billing/Billing.ts"
 import { Closings } from "../../../../src/tenancy/closing/Closing.ts"
 import { Calls } from "../../../../src/telephony/call/Call.ts"
 import { Funding } from "../../../../src/money/funding/Funding.ts"
-import * as TenantOperations from "../../../../src/edge/operator/tenant/TenantOperations.ts"
+import * as TenantCommands from "../../../../src/edge/operator/tenant/TenantCommands.ts"
 import { Tenants } from "../../../../src/tenancy/tenant/Tenant.ts"
 import * as TenantView from "../../../../src/tenancy/tenant/TenantView.ts"
 import * as Ids from "../../../support/Ids.ts"
@@ -45,9 +45,7 @@ const world = Layer.mergeAll(
 describe("What the operator changes of a tenant", () => {
   it.effect("is not told as refused when it is done and cannot be shown", () =>
     Effect.gen(function* () {
-      const operations = yield* TenantOperations.make
-      const credit = operations.find(({ name }) => name === "tenant/credit")
-      const refused = yield* Effect.flip(credit?.run({ tenant: "t", cents: 100, reason: "goodwill" }) ?? Effect.void)
+      const refused = yield* Effect.flip(TenantCommands.credit.run({ tenant: "t", cents: 100, reason: "goodwill" }))
       expect(given).toEqual([100])
       expect([refused.code, refused.message]).toEqual(["internal_error", expect.stringMatching(/^it is done/)])
     }).pipe(Effect.provide(world), Effect.provideService(References.MinimumLogLevel, "None"))
