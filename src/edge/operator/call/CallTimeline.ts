@@ -27,7 +27,7 @@ export interface StoredEvent {
 }
 
 /** What retention may have taken of a call. */
-export interface Gone {
+interface Gone {
   /** Its journal: nothing is replayed. */
   readonly journal: boolean
   /** Events from before this moment, in epoch milliseconds; null: none. */

@@ -25,7 +25,7 @@ interface Parameter {
 const label = ({ isArgument, title }: Pick<Parameter, "isArgument" | "title">): string =>
   isArgument ? `<${title}>` : `--${title}`
 
-export const parametersOf = (fields: Schema.Struct.Fields): ReadonlyArray<Parameter> =>
+const parametersOf = (fields: Schema.Struct.Fields): ReadonlyArray<Parameter> =>
   Object.entries(fields).map(([name, schema]) => {
     const line = Flag.lineOf(schema)
     const ast = Schema.toEncoded(schema as Schema.Top).ast

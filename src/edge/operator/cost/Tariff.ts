@@ -8,7 +8,7 @@ export interface Tariff {
 }
 
 /** Which deck holds for a route, in epoch milliseconds; `until` null: without an end. */
-export interface Span {
+interface Span {
   readonly route: string
   readonly deck: number
   readonly since: number

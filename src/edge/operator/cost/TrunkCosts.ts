@@ -9,7 +9,7 @@ import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
 import * as Tariff from "./Tariff.ts"
 
-export interface CostDeck extends RateDecks.Dated {
+interface CostDeck extends RateDecks.Dated {
   /** A route's id, or the host of routes. */
   readonly trunk: string
 }
@@ -111,7 +111,7 @@ export const make = Effect.gen(function* () {
 })
 
 /** Those that hold at some time between two moments. */
-export const neededOf = <D extends Pick<CostDeck, "trunk" | "effectiveAt">>(
+const neededOf = <D extends Pick<CostDeck, "trunk" | "effectiveAt">>(
   decks: ReadonlyArray<D>,
   from: number,
   to: number

@@ -9,7 +9,7 @@ import { filePlace } from "../../../telephony/recording/Recording.ts"
 const pageRows = 200
 
 /** The version of what a line holds; a field that is added does not raise it. */
-export const format = 1
+const format = 1
 
 /**
  * What is told of each kind of row, by a query over the tenant `$1`: columns by name, so that a hash or a secret that a
