@@ -11,6 +11,15 @@ describe("the operator command's line", () => {
     for (const { words } of await Commands.all()) expect(stdout).toContain(`\n  ${words} `.trimEnd())
   })
 
+  it("shows one command with its flags", async () => {
+    const { code, stdout } = await run(["route", "list", "--help"], {})
+    expect([code, stdout]).toStrictEqual([
+      0,
+      expect.stringMatching(/^route list --tenant ID\|SLUG\n[^]*\n {2}--tenant /)
+    ])
+    expect(await run(["help", "route", "list"], {})).toStrictEqual({ code, stdout, stderr: "" })
+  })
+
   for (const [title, args, message] of [
     ["an unknown command", ["fly"], 'no command "fly"; "help" lists them'],
     ["half a command", ["rates"], "which of: rates import, rates diff, rates list, rates history, rates cancel?"],
