@@ -15,7 +15,7 @@ export interface OwnService {
 
 const startMs = 90_000
 const stopMs = 20_000
-const root = new URL("../..", import.meta.url).pathname
+const here = new URL("../..", import.meta.url).pathname
 
 /** Passable for the user of an embedded Postgres, who is another one when this is run by root. */
 export const makeFolder = async (): Promise<string> => {
@@ -24,12 +24,17 @@ export const makeFolder = async (): Promise<string> => {
   return folder
 }
 
-/** A service with nothing of the surrounding environment's configuration, but `settings`. */
+/**
+ * A service with nothing of the surrounding environment's configuration, but `settings`: that of this checkout unless
+ * another `root` is given. Each piece of its log goes to `logged`.
+ */
 export const spawnIn = (
   folder: string,
   caFile: string,
   ports: FreePorts,
-  settings: Readonly<Record<string, string>> = {}
+  settings: Readonly<Record<string, string>> = {},
+  root: string = here,
+  logged: (text: string) => void = () => undefined
 ): OwnService => {
   const { DATABASE_URL: _database, BASE_URL: _base, SECRET_KEY: _key, ...environment } = process.env
   const child = spawn(process.execPath, ["src/main.ts"], {
@@ -56,6 +61,7 @@ export const spawnIn = (
   let said = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-4000)
+    logged(text)
   })
   let ended: string | null = null
   const gone = new Promise<void>((resolve) => {
