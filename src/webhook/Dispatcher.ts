@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 import * as LogOnce from "../runtime/process/LogOnce.ts"
 import * as Supervised from "../runtime/process/Supervised.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
-import * as Turns from "../domain/fair/Turns.ts"
+import * as FairShare from "../domain/fair/FairShare.ts"
+import * as RoundRobin from "../domain/fair/RoundRobin.ts"
 import type { Egress } from "../ports/egress/Egress.ts"
 import * as Batches from "../runtime/store/Batches.ts"
 import type { WebhookEndpointRef } from "../runtime/store/journal/ClaimedDeliveries.ts"
@@ -68,7 +69,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       } = options
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const shares = LiveEndpoints.makeShares(maxUnderWay)
+      const shares = FairShare.counted({ capacity: maxUnderWay })
       const starts = Starts.make(maxUnderWay)
       const show = yield* DeliveryMetrics.make
       const looking = LogOnce.make({
@@ -98,7 +99,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
       const fanOut = yield* FanOut.make({ wake: (made) => wakeAll(made) })
       const claimer = yield* Claimer.make({
-        reserve: (tenantId, wanted) => (isClosing ? 0 : shares.take(tenantId, wanted)),
+        reserve: (tenantId, wanted) => (isClosing ? 0 : shares.takeUpTo(tenantId, wanted)),
         giveBack: shares.giveBack
       })
 
@@ -187,7 +188,7 @@ const startOf = (look: number): string => `svc_sub_${((look * 101) % 256).toStri
 
 /** Orders the endpoints in turns by tenant, because there may be no room for all. */
 const inTurns = (due: ReadonlyArray<DueStatement.Due>): ReadonlyArray<DueStatement.Due> => {
-  const turns = Turns.make<DueStatement.Due>()
+  const turns = RoundRobin.make<DueStatement.Due>()
   for (const one of due) turns.add(one.tenantId, one)
   return turns.take(due.length, () => true)
 }

@@ -58,8 +58,7 @@ export interface Options {
 export const make = <Item>(options: Options): FairQueue<Item> => {
   const { each: most = Infinity, places, sparesPlaces = false } = options
   const holders = new Map<string, Holder<Item>>()
-  const share = FairShare.make()
-  let waiting = 0
+  const waiting = FairShare.counted({ capacity: options.room })
   let running = 0
   let turns = 0
   /** How much the holder of the last turn had used. */
@@ -80,16 +79,13 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
     (!sparesPlaces || holder.places <= places - running)
   const out = (holder: Holder<Item>, item: Item): boolean => {
     if (!holder.line.delete(item)) return false
-    waiting--
-    share.giveBack(holder.name)
+    waiting.giveBack(holder.name)
     return true
   }
 
   return {
     add: (name, item) => {
-      if (!share.allows(name, waiting, options.room)) return false
-      share.take(name)
-      waiting++
+      if (!waiting.take(name)) return false
       known(name).line.add(item)
       return true
     },
@@ -128,7 +124,7 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       const holder = holders.get(name)
       if (holder !== undefined && out(holder, item)) forget(holder)
     },
-    waiting: () => waiting,
+    waiting: waiting.used,
     waitingOf: (name) => holders.get(name)?.line.size ?? 0,
     running: () => running
   }

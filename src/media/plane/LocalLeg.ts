@@ -6,7 +6,8 @@ import * as LegCaptures from "../capture/LegCaptures.ts"
 import * as Beeper from "../mix/Beeper.ts"
 import * as InBandDigits from "../detect/InBandDigits.ts"
 import * as LegDetection from "../detect/LegDetection.ts"
-import * as DigitRate from "../DigitRate.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
+import * as TokenBucket from "../../domain/fair/TokenBucket.ts"
 import * as Dialer from "../mix/Dialer.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
@@ -55,7 +56,7 @@ export interface LocalLeg {
   readonly command: (media: PlaneCommand) => void
   /**
    * The far end pressed a digit outside its sound, see `OnDigit`; `at` is in milliseconds of the plane's clock. Digits
-   * past the limit (`DigitRate`) are dropped.
+   * past the limit (`Policies.digits`) are dropped.
    */
   readonly digit: (digit: string, at: number, isPassedOn?: boolean) => void
   /**
@@ -138,7 +139,7 @@ export const make = (
     player.digit(digit)
     stream.digit(digit, at)
   }
-  const digits = DigitRate.make()
+  const digits = TokenBucket.make(Policies.digits)
   const hearDigits = InBandDigits.make(far, (digit, at) => {
     pressed(digit, at)
     junction?.digit(digit, true, at)

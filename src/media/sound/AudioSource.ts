@@ -1,8 +1,9 @@
 import { Clock, Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Metric, type Scope } from "effect"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
 import type { Piece } from "../../protocol/audio/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as FairShare from "../../domain/fair/FairShare.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { Egress, type EgressError } from "../../ports/egress/Egress.ts"
@@ -15,7 +16,6 @@ import { Synthesizer } from "../../ports/speech/Synthesizer.ts"
 import * as SoundCache from "./SoundCache.ts"
 import * as Speeches from "./Speeches.ts"
 import type * as SpeechTrack from "./SpeechTrack.ts"
-import * as TenantPlaces from "./TenantPlaces.ts"
 import * as Track from "./Track.ts"
 
 export class AudioUnavailable extends Data.TaggedError("AudioUnavailable")<{ readonly reason: PlaybackFailure }> {}
@@ -27,12 +27,7 @@ export const limits = {
   timeoutMs: 10_000,
   /** The sum of the kept files and of their decoded pieces, in bytes. */
   keptBytes: 128 * 1024 * 1024,
-  keptMs: 60_000,
-  /** Simultaneous fetches of all tenants, and of one; further ones wait. */
-  concurrency: 32,
-  concurrencyOfTenant: 16,
-  /** Fetches that run or wait; further ones fail. One tenant has at most half of the places that the others leave. */
-  maxFlights: 512
+  keptMs: 60_000
 }
 
 /** The charge for a kept sound besides its bytes, so that the number of small ones is bounded too. */
@@ -91,9 +86,8 @@ export class AudioSource extends Context.Service<
       const now = () => Monotonic.read(clock)
       const fork = yield* FiberSet.makeRuntime()
       const run = (effect: Effect.Effect<void>): void => void fork(effect)
-      const places = FairPlaces.make({ places: limits.concurrency, room: limits.maxFlights })
-      const fetching = TenantPlaces.make(limits.concurrencyOfTenant)
-      const flying = FairShare.make()
+      const places = FairSemaphore.make(Policies.fetches)
+      const flying = FairShare.counted(Policies.flights)
       /** Has the same keys as the shelf. */
       const flights = new Map<string, Flight>()
       const shelf = SoundCache.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
@@ -154,7 +148,6 @@ export class AudioSource extends Context.Service<
           return overloaded
         }).pipe(
           places.within(tenant),
-          fetching.within(tenant),
           Effect.catchTag("NoRoom", () => overloaded)
         )
         const sound = soundOf(tenant, file)
@@ -174,7 +167,6 @@ export class AudioSource extends Context.Service<
       const start = (tenant: TenantId, url: string, key: string) => {
         const flight: Flight = { done: Deferred.makeUnsafe(), askers: 1 }
         flights.set(key, flight)
-        flying.take(tenant)
         run(
           fetch(tenant, url, key, flight).pipe(
             Effect.onExit((exit) =>
@@ -210,8 +202,7 @@ export class AudioSource extends Context.Service<
             flight.askers++
             return wait(flight)
           }
-          if (!flying.allows(tenant, flights.size, limits.maxFlights)) return overloaded
-          return wait(start(tenant, url, key))
+          return flying.take(tenant) ? wait(start(tenant, url, key)) : overloaded
         })
 
       const openSpeech = Effect.fnUntraced(function* (tenant: TenantId, speech: Speech, rate: SampleRate) {

@@ -1,3 +1,4 @@
+import * as TokenBucket from "../../domain/fair/TokenBucket.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
 interface Allowance {
@@ -36,21 +37,22 @@ export const ofTenant: Allowance = {
   messagesPerSecond: 2000
 }
 
-/** Times are milliseconds of any steady clock. */
+/**
+ * The messages and octets that are left. A message is counted after it was read, so it may take more than is left. What
+ * is left grows only with `fill`, which sets the time. Times are milliseconds of any steady clock.
+ */
 const allowance = (of: Allowance, startedAt: number) => {
-  let { messages, octets } = of
+  const messages = TokenBucket.make({ burst: of.messages, everyMs: 1_000 / of.messagesPerSecond })
+  const octets = TokenBucket.make({ burst: of.octets, everyMs: 1_000 / of.octetsPerSecond })
   let at = startedAt
   return {
     take: (size: number): void => {
-      messages--
-      octets -= size
+      messages.charge(1, at)
+      octets.charge(size, at)
     },
-    isLeft: (): boolean => messages > 0 && octets > 0,
+    isLeft: (): boolean => messages.isLeft(at) && octets.isLeft(at),
     fill: (now: number): void => {
-      const seconds = Math.max(0, now - at) / 1000
       at = now
-      messages = Math.min(of.messages, messages + seconds * of.messagesPerSecond)
-      octets = Math.min(of.octets, octets + seconds * of.octetsPerSecond)
     }
   }
 }

@@ -1,7 +1,8 @@
 import { Clock, Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
-import { BodyTurns } from "../../runtime/fair/RequestTurns.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
+import { BodyTurns } from "../../domain/fair/RequestTurns.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -33,9 +34,6 @@ const maxDocuments = 20
 /** The most bytes of a tenant, in finished orders too. Concurrent uploads may exceed it by a few files. */
 const maxTenantBytes = 1024 ** 3
 
-/** The documents that are written at once. Each holds one of the dozen database connections meanwhile. */
-const writing = { places: 2, room: 256 }
-
 const crowded = ApiError.of("service_unavailable", "too many files come at once; try again")
 const noDocument = ApiError.of("not_found", "no such document")
 
@@ -47,7 +45,7 @@ export const make = Effect.gen(function* () {
   const repo = yield* PortingRepo.make
   const source = yield* DocumentSource.make
   const files = yield* BodyTurns
-  const writes = FairPlaces.make(writing)
+  const writes = FairSemaphore.make(Policies.portingFiles)
 
   const insert = Effect.fnUntraced(function* (
     caller: Audit.Caller,

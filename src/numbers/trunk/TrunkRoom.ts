@@ -1,3 +1,4 @@
+import * as TokenBucket from "../../domain/fair/TokenBucket.ts"
 import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
 import type { TrunkSettings } from "./ConnectionView.ts"
 
@@ -28,15 +29,11 @@ interface Entering {
   readonly direction: "inbound" | "outbound"
 }
 
-/** Full buckets are forgotten when this many are remembered, and later at twice as many as the last sweep left. */
-const sweepAt = 1_024
-
 export const make = (): TrunkRoom => {
   const routes = new Map<Occupant, RouteId>()
   const counts = new Map<RouteId, number>()
-  /** When the bucket of each route and direction is full again. */
-  const fullAt = new Map<string, number>()
-  let sweepSize = sweepAt
+  /** The buckets of each route and direction. */
+  const rates = TokenBucket.rated({ mostHolders: Infinity })
 
   const count = (routeId: RouteId): number => counts.get(routeId) ?? 0
 
@@ -45,25 +42,13 @@ export const make = (): TrunkRoom => {
     counts.set(routeId, count(routeId) + 1)
   }
 
-  const sweep = (now: number): void => {
-    if (fullAt.size < sweepSize) return
-    for (const [key, at] of fullAt) if (at <= now) fullAt.delete(key)
-    sweepSize = Math.max(sweepAt, 2 * fullAt.size)
-  }
-
   return {
     enter: ({ occupant, direction, routeId }, settings, now) => {
       if (routes.has(occupant)) return "in"
       if (settings.maxCalls !== null && count(routeId) >= settings.maxCalls) return "calls"
       const cps = direction === "outbound" ? settings.outboundCps : settings.inboundCps
-      if (cps !== null) {
-        const key = `${routeId} ${direction}`
-        const next = Math.max(fullAt.get(key) ?? now, now) + 1_000 / cps
-        // For a bucket that has just become full, rounding leaves the sum slightly above the second.
-        if (!(next <= now + 1_000.001)) return "rate"
-        sweep(now)
-        fullAt.set(key, next)
-      }
+      if (cps !== null && !rates.take(`${routeId} ${direction}`, { burst: cps, everyMs: 1_000 / cps }, now))
+        return "rate"
       add(occupant, routeId)
       return "in"
     },

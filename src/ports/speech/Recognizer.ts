@@ -24,23 +24,17 @@ const missing = (quality: Quality): string =>
 
 /** Shares the places of an engine. A tenant takes at most half of what the others leave, and only a free place. */
 const placesOf = (engine: Engine) => {
-  const shares = FairShare.make()
-  let used = 0
+  // Half of so few places would be none, so they go to whichever tenant comes first.
+  const share = FairShare.counted({ capacity: engine.places, times: engine.places > 2 ? 1 : Infinity })
   return <A, R>(tenant: TenantId, effect: Effect.Effect<A, RecognitionFailed, R>) =>
-    Effect.suspend(() => {
-      // Half of so few places would be none, so they go to whichever tenant comes first.
-      if (used >= engine.places || (engine.places > 2 && !shares.allows(tenant, used, engine.places)))
-        return Effect.fail(new RecognitionFailed({ reason: "overloaded" }))
-      used++
-      shares.take(tenant)
-      return Effect.ensuring(
-        effect,
-        Effect.sync(() => {
-          used--
-          shares.giveBack(tenant)
-        })
-      )
-    })
+    Effect.suspend(() =>
+      share.take(tenant)
+        ? Effect.ensuring(
+            effect,
+            Effect.sync(() => share.giveBack(tenant))
+          )
+        : Effect.fail(new RecognitionFailed({ reason: "overloaded" }))
+    )
 }
 
 /** Speech recognition by the engines that this service has, guide/transcription.md. */

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import type { Speech } from "../media/PlaybackMessages.ts"
 import { type Engine, type Give, SpeechFailed, type Utterance } from "./Engine.ts"
@@ -15,11 +16,6 @@ export interface Script {
   /** The number of parts that may be made before the earlier ones have ended. */
   readonly ahead: number
 }
-
-/** Utterances that may wait for a place of an engine; the next fails as `overloaded`. */
-const room = 512
-/** An utterance that has waited this long comes too late for its call. */
-const patienceMs = 10_000
 
 /**
  * Speech synthesis by the engines that this service has, guide/speech.md. Their places are shared fairly by tenant
@@ -40,10 +36,7 @@ export class Synthesizer extends Context.Service<
   static readonly layerOf = (engines: ReadonlyArray<Engine>) =>
     Layer.sync(Synthesizer, () => {
       const lines = new Map(
-        engines.map((engine) => [
-          engine,
-          FairPlaces.make({ places: engine.places, room, patienceMs, sparesPlaces: true })
-        ])
+        engines.map((engine) => [engine, FairSemaphore.make({ ...Policies.utterances, places: engine.places })])
       )
 
       const speak = (engine: Engine, tenant: TenantId, utterance: Utterance) => (give: Give) => {

@@ -1,7 +1,7 @@
 import { Cause, Clock, Deferred, Effect, Exit, Latch } from "effect"
 import * as Supervised from "../process/Supervised.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
-import * as Turns from "../../domain/fair/Turns.ts"
+import * as RoundRobin from "../../domain/fair/RoundRobin.ts"
 
 /** The queues of items that wait for a batch, one for each tenant. */
 export interface TurnBatches<Item> {
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
     pauseMs = 0
   } = options
   const clock = yield* Clock.Clock
-  const turns = Turns.make<Item>()
+  const turns = RoundRobin.make<Item>()
   const changed = Latch.makeUnsafe(false)
   const hurried = Latch.makeUnsafe(false)
   const hurry = (): void => void Latch.openUnsafe(hurried)

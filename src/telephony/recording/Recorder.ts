@@ -1,5 +1,6 @@
 import { Context, Effect, FiberSet, Layer, Metric, Queue, type Scope } from "effect"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import { CarrierSink } from "../../carrier/Carrier.ts"
 import { RoomSink } from "../../carrier/room/Rooms.ts"
@@ -30,9 +31,6 @@ const wanted: Wanted = {
   mostWaiting: patienceMs / chunkMs,
   beeps: { atBegin: false, everyMs: null }
 }
-
-/** How many files are sent to the store concurrently; tenants take turns. */
-const storing = { places: 8, room: 100_000 }
 
 /** The wait between two attempts to store a file or to report it, doubled each time. */
 const firstWaitMs = 1_000
@@ -93,7 +91,7 @@ export class Recorder extends Context.Service<
       const storage = yield* Storage
       const recordings = yield* Recordings
       const run = yield* FiberSet.makeRuntime()
-      const places = FairPlaces.make(storing)
+      const places = FairSemaphore.make(Policies.recordings)
       /** Every recording that is on the spool or will be, with its capture while that runs. */
       const known = new Map<Id.WorkId, Captured | null>()
 

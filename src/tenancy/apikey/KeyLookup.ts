@@ -1,5 +1,6 @@
 import { Clock, Effect, Queue } from "effect"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import type * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -16,13 +17,11 @@ const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown,
 
 /** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000
-/** Keys that are looked up and hashed at once. Callers with unknown keys take turns by address. */
-const verifying = { places: 4, room: 256, patienceMs: 5_000 }
 
 /** Recognizes keys, from memory after the first time (`remembered` keys). Changes of a key are reported here. */
 export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefix" | "used">, remembered: number) {
   const verified = VerifiedKeys.make(remembered)
-  const verifiers = FairPlaces.make(verifying)
+  const verifiers = FairSemaphore.make(Policies.newKeys)
 
   const uses = yield* Queue.sliding<{ readonly id: Id.ApiKeyId; readonly at: number; readonly ip: string | null }>(1024)
   yield* Supervised.fork(

@@ -1,19 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
-import * as FairPlaces from "../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as IpAddress from "../../domain/network/IpAddress.ts"
 import * as Password from "./Password.ts"
 
-/**
- * Passwords that wait to be hashed. Each takes a core for a tenth of a second and 32 MiB. Callers take turns by site,
- * and nothing is hashed for one that has gone.
- */
-const line = { room: 256, patienceMs: 10_000 }
-
 const crowded = ApiError.of("service_unavailable", "too many passwords are being looked at; try again")
 
-/** Hashes and compares people's passwords, a few at once, in turns of the callers. */
+/** Hashes and compares people's passwords, a few at once, in turns of the callers' sites. */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -32,7 +27,7 @@ export class Passwords extends Context.Service<
     Effect.gen(function* () {
       const entropy = yield* Entropy
       const hashing = yield* Password.Hashing
-      const places = FairPlaces.make({ ...line, places: hashing.places })
+      const places = FairSemaphore.make({ ...Policies.passwords, places: hashing.places })
       const inTurn =
         (ip: string | null) =>
         <A, E, R>(effect: Effect.Effect<A, E, R>) =>

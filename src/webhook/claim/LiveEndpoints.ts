@@ -20,32 +20,6 @@ const crowdedShare = 0.02
  */
 const offeredLimit = 64
 
-/** A number of places that tenants share; each may take half of what the others leave. */
-export const makeShares = (capacity: number) => {
-  const share = FairShare.make()
-  let used = 0
-  return {
-    /** Takes up to `wanted` places; gives how many. */
-    take: (tenantId: TenantId, wanted: number): number => {
-      let taken = 0
-      for (; taken < wanted && share.allows(tenantId, used, capacity); taken++, used++) share.take(tenantId)
-      return taken
-    },
-    /** Takes a place for a delivery that already exists, whatever the tenant's share. */
-    add: (tenantId: TenantId): void => {
-      used++
-      share.take(tenantId)
-    },
-    allows: (tenantId: TenantId, more: number): boolean => share.allows(tenantId, used + more, capacity),
-    giveBack: (tenantId: TenantId, count: number): void => {
-      used -= count
-      for (let left = count; left > 0; left--) share.giveBack(tenantId)
-    },
-    used: () => used
-  }
-}
-export type Shares = ReturnType<typeof makeShares>
-
 /**
  * The endpoints with a fiber, by tenant. Each begins when there is work for it and ends after an idle time. Tenants
  * share the `maxLive` places; an endpoint without a place is found again by the next look at due rows.
@@ -54,7 +28,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly maxLive: number
   readonly idleMs: number
   /** The places for deliveries, which the tenants share. */
-  readonly shares: Shares
+  readonly shares: FairShare.CountedShare
   readonly holds: (partition: number) => boolean
   readonly claim: (request: Claimer.Request) => void
   readonly placesFreed: () => void
@@ -65,7 +39,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const { maxLive, shares } = options
   const fibers = yield* FiberMap.make<string, void, never>()
   const fork = yield* FiberMap.runtime(fibers)()
-  const room = makeShares(maxLive)
+  const room = FairShare.counted({ capacity: maxLive })
   const live = new Map<string, WebhookEndpoint.WebhookEndpoint>()
   const byTenant = new Map<TenantId, Map<string, WebhookEndpoint.WebhookEndpoint>>()
   let isClosing = false
@@ -76,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (live.get(id) !== endpoint) return
     const { tenantId } = endpoint
     live.delete(id)
-    room.giveBack(tenantId, 1)
+    room.giveBack(tenantId)
     const siblings = byTenant.get(tenantId)
     siblings?.delete(id)
     if (siblings?.size === 0) byTenant.delete(tenantId)
@@ -125,14 +99,14 @@ export const make = Effect.fnUntraced(function* (options: {
     if (isClosing || !options.holds(partition)) return null
     const known = live.get(id)
     if (known !== undefined) return known
-    return room.take(tenantId, 1) === 1 ? start(id, tenantId, partition) : null
+    return room.take(tenantId) ? start(id, tenantId, partition) : null
   }
 
   /** True when a tenant could begin some deliveries now. */
   const isOpen = (tenantId: TenantId): boolean =>
     (byTenant.get(tenantId)?.size ?? 0) <= offeredLimit &&
-    shares.allows(tenantId, offeredLimit) &&
-    room.allows(tenantId, offeredLimit)
+    shares.allows(tenantId, 1, offeredLimit) &&
+    room.allows(tenantId, 1, offeredLimit)
 
   return {
     size: () => live.size,

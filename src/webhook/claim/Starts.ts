@@ -1,59 +1,59 @@
 import { Effect } from "effect"
-import * as EventLoop from "../../runtime/process/EventLoop.ts"
-import * as FairQueue from "../../domain/fair/FairQueue.ts"
-import * as LoudTenant from "./LoudTenant.ts"
+import * as Company from "../../domain/fair/Company.ts"
+import * as EventLoop from "../../domain/fair/EventLoop.ts"
+import * as LoopTurns from "../../domain/fair/LoopTurns.ts"
+import * as Policies from "../../domain/fair/Policies.ts"
 
 interface Clocked {
   readonly now: () => number
   readonly thread: EventLoop.EventLoop
 }
 
-interface Ticket {
-  readonly tenant: string
-  begin: (() => void) | null
-}
+/** How many attempts a tenant begins at most in a window of the event loop while it has to rest. */
+const mostInWindow = 4
 
-/** How many attempts begin in one turn of the event loop; each costs some tenths of a millisecond of it. */
-const perTurn = 4
+/** A tenant is alone when no other has begun an attempt for this time. */
+const companyMs = 10_000
 
 /**
  * Decides when attempts begin: at most `places` at once, and a few in each turn of the event loop, first those of the
- * tenant with the fewest under way. A loud tenant rests while the thread is busy (`LoudTenant.ts`). So a thousand
- * claimed deliveries of one tenant hold up neither the process nor a delivery of another tenant. The line is not
- * bounded here, because the number of claimed deliveries is.
+ * tenant with the fewest under way. So a thousand claimed deliveries of one tenant hold up neither the process nor a
+ * delivery of another tenant. The line is not bounded here, because the number of claimed deliveries is.
+ *
+ * While the thread is busy and tenants share it, each begins a few attempts in a window and then rests, so that one
+ * tenant's thousands of deliveries leave time for other work and still continue.
  */
 export const make = (
   places: number,
   { now = () => performance.now(), thread = EventLoop.make() }: Partial<Clocked> = {}
 ) => {
-  const line = FairQueue.make<Ticket>({ places, room: Infinity })
-  const loud = LoudTenant.make(thread)
+  const turns = LoopTurns.make({ ...Policies.attemptTurns, places })
+  const company = Company.make(companyMs)
   const resting = new Set<string>()
-  let begun = 0
+  /** The attempts of each tenant in the window that began at `windowAt`. */
+  const inWindow = new Map<string, number>()
+  let windowAt = -Infinity
 
   const wake = (): void => {
-    for (const tenant of resting) line.wake(tenant)
+    const rested = [...resting]
     resting.clear()
-    fill()
+    turns.wake(rested)
   }
   const rest = (tenant: string): void => {
     if (resting.size === 0) setTimeout(wake, EventLoop.windowMs)
     resting.add(tenant)
-    line.rest(tenant)
+    turns.rest(tenant)
   }
-
-  const nextTurn = (): void => {
-    begun = 0
-    fill()
-  }
-  const fill = (): void => {
-    while (begun < perTurn) {
-      const ticket = line.next()
-      if (ticket === null) return
-      if (begun++ === 0) setImmediate(nextTurn)
-      if (loud.begins(ticket.tenant, now())) rest(ticket.tenant)
-      ticket.begin?.()
+  /** Counts an attempt of the tenant, whose next one may have to wait for the end of the window. */
+  const count = (tenant: string, at: number): void => {
+    company.came(tenant, at)
+    if (at - windowAt >= EventLoop.windowMs) {
+      windowAt = at
+      inWindow.clear()
     }
+    const attempts = (inWindow.get(tenant) ?? 0) + 1
+    inWindow.set(tenant, attempts)
+    if (attempts >= mostInWindow && company.isShared(at) && thread.isBusy(at)) rest(tenant)
   }
 
   return {
@@ -62,27 +62,18 @@ export const make = (
       (tenant: string) =>
       (attempt: Effect.Effect<void>): Effect.Effect<void> =>
         Effect.suspend(() => {
-          const ticket: Ticket = { tenant, begin: null }
-          let isBegun = false
-          const turn = Effect.callback<void>((resume) => {
-            ticket.begin = () => {
-              isBegun = true
+          let turn: LoopTurns.Turn | null = null
+          const begun = Effect.callback<void>((resume) => {
+            turn = turns.take(tenant, () => {
+              count(tenant, now())
               resume(Effect.void)
-            }
-            line.add(tenant, ticket)
-            fill()
+            })
           })
           return Effect.ensuring(
-            Effect.andThen(turn, attempt),
-            Effect.sync(() => {
-              if (isBegun) line.end(tenant, 1)
-              else line.leave(tenant, ticket)
-              fill()
-            })
+            Effect.andThen(begun, attempt),
+            Effect.sync(() => turn?.leave())
           )
         }),
-    underWay: line.running
+    underWay: turns.running
   }
 }
-
-export type Starts = ReturnType<typeof make>

@@ -4,8 +4,8 @@ import { once } from "node:events"
 import { request } from "node:http"
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
-import * as FairPlaces from "../../../src/runtime/fair/FairPlaces.ts"
-import { BodyTurns, CommandTurns } from "../../../src/runtime/fair/RequestTurns.ts"
+import * as FairSemaphore from "../../../src/domain/fair/FairSemaphore.ts"
+import { BodyTurns, CommandTurns } from "../../../src/domain/fair/RequestTurns.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import { Listening } from "../../../src/edge/http/Server.ts"
 import * as FileThread from "../../../src/edge/http/thread/FileThread.ts"
@@ -45,7 +45,7 @@ const until = (condition: () => boolean) =>
 
 /** The requests that the service serves at once. */
 const places = 8
-const turns = FairPlaces.make({ places, room: 1_000 })
+const turns = FairSemaphore.make({ places, room: 1_000 })
 
 layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(CommandTurns, turns))), { excludeTestServices: true })(
   "Requests of many tenants",
@@ -112,8 +112,8 @@ layer(TestServer.layer(world), { excludeTestServices: true })("Requests of tenan
   )
 })
 
-const bodies = FairPlaces.make({ places: 2, room: 8 })
-const onlyBody = FairPlaces.make({ places: 1, room: 8 })
+const bodies = FairSemaphore.make({ places: 2, room: 8 })
+const onlyBody = FairSemaphore.make({ places: 1, room: 8 })
 
 /** Unpacks nothing, and dies of a body that asks for it. */
 const dies = new URL(

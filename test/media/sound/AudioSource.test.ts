@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Wav from "../../../src/protocol/audio/Wav.ts"
 import { AudioDecoder, type AudioFile } from "../../../src/media/sound/AudioDecoder.ts"
+import * as Policies from "../../../src/domain/fair/Policies.ts"
 import { AudioSource, limits } from "../../../src/media/sound/AudioSource.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -149,7 +150,7 @@ describe("Audio sources", () => {
     const egress = FakeEgress.make({ "https://a/ok.wav": ok })
     return withSource(egress, (load) =>
       Effect.gen(function* () {
-        const before = Array.from({ length: limits.concurrencyOfTenant }, (_, i) => load(`https://a/${i}`))
+        const before = Array.from({ length: Policies.fetches.each }, (_, i) => load(`https://a/${i}`))
         yield* Effect.forkChild(Effect.all(before, { concurrency: "unbounded" }))
         yield* elapse(10)
         const gone = yield* Effect.forkChild(load("https://a/ok.wav"))
@@ -219,14 +220,14 @@ describe("Audio sources", () => {
     const egress = FakeEgress.make({ "https://b/ok.wav": ok })
     return withSource(egress, (load) =>
       Effect.gen(function* () {
-        const loud = Array.from({ length: limits.maxFlights }, (_, i) => load(`https://a/${i}`, "loud"))
+        const loud = Array.from({ length: Policies.flights.capacity }, (_, i) => load(`https://a/${i}`, "loud"))
         const all = yield* Effect.forkChild(Effect.all(loud, { concurrency: "unbounded" }))
         yield* elapse(10)
         const quiet = yield* Effect.forkChild(load("https://b/ok.wav", "quiet"))
         yield* elapse(30_000)
         expect(yield* Fiber.join(quiet)).toBe("800 samples")
         const refused = (yield* Fiber.join(all)).filter((outcome) => outcome === "overloaded")
-        expect(refused.length).toBe(limits.maxFlights / 2 - 1)
+        expect(refused.length).toBe(Policies.flights.capacity / 2 - 1)
       })
     )
   })
@@ -266,7 +267,7 @@ describe("Audio sources", () => {
           )
         )
         yield* TestClock.adjust("50 millis")
-        expect(egress.requests.length).toBe(limits.concurrencyOfTenant)
+        expect(egress.requests.length).toBe(Policies.fetches.each)
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(fiber)
         expect(egress.requests.length).toBe(40)

@@ -7,7 +7,7 @@ import * as Taps from "../../../src/media/mix/Tap.ts"
 import * as Common from "../../../src/media/stream/dialect/Common.ts"
 import * as FileQueue from "../../../src/media/stream/playout/FileQueue.ts"
 import * as ReadBudget from "../../../src/media/stream/ReadBudget.ts"
-import * as StreamQuota from "../../../src/media/stream/StreamQuota.ts"
+import * as FairShare from "../../../src/domain/fair/FairShare.ts"
 import * as MediaStream from "../../../src/media/stream/MediaStream.ts"
 import * as FakeSocket from "./FakeSocket.ts"
 import * as StreamBench from "./StreamBench.ts"
@@ -18,7 +18,10 @@ const clockMs = 10_000
 /** One leg without a far end, whose rounds do not run; its streams share `octets` of room. */
 const bench = (octets = 1_000_000) => {
   const sockets = FakeSocket.make((connection) => connection)
-  const common = { ...Common.make({ open: sockets.open, wallClock: () => wallMs }), room: StreamQuota.make(octets) }
+  const common = {
+    ...Common.make({ open: sockets.open, wallClock: () => wallMs }),
+    room: FairShare.counted({ capacity: octets })
+  }
   const mix = Mix.make()
   const taps = Taps.make({ clock: () => 0, onDefect: (error) => expect.fail(String(error)) }, () => undefined)
   const far = {
@@ -62,14 +65,14 @@ describe("What a stream takes of what others share", () => {
     const { common, connect, mix } = bench()
     const { server, say } = connect()
     say(media(8000))
-    expect(common.room.held()).toBe(8000)
+    expect(common.room.used()).toBe(8000)
     mix.next(8000, clockMs + 20)
-    expect(common.room.held()).toBeLessThan(8000)
+    expect(common.room.used()).toBeLessThan(8000)
     say({ event: "clear" })
-    expect(common.room.held()).toBe(0)
+    expect(common.room.used()).toBe(0)
     say(media(4000))
     server.end(broken)
-    expect(common.room.held()).toBe(0)
+    expect(common.room.used()).toBe(0)
   })
 
   it("is room that its other streams do not have", () => {

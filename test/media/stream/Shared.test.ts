@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as ReadBudget from "../../../src/media/stream/ReadBudget.ts"
-import * as StreamQuota from "../../../src/media/stream/StreamQuota.ts"
+import * as FairShare from "../../../src/domain/fair/FairShare.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const loud = Ids.tenant("loud")
@@ -22,7 +22,7 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((total, val
 
 describe("What streams of a thread share", () => {
   it("is room for sound, of which one tenant leaves half to the others", () => {
-    const room = StreamQuota.make(1000)
+    const room = FairShare.counted({ capacity: 1000 })
     const [one, other] = [room.of(loud), room.of(loud)]
     one.add(400)
     expect(other.allows(100)).toBe(true)
@@ -33,7 +33,7 @@ describe("What streams of a thread share", () => {
     expect(room.of(quiet).allows(501)).toBe(false)
     one.add(-400)
     other.add(-100)
-    expect(room.held()).toBe(0)
+    expect(room.used()).toBe(0)
     expect(one.allows(1000)).toBe(true)
   })
 

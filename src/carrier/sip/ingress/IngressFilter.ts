@@ -16,10 +16,11 @@ import type { Flow } from "../../../protocol/sip/Flow.ts"
 import * as MessageKey from "../../../protocol/sip/message/MessageKey.ts"
 import * as Peek from "../../../protocol/sip/message/Peek.ts"
 import type { Header, SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
-import type * as PeerTable from "../../peer/PeerTable.ts"
-import * as AddressBuckets from "./AddressBuckets.ts"
+import * as PeerTable from "../../peer/PeerTable.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
+import * as TokenBucket from "../../../domain/fair/TokenBucket.ts"
 import * as BanList from "./BanList.ts"
-import * as Loudness from "./Loudness.ts"
+import * as Loudness from "../../../domain/fair/Loudness.ts"
 import * as StrangerSource from "./StrangerSource.ts"
 
 type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
@@ -93,10 +94,10 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): I
   const { now } = clocks
   const bans = BanList.make(clocks)
   const loudness = Loudness.make()
-  const reading = AddressBuckets.make(AddressBuckets.reading)
-  const answers = AddressBuckets.make(AddressBuckets.answers)
-  const beginning = AddressBuckets.make(AddressBuckets.beginning)
-  const ofCalls = AddressBuckets.make(AddressBuckets.ofCalls)
+  const reading = TokenBucket.byHolder(Policies.strangerMessages)
+  const answers = TokenBucket.byHolder(Policies.strangerAnswers)
+  const beginning = TokenBucket.byHolder({ each: Policies.peerBeginnings, mostHolders: PeerTable.maxPeers })
+  const ofCalls = TokenBucket.byHolder({ each: Policies.callMessages, mostHolders: PeerTable.maxPeers })
 
   const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
 

@@ -1,10 +1,13 @@
+import * as Policies from "../../../domain/fair/Policies.ts"
+import * as TokenBucket from "../../../domain/fair/TokenBucket.ts"
+
 /**
  * Decides which sightings of strangers become a line of the log, for a person and for fail2ban
  * (guide/sip.md#security-log).
  *
- * A source gets a line at most every `everyMs`, and all together at most `perSecond` a second with a burst of five
- * seconds. Messages without a line are counted, and the next line of their source or the summary reports the number. At
- * most `maxSources` are remembered. Mutable.
+ * A source gets a line at most every `everyMs`, and all together as many as `Policies.securityLines` says. Messages
+ * without a line are counted, and the next line of their source or the summary reports the number. At most
+ * `maxSources` are remembered. Mutable.
  */
 export interface SecurityLog {
   /** How many messages of this source the line reports; null when it gets no line now. */
@@ -14,8 +17,6 @@ export interface SecurityLog {
 }
 
 const everyMs = 1_000
-const perSecond = 10
-const burstMs = 5_000
 const maxSources = 4_096
 /** How long after its line a source is remembered. */
 const keptMs = 60_000
@@ -23,7 +24,7 @@ const keptMs = 60_000
 export const make = (): SecurityLog => {
   /** When each source had its last line, and its messages since then, in the order of the last lines. */
   const sources = new Map<string, { readonly at: number; since: number }>()
-  let fullAt = 0
+  const lines = TokenBucket.make(Policies.securityLines)
   let untold = 0
 
   const forget = (now: number): void => {
@@ -42,13 +43,11 @@ export const make = (): SecurityLog => {
         known.since++
         return null
       }
-      const next = Math.max(fullAt, now) + 1_000 / perSecond
-      if (next > now + burstMs) {
+      if (!lines.take(now)) {
         if (known === undefined) untold++
         else known.since++
         return null
       }
-      fullAt = next
       sources.delete(source)
       sources.set(source, { at: now, since: 0 })
       return 1 + (known?.since ?? 0)

@@ -1,6 +1,7 @@
 import { type Effect, Exit } from "effect"
 import type { CallId, LegId } from "../../../domain/Id.ts"
-import * as DigitRate from "../../../media/DigitRate.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
+import * as TokenBucket from "../../../domain/fair/TokenBucket.ts"
 import { mayBeDropped } from "../../../ports/media/MediaMessage.ts"
 import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
 import type { OrderMemory } from "../../OrderMemory.ts"
@@ -11,7 +12,7 @@ export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<
 
 /**
  * How many events of one leg may wait for their commit. Beyond it digits are dropped, because a peer could pile them
- * up. Digits that arrive faster than a person presses keys (`DigitRate`), in RTP or by INFO, are dropped too.
+ * up. Digits that arrive faster than a person presses keys (`Policies.digits`), in RTP or by INFO, are dropped too.
  */
 export const maxWaiting = 256
 
@@ -36,7 +37,7 @@ const ignore = (): void => undefined
 
 export const make = ({ incarnation, memory, run, sink }: Options, legId: LegId): LegEvents => {
   const waiting: Array<Waiting> = []
-  const digits = DigitRate.make()
+  const digits = TokenBucket.make(Policies.digits)
   let telling = false
   const next = (): void => {
     while (!telling) {

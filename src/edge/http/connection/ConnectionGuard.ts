@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as FairShare from "../../../domain/fair/FairShare.ts"
+import type * as LoopTurns from "../../../domain/fair/LoopTurns.ts"
 import * as IpAddress from "../../../domain/network/IpAddress.ts"
 import * as Resting from "../../../domain/fair/Resting.ts"
 import { ApiError, envelope } from "../../../domain/ApiError.ts"
@@ -50,7 +51,7 @@ interface Line {
   readonly isProxy: boolean
   readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
   /** Null while it has no turn. */
-  turn: ConnectionTurns.Turn | null
+  turn: LoopTurns.Turn | null
   /** Ends a turn that waits too long for the client. */
   patience: NodeJS.Timeout | null
   busy: boolean
@@ -141,7 +142,7 @@ export const attach = (
     }, patienceMs)
   }
 
-  const inTurn = (line: Line, what: keyof typeof ConnectionTurns.cost, begin: () => void): void => {
+  const inTurn = (line: Line, what: Parameters<typeof turns.take>[1], begin: () => void): void => {
     if (line.isProxy) begin()
     else line.turn = turns.take(line.site, what, begin)
   }

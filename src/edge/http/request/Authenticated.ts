@@ -1,10 +1,9 @@
 import { Clock, Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import type { FairPlaces } from "../../../runtime/fair/FairPlaces.ts"
-import * as Pace from "../../../runtime/fair/Pace.ts"
-import { LoudTenants } from "../../../runtime/fair/LoudTenants.ts"
-import { BodyTurns, CommandTurns, RequestTurns } from "../../../runtime/fair/RequestTurns.ts"
+import type { FairSemaphore } from "../../../domain/fair/FairSemaphore.ts"
+import * as Pace from "../../../domain/fair/Pace.ts"
+import { BodyTurns, CommandTurns, LoudTenants, RequestTurns } from "../../../domain/fair/RequestTurns.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import * as Slot from "../../../runtime/idempotency/Slot.ts"
@@ -58,11 +57,11 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             })
           )
         })
-      const placed = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+      const placed = <A, E, R>(turns: FairSemaphore, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         turns
           .within(key.tenantId)(effect)
           .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
-      const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+      const inTurn = <A, E, R>(turns: FairSemaphore, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         placed(turns, key, heard(key.tenantId, effect))
 
       const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>

@@ -10,7 +10,7 @@ import {
 import { ApiError } from "../../../domain/ApiError.ts"
 import { IncomingMessage } from "node:http"
 import { finished } from "node:stream"
-import * as Pace from "../../../runtime/fair/Pace.ts"
+import * as Pace from "../../../domain/fair/Pace.ts"
 import * as BodyFault from "./BodyFault.ts"
 
 const unreadable = ApiError.of("invalid_request", "the body could not be read")

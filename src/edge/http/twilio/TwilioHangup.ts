@@ -1,6 +1,6 @@
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { CommandTurns } from "../../../runtime/fair/RequestTurns.ts"
+import { CommandTurns } from "../../../domain/fair/RequestTurns.ts"
 import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { ApiError, httpStatus } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import { LoudTenants } from "../../../runtime/fair/LoudTenants.ts"
-import { BodyTurns, CommandTurns, RequestTurns } from "../../../runtime/fair/RequestTurns.ts"
+import { BodyTurns, CommandTurns, LoudTenants, RequestTurns } from "../../../domain/fair/RequestTurns.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import { ListTurns } from "../../../runtime/store/list/ListClient.ts"
 import { metric } from "./MetricText.ts"

@@ -1,14 +1,16 @@
+import * as FairShare from "../../../domain/fair/FairShare.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
 import type { Open } from "../../../ports/egress/WebSocketClient.ts"
 import type * as Message from "../../../ports/media/StreamMessages.ts"
 import * as ReadBudget from "../ReadBudget.ts"
-import * as StreamQuota from "../StreamQuota.ts"
 
 /** The state that the streams of a thread share. */
 export interface Common {
   readonly open: Open
   /** Epoch milliseconds. */
   readonly wallClock: () => number
-  readonly room: StreamQuota.StreamQuota
+  /** The octets of waiting sound. */
+  readonly room: FairShare.CountedShare
   readonly reading: ReadBudget.Tenants
   readonly figures: Figures
 }
@@ -22,13 +24,10 @@ export interface Figures {
   underruns: number
 }
 
-/** The most octets of the servers' sound that may wait in a thread. */
-const mostRoom = 256 * 1024 * 1024
-
 /** Makes the state for a new thread. */
 export const make = (reaches: Pick<Common, "open" | "wallClock">): Common => ({
   ...reaches,
-  room: StreamQuota.make(mostRoom),
+  room: FairShare.counted(Policies.streamSound),
   reading: ReadBudget.tenants(),
   figures: noFigures()
 })

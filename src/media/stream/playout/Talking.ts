@@ -7,7 +7,7 @@ import * as FileQueue from "./FileQueue.ts"
 import * as Playout from "./Playout.ts"
 import * as SoundQueue from "./SoundQueue.ts"
 import * as StreamFormat from "../dialect/StreamFormat.ts"
-import type * as StreamQuota from "../StreamQuota.ts"
+import type * as FairShare from "../../../domain/fair/FairShare.ts"
 import { fileRate } from "../dialect/StreamMessage.ts"
 
 export interface Talking {
@@ -29,7 +29,7 @@ export const make = (options: {
   readonly hears: "rtp" | "mp3"
   readonly format: StreamFormat.StreamFormat
   readonly now: number
-  readonly room: StreamQuota.Share
+  readonly room: FairShare.HolderShare
   readonly marked: (mark: Playout.Mark) => void
   readonly complain: (complaint: Complaint) => void
   readonly decode: (file: number, bytes: Uint8Array) => void

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { Clock, Effect, Layer, Metric } from "effect"
 import * as Supervised from "../../../runtime/process/Supervised.ts"
 import * as FairShare from "../../../domain/fair/FairShare.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import { AudioDecoder, AudioUnreadable } from "../../sound/AudioDecoder.ts"
 import * as AudioMetrics from "../../sound/AudioMetrics.ts"
@@ -12,14 +13,8 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 const overloaded = Effect.fail(new AudioUnreadable({ reason: "overloaded" }))
 
-/**
- * The most files that are decoded at once. Each takes about half a MiB while it is heard; a further one fails as
- * `overloaded`. One holder has at most half of the places that the others leave.
- */
-const maxFiles = 512
-
 /** The same with `count` threads of another program, and other limits. */
-export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs = 5_000 } = {}) =>
+export const layerOf = (count: number, program: URL, { files = Policies.decodedFiles.capacity, hangMs = 5_000 } = {}) =>
   Layer.effect(
     AudioDecoder,
     Effect.gen(function* () {
@@ -27,8 +22,7 @@ export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs 
       const context = yield* Effect.context()
       const log = Effect.runForkWith(context)
       const now = () => Monotonic.read(clock)
-      const share = FairShare.make()
-      let begun = 0
+      const share = FairShare.counted({ capacity: files })
 
       const report = (report: DecoderThread.Report): void => {
         switch (report.type) {
@@ -72,10 +66,8 @@ export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs 
           let isClosed = false
           const begin = (holder: string): boolean => {
             if (isClosed || owner !== null) return true
-            if (!share.allows(holder, begun, files)) return false
+            if (!share.take(holder)) return false
             owner = holder
-            share.take(holder)
-            begun++
             return true
           }
           return {
@@ -84,9 +76,7 @@ export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs 
               if (isClosed) return
               isClosed = true
               reading.close()
-              if (owner === null) return
-              share.giveBack(owner)
-              begun--
+              if (owner !== null) share.giveBack(owner)
             }
           }
         }

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Effect } from "effect"
-import * as Pace from "../../../runtime/fair/Pace.ts"
+import * as Pace from "../../../domain/fair/Pace.ts"
 import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 

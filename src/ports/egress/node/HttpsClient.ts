@@ -9,7 +9,7 @@ import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
 import { type Begin, exchange } from "./HttpExchange.ts"
 import * as NodeFailure from "./NodeFailure.ts"
-import * as Pace from "../../../runtime/fair/Pace.ts"
+import * as Pace from "../../../domain/fair/Pace.ts"
 import * as StreamExchange from "./StreamExchange.ts"
 import * as Trust from "./Trust.ts"
 

@@ -1,14 +1,11 @@
 import { Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Metric } from "effect"
-import * as FairPlaces from "../../../runtime/fair/FairPlaces.ts"
+import * as FairSemaphore from "../../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 import { SpoolError } from "../Spool.ts"
 import type { Encoded, Encoding } from "./EncodeThread.ts"
 
-/** How many files are encoded at once. The scheduler shares the cores between them, after all other work. */
-const places = 4
-/** How many files may wait; each is on the disk meanwhile. */
-const room = 100_000
 /** An encoder that makes fewer seconds of sound than this in one second counts as hung. */
 const slowestFactor = 4
 
@@ -40,7 +37,7 @@ export class Encoders extends Context.Service<
     Layer.effect(
       Encoders,
       Effect.gen(function* () {
-        const line = FairPlaces.make({ places, room })
+        const line = FairSemaphore.make(Policies.encodings)
         const context = yield* Effect.context()
         const idle: Array<Worker> = []
         const all = new Set<Worker>()

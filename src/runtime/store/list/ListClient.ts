@@ -1,7 +1,8 @@
 import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as FairPlaces from "../../fair/FairPlaces.ts"
+import * as FairSemaphore from "../../../domain/fair/FairSemaphore.ts"
+import * as Policies from "../../../domain/fair/Policies.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 
@@ -13,14 +14,11 @@ export const ListClient = Context.Reference<SqlClient.SqlClient | null>("trunkli
   defaultValue: () => null
 })
 
-/** The number of lists that are read at once, which is the number of connections. */
-export const connections = 2
+/** The number of connections, which is the number of lists that are read at once. */
+export const connections = Policies.lists.places
 
-/** The lists of one tenant are read one after the other, each after a rest as long as the one before took. */
-const turns = { places: connections, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 }
-
-export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/store/ListTurns", {
-  defaultValue: () => FairPlaces.make(turns)
+export const ListTurns = Context.Reference<FairSemaphore.FairSemaphore>("trunkline/store/ListTurns", {
+  defaultValue: () => FairSemaphore.make(Policies.lists)
 })
 
 const crowded = ApiError.of("service_unavailable", "too many lists are being read; try again")

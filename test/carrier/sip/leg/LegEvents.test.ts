@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { CarrierEvent, LegReport, Told } from "../../../../src/carrier/Carrier.ts"
 import * as LegEvents from "../../../../src/carrier/sip/leg/LegEvents.ts"
-import * as DigitRate from "../../../../src/media/DigitRate.ts"
+import { digits } from "../../../../src/domain/fair/Policies.ts"
 import * as Ids from "../../../support/Ids.ts"
 
 const digit = (name: string): LegReport => ({ type: "media", event: { type: "dtmf", digit: name, at: 0 } })
@@ -69,8 +69,7 @@ describe("the reports of a leg", () => {
 
   it("drop digits beyond their bound, but never the end; what is dropped has no number", () => {
     const { commit, tell, told } = make()
-    for (let count = 0; count < LegEvents.maxWaiting + 50; count++)
-      tell(digit("1"), undefined, count * DigitRate.limits.everyMs)
+    for (let count = 0; count < LegEvents.maxWaiting + 50; count++) tell(digit("1"), undefined, count * digits.everyMs)
     tell(ended)
     for (let count = 0; count < LegEvents.maxWaiting + 60; count++) commit()
     expect(told).toHaveLength(LegEvents.maxWaiting + 1)
@@ -87,9 +86,9 @@ describe("the reports of a leg", () => {
       }
       return told.length
     }
-    expect(flood(0)).toBe(DigitRate.limits.burst)
-    expect(outcomes.filter((outcome) => outcome === "fault")).toHaveLength(1000 - DigitRate.limits.burst)
-    expect(flood(1000)).toBe(DigitRate.limits.burst + 25)
+    expect(flood(0)).toBe(digits.burst)
+    expect(outcomes.filter((outcome) => outcome === "fault")).toHaveLength(1000 - digits.burst)
+    expect(flood(1000)).toBe(digits.burst + 25)
     tell(ended, undefined, 1000)
     expect(told.at(-1)?.type).toBe("ended")
   })

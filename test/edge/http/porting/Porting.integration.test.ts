@@ -1,7 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { BodyTurns } from "../../../../src/runtime/fair/RequestTurns.ts"
+import { BodyTurns } from "../../../../src/domain/fair/RequestTurns.ts"
 import type * as Id from "../../../../src/domain/Id.ts"
 import { type News, Porting } from "../../../../src/numbers/porting/Porting.ts"
 import type { PortingDocumentView, PortingOrderView } from "../../../../src/numbers/porting/PortingView.ts"

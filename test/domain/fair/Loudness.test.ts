@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Loudness from "../../../../src/carrier/sip/ingress/Loudness.ts"
-import * as Random from "../../../support/Random.ts"
+import * as Loudness from "../../../src/domain/fair/Loudness.ts"
+import * as Random from "../../support/Random.ts"
 
 describe("who is loud", () => {
   it("is told by the messages of this interval and the one before", () => {

@@ -1,4 +1,5 @@
-import * as FairQueue from "../../domain/fair/FairQueue.ts"
+import * as LoopTurns from "./LoopTurns.ts"
+import * as Policies from "./Policies.ts"
 
 /**
  * Reads many long bodies without holding up the rest of the thread. In each turn of the event loop one body has its
@@ -13,37 +14,12 @@ export interface Pace {
   readonly ask: (holder: string, read: () => number) => () => void
 }
 
-/** Each request waits at most once, and far fewer requests than this are under way. */
-const room = 65_536
-
-interface Turn {
-  readonly holder: string
-  readonly read: () => number
-}
-
-export const make = (nextTurn: (then: () => void) => void = (then) => void setImmediate(then)): Pace => {
-  const line = FairQueue.make<Turn>({ places: 1, room })
-  let isAwaited = false
-
-  const schedule = (): void => {
-    if (isAwaited || line.waiting() === 0) return
-    isAwaited = true
-    nextTurn(give)
-  }
-
-  const give = (): void => {
-    isAwaited = false
-    const turn = line.next()
-    if (turn !== null) line.end(turn.holder, turn.read())
-    schedule()
-  }
-
+export const make = (nextTurn?: LoopTurns.Options["nextTurn"]): Pace => {
+  const turns = LoopTurns.make({ ...Policies.bodyTurns, ...(nextTurn && { nextTurn }) })
   return {
     ask: (holder, read) => {
-      const turn: Turn = { holder, read }
-      line.add(holder, turn)
-      schedule()
-      return () => line.leave(holder, turn)
+      const turn: LoopTurns.Turn = turns.take(holder, () => turn.leave(read()))
+      return () => turn.leave()
     }
   }
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "@effect/vitest"
-import * as EventLoop from "../../../src/runtime/process/EventLoop.ts"
+import * as EventLoop from "../../../src/domain/fair/EventLoop.ts"
 
 describe("How busy a thread is", () => {
   it("follows the share of each window in which it did not rest", () => {
@@ -11,7 +11,7 @@ describe("How busy a thread is", () => {
 
   it("is seen of the thread that asks", () => {
     const script = `
-      import * as EventLoop from ${JSON.stringify(new URL("../../../src/runtime/process/EventLoop.ts", import.meta.url))}
+      import * as EventLoop from ${JSON.stringify(new URL("../../../src/domain/fair/EventLoop.ts", import.meta.url))}
       const thread = EventLoop.make()
       await new Promise((done) => setTimeout(done, 300))
       const rested = thread.isBusy(performance.now())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Pace from "../../../src/runtime/fair/Pace.ts"
+import * as Pace from "../../../src/domain/fair/Pace.ts"
 
 /** A pace whose turns of the event loop come from the test. */
 const paced = () => {

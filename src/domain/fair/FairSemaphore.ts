@@ -1,7 +1,8 @@
 import { Data, Effect } from "effect"
-import * as FairQueue from "../../domain/fair/FairQueue.ts"
-import * as Monotonic from "../../domain/time/Monotonic.ts"
-import * as EventLoop from "../process/EventLoop.ts"
+import * as Company from "./Company.ts"
+import * as FairQueue from "./FairQueue.ts"
+import * as Monotonic from "../time/Monotonic.ts"
+import * as EventLoop from "./EventLoop.ts"
 
 /** The line is full, for all holders or for this one, or its turn did not come in time. The work was not begun. */
 export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
@@ -10,7 +11,7 @@ export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string
  * A semaphore that many holders (tenants, addresses) share fairly (`domain/fair/FairQueue.ts`), so that no holder can
  * keep the others from it. An effect is charged the time for which it held its place.
  */
-export interface FairPlaces {
+export interface FairSemaphore {
   /**
    * Runs the effect when the holder's turn has come. Work whose fiber is interrupted while it waits is not begun, and
    * leaves the line at once. Fails with `NoRoom` when the line is full, or the turn has not come within `patienceMs`.
@@ -43,20 +44,13 @@ export interface Options extends FairQueue.Options {
 }
 
 /** `places`: effects that run at once; `room`: effects that may wait. */
-export const make = (options: Options): FairPlaces => {
+export const make = (options: Options): FairSemaphore => {
   const { patienceMs, rests = 0, shared } = options
   const thread = shared?.thread ?? EventLoop.make()
   const queue = FairQueue.make<Ticket>(options)
-  let last = { holder: "", at: -Infinity }
-  /** The newest arrival from another holder than that of `last`. */
-  let other = last
+  const company = Company.make(shared?.withinMs ?? 0)
 
-  const came = (holder: string, at: number): void => {
-    if (holder !== last.holder) other = last
-    last = { holder, at }
-  }
-  const isShared = (now: number): boolean => shared !== undefined && now - other.at <= shared.withinMs
-  const eachAt = (now: number): number => (shared !== undefined && isShared(now) ? shared.each : Infinity)
+  const eachAt = (now: number): number => (shared !== undefined && company.isShared(now) ? shared.each : Infinity)
   const restsAt = (holder: string, now: number): number =>
     rests === 0 && queue.waitingOf(holder) > eachAt(now) && thread.isBusy(now) ? 1 : rests
 
@@ -71,7 +65,7 @@ export const make = (options: Options): FairPlaces => {
     Effect.flatMap(Monotonic.now, (now) => {
       const ticket: Ticket = { begin: null, since: null }
       if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
-      came(holder, now)
+      company.came(holder, now)
       fill(now)
       return Effect.succeed(ticket)
     })

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { BodyTurns } from "../../../src/runtime/fair/RequestTurns.ts"
+import { BodyTurns } from "../../../src/domain/fair/RequestTurns.ts"
 import { limits } from "../../../src/edge/http/Server.ts"
 
 it.effect("a long body waits for its turn while it could still be read in time, and is refused then", () =>

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Turns from "../../../src/domain/fair/Turns.ts"
+import * as RoundRobin from "../../../src/domain/fair/RoundRobin.ts"
 
 const everybody = () => true
 const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 
 describe("turns by tenant, src/runtime/README.md#fair-shares", () => {
   it("a thousand items of one holder delay another's first by one turn", () => {
-    const turns = Turns.make<string>()
+    const turns = RoundRobin.make<string>()
     for (let index = 0; index < 1_000; index++) turns.add("loud", `loud ${index}`)
     turns.add("quiet", "quiet 0")
     expect(turns.take(4, everybody)).toStrictEqual(["loud 0", "quiet 0", "loud 1", "loud 2"])
@@ -17,7 +17,7 @@ describe("turns by tenant, src/runtime/README.md#fair-shares", () => {
   })
 
   it("a holder that is not admitted is passed over and keeps its items", () => {
-    const turns = Turns.make<string>()
+    const turns = RoundRobin.make<string>()
     for (const item of ["a 0", "a 1"]) turns.add("a", item)
     turns.add("b", "b 0")
     expect(turns.take(8, (holder) => holder !== "a")).toStrictEqual(["b 0"])
@@ -29,7 +29,7 @@ describe("turns by tenant, src/runtime/README.md#fair-shares", () => {
     "everything is taken once, in the order of its holder, and nobody is passed by more than one turn",
     { holders: Schema.Array(small), limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 7 })) },
     ({ holders, limit }) => {
-      const turns = Turns.make<{ readonly holder: string; readonly index: number }>()
+      const turns = RoundRobin.make<{ readonly holder: string; readonly index: number }>()
       holders.forEach((holder, index) => turns.add(`${holder}`, { holder: `${holder}`, index }))
       const taken: Array<{ readonly holder: string; readonly index: number }> = []
       for (let some = turns.take(limit, everybody); some.length > 0; some = turns.take(limit, everybody))
