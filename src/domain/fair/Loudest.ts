@@ -3,7 +3,7 @@
  *
  * It covers the present minute and the one before. At most `capacity` holders are remembered: a further one replaces
  * the quietest and begins with its count, so a loud one is never forgotten (space saving; Metwally, Agrawal and El
- * Abbadi, 2005).
+ * Abbadi, 2005). A reported use is never too low; `Loudness` errs the other way, and is cheaper in a flood.
  */
 export interface Loudest {
   /** Times are in milliseconds of the monotonic clock. */

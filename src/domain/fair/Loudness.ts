@@ -2,7 +2,8 @@
  * Finds the loud among many strangers: counts messages by source, in two intervals. Mutable.
  *
  * At most `maxSources` are counted in an interval. When there is no room for another one, every count is halved and
- * sources with a count of zero are forgotten. So a source that sends much stays, however many new addresses appear.
+ * sources with a count of zero are forgotten. So a source that sends much stays, however many new addresses appear. A
+ * count is never too high, so that it may be a reason for a ban; `Loudest` errs the other way.
  */
 export interface Loudness {
   /** Counts a message and returns how many its source sent in this interval and the one before. */

@@ -32,7 +32,7 @@ export const longBodies: FairSemaphore.Options = { places: 8, room: 256, patienc
  */
 export const lists = { places: 2, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 } satisfies FairSemaphore.Options
 
-/** Files of porting orders that are written, by tenant. Each holds one of the dozen database connections. Beyond: 503. */
+/** Files of porting orders that are written, by tenant. Each holds a connection to the database. Beyond: 503. */
 export const portingFiles: FairSemaphore.Options = { places: 2, room: 256 }
 
 /** API keys that are not in memory: looked up and hashed, by site. Beyond: 503. */
@@ -56,7 +56,7 @@ export const encodings: FairSemaphore.Options = { places: 4, room: 100_000 }
 /** Sounds that are fetched or wait for it, by tenant. Beyond: `overloaded`. */
 export const flights: FairShare.Capacity = { capacity: fetches.room }
 
-/** Sound files that are decoded, by tenant. Each takes about half a MiB while it is heard. Beyond: `overloaded`. */
+/** Sound files that are decoded, by tenant. Each takes about half a MiB while it is played. Beyond: `overloaded`. */
 export const decodedFiles: FairShare.Capacity = { capacity: 512 }
 
 /** Octets of waiting sound from the servers of streams in a thread, by tenant. Beyond: the sound is dropped. */
@@ -81,7 +81,7 @@ export const attemptTurns = { perTurn: 4, room: Infinity }
 /** Long bodies that are read, by tenant. Each waits at most once, and far fewer than `room` are under way. */
 export const bodyTurns: LoopTurns.Options = { perTurn: 1, isDeferred: true, places: 1, room: 65_536 }
 
-/** Answers to strangers, by source: enough to test the port, far too few to attack a third party. Beyond: no answer. */
+/** Answers to strangers, by source: enough to test the port, too few to attack a third party. Beyond: no answer. */
 export const strangerAnswers: SharedRate = {
   each: { burst: 10, everyMs: 1_000 },
   all: { burst: 200, everyMs: 10 },
@@ -116,8 +116,8 @@ export const digits: Rate = { burst: 64, everyMs: 40 }
 const hourMs = 3_600_000
 
 /**
- * Valid requests of the routes without a key, guide/limits.md#rates. Beyond: 429. `SIGNUP_LIMIT_PER_HOUR` sets the limit
- * of `signup`, and that of joining a team.
+ * Valid requests of the routes without a key, guide/limits.md#rates. Beyond: 429. The setting
+ * `SIGNUP_LIMIT_PER_HOUR` is the limit of `signup`, and of joining a team.
  */
 export const unauthenticated = (options: { readonly signupPerHour: number }) =>
   ({

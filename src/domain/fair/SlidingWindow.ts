@@ -5,9 +5,9 @@ export interface Window {
 }
 
 /**
- * The times of each holder's requests, in milliseconds of a monotonic clock. It keeps to the limit in any window and
- * knows when the next request may come, which a bucket of tokens (`TokenBucket.ts`) does not: that admits up to twice as
- * many around a full bucket. It is for small limits, because it remembers each request. Mutable.
+ * The times of each holder's requests, in milliseconds of a monotonic clock. It keeps the limit in every window, where
+ * a bucket of tokens (`TokenBucket.ts`) admits up to twice as many, and it knows when the next request may come. It is
+ * for small limits, because it remembers each request. Mutable.
  */
 export interface SlidingWindow {
   /**

@@ -16,7 +16,7 @@ export interface TokenBucket {
 
 /**
  * The buckets of many holders (addresses, trunks). At most `mostHolders` are remembered, each until its bucket is full
- * again, so nobody gains anything by using many addresses. While there is no room, a new holder gets nothing.
+ * again, so an attacker gains nothing by using many addresses. While there is no room, a new holder gets nothing.
  */
 export interface TokenBuckets {
   /** Takes a token out of the holder's bucket. False: that bucket is empty, or the one that all share. */

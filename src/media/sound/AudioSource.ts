@@ -63,7 +63,7 @@ interface Sound extends SoundCache.Kept {
  * The sounds that legs play, one channel: the decoded files of `https` URLs, and speech (`sound/Speeches.ts`).
  *
  * Simultaneous requests of a tenant for one URL share one fetch. The file is then kept for a minute, with its decoded
- * pieces. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/runtime/README.md#fair-shares),
+ * pieces. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/domain/README.md#fair-shares),
  * so tenants share no sound: one would wait for another's turn, and learn what it plays.
  */
 export class AudioSource extends Context.Service<

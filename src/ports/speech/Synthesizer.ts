@@ -19,7 +19,7 @@ export interface Script {
 
 /**
  * Speech synthesis by the engines that this service has, guide/speech.md. Their places are shared fairly by tenant
- * (src/runtime/README.md#fair-shares).
+ * (src/domain/README.md#fair-shares).
  */
 export class Synthesizer extends Context.Service<
   Synthesizer,

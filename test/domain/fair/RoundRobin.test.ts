@@ -5,7 +5,7 @@ import * as RoundRobin from "../../../src/domain/fair/RoundRobin.ts"
 const everybody = () => true
 const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 
-describe("turns by tenant, src/runtime/README.md#fair-shares", () => {
+describe("turns by tenant, src/domain/README.md#fair-shares", () => {
   it("a thousand items of one holder delay another's first by one turn", () => {
     const turns = RoundRobin.make<string>()
     for (let index = 0; index < 1_000; index++) turns.add("loud", `loud ${index}`)
