@@ -41,7 +41,7 @@ let {
 
 beforeAll(async () => {
   const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
-  const url = new URL(Redacted.value(await scoped(TestDatabase.empty)))
+  const url = new URL(Redacted.value(await scoped(TestDatabase.migrated)))
   const lookUrl = url.href
   network = await scoped(TcpProxy.make({ host: url.hostname, port: Number(url.port) }))
   url.port = String(network.port)

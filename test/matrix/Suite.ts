@@ -42,7 +42,7 @@ export const run = (title: string, { facts, rows }: Contract): void => {
 
   describe(title, () => {
     beforeAll(async () => {
-      const url = await Effect.runPromise(Scope.provide(TestDatabase.empty, scope))
+      const url = await Effect.runPromise(Scope.provide(TestDatabase.migrated, scope))
       running = await World.start(Redacted.value(url))
       begin(running)
     }, 60_000)

@@ -22,7 +22,7 @@ describe("While one tenant abuses what all share", () => {
   let abuser: World.Tenant
   let quiet: World.Tenant
   beforeAll(async () => {
-    const url = await Effect.runPromise(Scope.provide(TestDatabase.empty, scope))
+    const url = await Effect.runPromise(Scope.provide(TestDatabase.migrated, scope))
     world = await World.make({ tenants: 2, lean: true, databaseUrl: Redacted.value(url) })
     ;[abuser, quiet] = await NeighbourBench.prepare(world)
   }, 120_000)

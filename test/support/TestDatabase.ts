@@ -10,26 +10,33 @@ import * as PostgresClient from "../../src/runtime/store/postgres/PostgresClient
 import { UpkeepClient } from "../../src/runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../src/runtime/store/owner/WriteFence.ts"
 
-const server = Effect.promise(async () => {
-  const response = await fetch(inject("databaseBroker"))
-  const text = await response.text()
-  if (!response.ok) throw new Error(text)
-  return text
-})
+/** `""`: the server; `"template"`: the name of the database of the newest schema. */
+const ask = (path: "" | "template") =>
+  Effect.promise(async () => {
+    const response = await fetch(`${inject("databaseBroker")}${path}`)
+    const text = await response.text()
+    if (!response.ok) throw new Error(text)
+    return text
+  })
 
-/** A fresh database, not migrated, dropped with the scope; `url` connects to it. */
-export const empty = Effect.gen(function* () {
-  const url = new URL(yield* server)
+const create = Effect.fnUntraced(function* (as: string) {
+  const url = new URL(yield* ask(""))
   const name = `test_${randomBytes(6).toString("hex")}`
   const admin = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
   const run = (text: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)).pipe(Effect.provide(admin), Effect.orDie)
-  yield* Effect.acquireRelease(run(`CREATE DATABASE ${name}`), () => run(`DROP DATABASE ${name} WITH (FORCE)`))
+  yield* Effect.acquireRelease(run(`CREATE DATABASE ${name}${as}`), () => run(`DROP DATABASE ${name} WITH (FORCE)`))
   // These tests check the process, not the disk.
   yield* run(`ALTER DATABASE ${name} SET synchronous_commit = off`)
   url.pathname = `/${name}`
   return Redacted.make(url.href)
 })
+
+/** A fresh database, not migrated, dropped with the scope; `url` connects to it. */
+export const empty = create("")
+
+/** The same with the newest schema. */
+export const migrated = Effect.flatMap(ask("template"), (template) => create(` TEMPLATE ${template}`))
 
 /** The connections beside the pool, as the service has them. */
 const beside = (url: Redacted.Redacted) =>
@@ -45,8 +52,7 @@ const beside = (url: Redacted.Redacted) =>
   ).pipe(Layer.provide(Reactivity.layer))
 
 const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
-  Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
-    Layer.provideMerge(PostgresClient.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
+  PostgresClient.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" }).pipe(
     Layer.provideMerge(fence),
     Layer.merge(beside(url)),
     Layer.orDie
@@ -56,7 +62,11 @@ const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
  * A client of a fresh, migrated database: one for each test file (or `layer` block). Several journals may be built over
  * it, as if it were the client of several processes, so it does not check which process may write.
  */
-export const layer = Layer.unwrap(Effect.map(empty, (url) => client(url, Layer.empty)))
+export const layer = Layer.unwrap(Effect.map(migrated, (url) => client(url, Layer.empty)))
 
-/** The client that one process has of a database (`empty`): when the process loses the journal, it writes nothing. */
-export const processLayer = (url: Redacted.Redacted) => client(url, WriteFence.layer)
+/**
+ * The client that one process has of a database (`empty`, `migrated`): when the process loses the journal, it writes
+ * nothing.
+ */
+export const processLayer = (url: Redacted.Redacted) =>
+  Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(Layer.provideMerge(client(url, WriteFence.layer)))

@@ -13,7 +13,7 @@ describe("What is in memory after the answer to a COMMIT was lost", () => {
     "a tenant that was closed is closed for whoever asks next",
     () =>
       Effect.gen(function* () {
-        const url = new URL(Redacted.value(yield* TestDatabase.empty))
+        const url = new URL(Redacted.value(yield* TestDatabase.migrated))
         const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
         url.port = String(proxy.port)
         const context = yield* Layer.build(

@@ -22,7 +22,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Lookin
   // Giving a statement up takes the client five seconds more, because it asks the silent server to cancel it.
   it.effect("who waits for a database that is silent is told so when its time is up", () =>
     Effect.gen(function* () {
-      const url = new URL(Redacted.value(yield* TestDatabase.empty))
+      const url = new URL(Redacted.value(yield* TestDatabase.migrated))
       yield* Effect.provide(Migrations.run, PgClient.layer({ url: Redacted.make(url.href) }))
       const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
       url.port = String(proxy.port)

@@ -21,7 +21,7 @@ const clockOf = (sql: SqlClient.SqlClient) => {
 
 /** A database, a clock, and as many processes as a test needs. */
 const world = Effect.gen(function* () {
-  const url = yield* TestDatabase.empty
+  const url = yield* TestDatabase.migrated
   const database = yield* Layer.build(PgClient.layer({ url, maxConnections: 10 }))
   yield* Effect.provide(Migrations.run, database)
   const sql = yield* Effect.provide(SqlClient.SqlClient, database)
@@ -428,7 +428,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
   describe("an outage of the database", () => {
     it.effect("in the middle of an attempt loses nothing: its outcome is written after it", () =>
       Effect.gen(function* () {
-        const url = new URL(Redacted.value(yield* TestDatabase.empty))
+        const url = new URL(Redacted.value(yield* TestDatabase.migrated))
         const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
         yield* Effect.provide(Migrations.run, eyes)
         const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })

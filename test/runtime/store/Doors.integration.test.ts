@@ -8,7 +8,7 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** The features over a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.gen(function* () {
-  const url = new URL(Redacted.value(yield* TestDatabase.empty))
+  const url = new URL(Redacted.value(yield* TestDatabase.migrated))
   const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
   const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)

@@ -48,7 +48,7 @@ const commit = (seq: number, cents = 0, seed = "s"): Commit => ({
 
 /** The journal through a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.gen(function* () {
-  const url = new URL(Redacted.value(yield* TestDatabase.empty))
+  const url = new URL(Redacted.value(yield* TestDatabase.migrated))
   const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
   yield* Effect.provide(Migrations.run, eyes)
   const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
