@@ -1,6 +1,19 @@
 import type { Reporter, TestModule } from "vitest/node"
 
-/** Closes a run with the line `N passed, N failed`; a file that does not even load counts as one failure. */
+/** Tests of a run by how they ended. */
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+/** The last lines of a run. */
+export const print = ({ failed, passed, skipped }: Counts): void => {
+  if (skipped > 0) console.log(`${skipped} skipped`)
+  console.log(`${passed} passed, ${failed} failed`)
+}
+
+/** Tells `npm test` how many tests passed, or prints it. A file that does not even load counts as one failure. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>) {
     let passed = 0
@@ -15,8 +28,8 @@ export default class CountReporter implements Reporter {
       }
       if (module.state() === "failed" && [...module.children.allTests("failed")].length === 0) failed++
     }
-    process.once("exit", () => {
-      process.stdout.write(`${skipped} skipped\n${passed} passed, ${failed} failed\n`)
-    })
+    const counts: Counts = { passed, failed, skipped }
+    if (process.send === undefined) process.once("exit", () => print(counts))
+    else process.send(counts)
   }
 }

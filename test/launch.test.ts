@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -66,6 +67,28 @@ describe("The launcher", () => {
     const { status, said } = launched(await project(null), "20.20.2")
     expect(status).toBe(1)
     expect(said).toMatch(/^trunkline: Node 24 is needed: [^\n]*this is Node 20\.20\.2[^\n]*\n$/)
+  })
+})
+
+describe("A run of tests", () => {
+  it("leaves no process when it gets SIGINT", { timeout: 120_000 }, async () => {
+    const args = ["scripts/launch.js", "vitest", "run", "--config", "test/vitest.config.ts"]
+    const run = spawn(process.execPath, [...args, "test/runtime/store/Standby.test.ts"], { cwd: root, stdio: "ignore" })
+    const ended = once(run, "exit")
+    let processes: ReadonlyArray<NpmStart.Started> = []
+    try {
+      const hasPostgres = () => processes.some(({ command }) => /bin\/postgres\b/.test(command))
+      while (!hasPostgres() && run.exitCode === null) {
+        await delay(100)
+        processes = await NpmStart.family(run.pid ?? 0)
+      }
+      expect(hasPostgres()).toBe(true)
+      run.kill("SIGINT")
+      await ended
+      expect(await NpmStart.remaining(processes, 10_000)).toStrictEqual([])
+    } finally {
+      await NpmStart.killAll(processes)
+    }
   })
 })
 

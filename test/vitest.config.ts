@@ -1,17 +1,42 @@
 import { defineConfig } from "vitest/config"
-import LongestFirst from "./LongestFirst.ts"
+import * as Projects from "./Projects.ts"
 
+const here = (path: string) => new URL(path, import.meta.url).pathname
+const files = Projects.find()
+
+const common = {
+  root: here(".."),
+  setupFiles: [here("./support/EndsOnSignal.ts"), here("./support/PropertySeed.ts")],
+  testTimeout: 30_000,
+  hookTimeout: 60_000
+}
+const database = { globalSetup: [here("./support/GlobalDatabase.ts")] }
+
+/**
+ * Three kinds of test files, which `Projects.ts` tells apart. Those of the first two share a process for each worker,
+ * with the modules that it has loaded. Those that start processes run last, one after another.
+ */
 export default defineConfig({
   test: {
-    root: new URL("..", import.meta.url).pathname,
-    include: ["test/**/*.test.ts", "scripts/examples/**/*.test.ts"],
-    exclude: ["test/interop/**", "test/crash/long/**"],
-    reporters: ["default", new URL("./CountReporter.ts", import.meta.url).pathname],
-    setupFiles: [new URL("./support/PropertySeed.ts", import.meta.url).pathname],
-    globalSetup: [new URL("./support/GlobalDatabase.ts", import.meta.url).pathname],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    sequence: { sequencer: LongestFirst },
-    maxWorkers: 2
+    root: here(".."),
+    reporters: ["minimal", here("./CountReporter.ts")],
+    // What fails is shown by its line alone; `--silent=false` shows what it has logged.
+    silent: true,
+    onStackTrace: (_, { file }) => !file.includes("node_modules"),
+    maxWorkers: 2,
+    projects: [
+      { test: { ...common, name: "pure", include: [...files.pure], isolate: false } },
+      { test: { ...common, ...database, name: "database", include: [...files.database], isolate: false } },
+      {
+        test: {
+          ...common,
+          ...database,
+          name: "process",
+          include: [...files.process],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 }
+        }
+      }
+    ]
   }
 })

@@ -76,7 +76,8 @@ export const start = ({ npm: [program, ...args], folder, dataDir, ports, environ
   }
 }
 
-const family = async (ancestor: number): Promise<ReadonlyArray<Started>> => {
+/** A process, with all that it has started, directly or not. */
+export const family = async (ancestor: number): Promise<ReadonlyArray<Started>> => {
   const { stdout } = await promisify(execFile)("ps", ["-e", "-o", "pid=", "-o", "ppid="])
   const table = stdout
     .trim()
