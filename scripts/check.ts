@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 
 const steps: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
-  ["tsc", ["-p", "tsconfig.json", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"]],
+  ["tsc", ["-p", "tsconfig.json"]],
   ["oxlint", ["-c", "scripts/oxlintrc.json", "--type-aware", "--deny-warnings", "src", "test", "scripts"]],
   ["node", ["scripts/floors.ts"]],
   ["node", ["scripts/words.ts"]],

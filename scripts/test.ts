@@ -1,7 +1,7 @@
 /**
- * `npm test`: every test, with the checks beside them. `npm test -- fast`: the tests that touch nothing outside of their
- * process. Other arguments go to vitest (`npm test -- test/protocol/sip`). Ends with `N passed, N failed`, where a check
- * that fails counts as one.
+ * `npm test` runs every test, with the checks beside them; `npm test -- fast` runs the tests that touch nothing outside
+ * of their process. Other arguments go to vitest (`npm test -- test/protocol/sip`). The last line is
+ * `N passed, N failed`, where a check that fails counts as one.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -30,7 +30,7 @@ const test = async (): Promise<Counts> => {
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
 }
 
-// What this has started gets the signal too, and is waited for.
+// The children get the signal too, and this process waits for their end.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined)
 
 const [isChecked, counts] = await Promise.all([check(), test()])

@@ -13,7 +13,7 @@ export const print = ({ failed, passed, skipped }: Counts): void => {
   console.log(`${passed} passed, ${failed} failed`)
 }
 
-/** Tells `npm test` how many tests passed, or prints it. A file that does not even load counts as one failure. */
+/** Reports to `npm test` how many tests passed, or prints it. A file that does not load counts as one failure. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>) {
     let passed = 0

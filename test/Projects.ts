@@ -30,7 +30,7 @@ const importsOf = (file: string): ReadonlyArray<string> => {
   return found
 }
 
-/** What a file imports, directly or not, through files of ours that are `within`. */
+/** All imports of a file, direct or not, through files of ours that are `within`. */
 const reached = (file: string, within: RegExp): ReadonlySet<string> => {
   const seen = new Set([file])
   for (const each of seen) if (within.test(each)) for (const target of importsOf(each)) seen.add(target)

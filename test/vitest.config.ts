@@ -13,14 +13,14 @@ const common = {
 const database = { globalSetup: [here("./support/GlobalDatabase.ts")] }
 
 /**
- * Three kinds of test files, which `Projects.ts` tells apart. Those of the first two share a process for each worker,
+ * Three kinds of test files, which `Projects.ts` distinguishes. Those of the first two share a process for each worker,
  * with the modules that it has loaded. Those that start processes run last, one after another.
  */
 export default defineConfig({
   test: {
     root: here(".."),
     reporters: ["minimal", here("./CountReporter.ts")],
-    // What fails is shown by its line alone; `--silent=false` shows what it has logged.
+    // A failed test is shown by its line alone; `--silent=false` shows its logs too.
     silent: true,
     onStackTrace: (_, { file }) => !file.includes("node_modules"),
     maxWorkers: 2,

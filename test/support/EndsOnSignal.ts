@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process"
 
 /**
- * A signal ends a process of the test runner at once, and the servers of Postgres that it has started with it. They lead
- * sessions of their own, so no signal of a terminal reaches them.
+ * A signal ends a process of the test runner at once, and the servers of Postgres that it has started with it. They
+ * lead sessions of their own, so no signal of a terminal reaches them.
  */
 const endServers = (): void => {
   const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid=,comm="], { encoding: "utf8" })

@@ -14,8 +14,8 @@ interface Row {
  * Records may end with LF or CRLF. Quoted cells may hold commas and line ends, and `""` for a quote. A byte order mark
  * and blank lines are skipped.
  *
- * Fails with one sentence that names the line: a quote inside an unquoted cell, text after a closing quote, a quote that
- * is never closed.
+ * Fails with one sentence that names the line: a quote inside an unquoted cell, text after a closing quote, a quote
+ * that is never closed.
  */
 export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> => {
   const rows: Array<Row> = []

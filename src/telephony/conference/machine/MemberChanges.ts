@@ -51,7 +51,7 @@ export const told = (
   }
 }
 
-/** Brings the flags of a member into line with those that the carrier has. The role is not kept, so it is asked again. */
+/** Gives a member the flags that the carrier has. The role is not kept, so it is asked again. */
 export const found = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   id: Id.MemberId,
