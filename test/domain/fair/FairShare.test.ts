@@ -44,7 +44,7 @@ describe("Room that is shared by halves", () => {
   })
 })
 
-describe("places that tenants share, src/README.md#fan-out", () => {
+describe("places that tenants share, src/webhook/README.md#fan-out", () => {
   const [one, other, third] = ["one", "other", "third"].map(Ids.tenant)
 
   it("one tenant takes half of what the others leave, so each that comes finds some", () => {
