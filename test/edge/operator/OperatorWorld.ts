@@ -18,13 +18,13 @@ import * as DataDirectory from "../../support/DataDirectory.ts"
 import * as Features from "../../support/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
-/** The operator's server on the real features over Postgres; the carrier and the simulated phones only record. */
+/** The operator's server with the real features over Postgres; the carrier and the simulated phones only record. */
 export class Recorded extends Context.Service<
   Recorded,
   {
     readonly commands: Array<CarrierCommand>
     readonly inbound: Array<{ readonly from: string; readonly to: string }>
-    /** What stands in the way, for `/readyz`. */
+    /** The reasons that `/readyz` gives. */
     readonly reasons: Array<string>
     readonly tokenFile: string
     readonly dataDir: string
@@ -61,10 +61,10 @@ const phones = Layer.effect(
   )
 )
 
-/** What requests of tenants would go by. */
+/** The policy that requests of tenants would follow. */
 export const policy = TargetPolicy.make()
 
-/** `carrier`: with whatever it has registered. */
+/** Builds the world over a carrier with the adapters that it has registered. */
 export const over = (carrier: Layer.Layer<Layer.Success<typeof Carrier.layer>, never, Recorded>) =>
   Layer.unwrap(
     Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
@@ -94,14 +94,14 @@ export const over = (carrier: Layer.Layer<Layer.Success<typeof Carrier.layer>, n
 
 export const layer = over(recording)
 
-/** A tenant with the slug `slug`, signed up through its door. */
+/** Signs a tenant with this slug up through the feature's door. */
 export const signup = Effect.fn(function* (slug: string) {
   const { caller, id } = yield* Features.newTenant({ name: slug, email: `${slug}@example.com` })
   if ((yield* (yield* Tenants).findByReference(slug)).id !== id) throw new Error("the slug is taken")
   return caller
 })
 
-/** One command line against the server, as its user would type it. */
+/** Runs one command line against the server, as its user would type it. */
 export const operator = Effect.fn(function* (...args: ReadonlyArray<string>) {
   const { dataDir } = yield* Recorded
   const { port } = yield* OperatorServer

@@ -14,7 +14,9 @@ import * as CallTimeline from "./CallTimeline.ts"
 import * as CallTimelineText from "./CallTimelineText.ts"
 import * as EndedCalls from "./EndedCalls.ts"
 
-/** The most events, and the most deliveries, that are read of one call. Events beyond it show as differences. */
+/**
+ * The most events, and the most deliveries, that are read for one call. Events beyond the limit show as differences.
+ */
 const rowLimit = 10_000
 
 const eventsOf = Effect.fnUntraced(function* (callId: Id.CallId) {
@@ -35,7 +37,7 @@ const deliveriesOf = Effect.fnUntraced(function* (callId: Id.CallId) {
     WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`)
 })
 
-/** What retention may have deleted of a call, so that its absence is no difference. */
+/** Finds out what retention may have deleted of a call, so that a deleted row is not shown as a difference. */
 const goneOf = Effect.fnUntraced(function* (callId: Id.CallId, settled: boolean) {
   const sql = yield* SqlClient.SqlClient
   const retention = yield* Retention

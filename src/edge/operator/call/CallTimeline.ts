@@ -4,7 +4,7 @@ import type { CallId, DeliveryId, EventId, TenantId } from "../../../domain/Id.t
 import type { Json, StoredInput, StoredOf } from "../../../runtime/store/journal/Journal.ts"
 import * as Replay from "./Replay.ts"
 
-/** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */
+/** A row of `webhook_delivery`; times are epoch milliseconds. */
 export interface Delivery {
   readonly eventId: EventId
   readonly deliveryId: DeliveryId
@@ -26,17 +26,18 @@ export interface StoredEvent {
   readonly body: string
 }
 
-/** What retention may have taken of a call. */
 interface Gone {
-  /** Its journal: nothing is replayed. */
+  /** Retention may have deleted the journal, so nothing is replayed. */
   readonly journal: boolean
-  /** Events from before this moment, in epoch milliseconds; null: none. */
+  /**
+   * Retention may have deleted events from before this moment, in epoch milliseconds; null when it has deleted none.
+   */
   readonly eventsBefore: number | null
 }
 
 /**
- * The timeline of one call: each input with the state after it, the commands and events that it caused, and what became
- * of the deliveries of each event. Digits and secrets in URLs are masked.
+ * The timeline of one call: each input with the state after it, the commands and events that it caused, and the
+ * deliveries of each event. Digits and secrets in URLs are masked.
  */
 export interface CallTimeline {
   readonly callId: CallId
@@ -44,7 +45,7 @@ export interface CallTimeline {
   readonly seq: number
   readonly settled: boolean
   readonly stored: Json
-  /** Its journal was deleted because of its age: there are no steps, and nothing was compared. */
+  /** True when the journal was deleted because of its age: there are no steps, and nothing was compared. */
   readonly isJournalGone: boolean
   readonly steps: ReadonlyArray<Replay.Step & { readonly eventSequences: ReadonlyArray<number> }>
   readonly events: ReadonlyArray<{
@@ -55,12 +56,12 @@ export interface CallTimeline {
     readonly data: Json
     readonly deliveries: ReadonlyArray<Delivery>
   }>
-  /** True: replaying the journal gives the stored state and the stored events. */
+  /** True when a replay of the journal gives the stored state and the stored events. */
   readonly agrees: boolean
   readonly differences: ReadonlyArray<Replay.Difference>
 }
 
-/** Pure. What was committed after `entity` was read (later inputs, events, deliveries of them) is left out. */
+/** Pure. It leaves out inputs, events and deliveries that were committed after `entity` was read. */
 export const make = (
   entity: StoredOf<"call">,
   allInputs: ReadonlyArray<StoredInput>,
@@ -70,7 +71,7 @@ export const make = (
 ): CallTimeline => {
   const known = allInputs.filter((input) => input.seq <= entity.seq)
   const isJournalGone = gone.journal && known.length < entity.seq
-  // A part of a journal gives no state.
+  // A part of a journal does not give a state.
   const inputs = isJournalGone ? [] : known
   const stored = CallSealing.maskState(Upgrade.shape(entity))
   const replayed = Replay.replay(inputs)
@@ -123,8 +124,8 @@ const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<R
 }
 
 /**
- * The events that the machine raises now against those that were stored and delivered then. An event from before
- * `goneBefore` may be missing, and so may a field of one that an earlier version of the machine told without it.
+ * Compares the events that the machine raises now with the stored ones. An event from before `goneBefore` may be
+ * missing, and so may a field that an earlier version of the machine did not have.
  */
 const eventDifferences = (
   replayed: ReadonlyArray<{

@@ -4,7 +4,7 @@ import type { CallTimeline, Delivery } from "./CallTimeline.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
-/** Fields that the step says already, or that are too long and opaque to read. */
+/** These fields repeat what the line already shows, or are too long and opaque to read. */
 const unsaid: ReadonlySet<string> = new Set([
   "type",
   "at",
@@ -22,8 +22,8 @@ const unsaid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A timeline as lines of text: time since the first input, the input, what it changed, the commands that it sent, its
- * events and their deliveries. `states`: the whole state after each input too.
+ * Renders a timeline as lines of text: the time since the first input, the input, its changes, the commands that it
+ * sent, its events and their deliveries. `states` adds the whole state after each input.
  */
 export const render = (timeline: CallTimeline, options: { readonly states: boolean }): string => {
   const start = timeline.steps[0]?.at ?? 0
@@ -72,7 +72,7 @@ const verdict = ({ agrees, differences, isJournalGone }: CallTimeline): Readonly
           )
         ]
 
-/** Its type, then the value that it holds, or else its fields. */
+/** Shows the type of a value, then the value that it wraps, or else its fields. */
 const describe = (value: unknown): string => {
   const fields = fieldsOf(value)
   const inner = fields["action"] ?? fields["event"] ?? fields["media"] ?? null

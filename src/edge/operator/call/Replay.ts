@@ -4,11 +4,11 @@ import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { Json, StoredInput } from "../../../runtime/store/journal/Journal.ts"
 
 /**
- * One step of a call's journal that is played again through the machine: replaying the inputs gives the stored state
- * (src/telephony/README.md#machine). Secrets are masked in all that it shows; what stands in for them is what is replayed.
+ * One step of a call's journal, played again through the machine: replaying the inputs gives the stored state
+ * (src/telephony/README.md#machine). Secrets are masked in the step; the replay uses the masks in their place.
  *
- * Pure. Every journaled input was accepted once. One that is not accepted again, or throws, is a fault that the step
- * names; the replay goes on from the state before it.
+ * Pure. Every journaled input was accepted once. The step names a fault when its input is refused now or the machine
+ * throws, and the replay continues from the state before it.
  */
 export interface Step {
   readonly seq: number
@@ -16,11 +16,11 @@ export interface Step {
   readonly at: number
   readonly machineVersion: number
   readonly input: unknown
-  /** After this input; null while there is none. */
+  /** The state after this input; null before the first one. */
   readonly state: CallState | null
-  /** What this input changed in the state, without what every input changes. */
+  /** What this input changed, without the fields that every input changes. */
   readonly changes: ReadonlyArray<Change>
-  /** As the wire has them. */
+  /** The events as they are on the wire. */
   readonly events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>
   readonly commands: CallMachine.Effects["commands"]
   readonly charges: CallMachine.Effects["charges"]
@@ -92,7 +92,7 @@ const play = (
   }
 }
 
-/** As it is shown. What an earlier version wrote and nobody can read any more has its type only. */
+/** The input as it is shown. An input of an earlier version that cannot be read any more shows its type only. */
 const inputOf = (stored: StoredInput): unknown => {
   try {
     return CallSealing.maskInput(Upgrade.inputShape(stored))
@@ -101,9 +101,9 @@ const inputOf = (stored: StoredInput): unknown => {
   }
 }
 
-/** A field that every input changes tells nothing. */
+/** Every input changes these fields, so their changes are not shown. */
 const always: ReadonlySet<string> = new Set(["seq", "sequence", "at"])
-/** How far the machine has heard a leg; every event of a carrier moves it. */
+/** `heard` is the last carrier event of a leg that the machine has handled; every carrier event moves it. */
 const isHeard = (path: string): boolean => /^legs\.\d+\.heard$/.test(path)
 
 const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Change> =>
@@ -111,7 +111,7 @@ const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Ch
     ? [{ path: "status", from: null, to: after.status }]
     : leaves(before, after).filter(({ path }) => !always.has(path) && !isHeard(path))
 
-/** Where the replay differs from what is stored. None: both are the same JSON, whatever the order of their keys. */
+/** The differences between the replay and the stored value, whatever the order of keys; empty when they are equal. */
 export const differences = (replayed: unknown, stored: unknown): ReadonlyArray<Difference> =>
   leaves(replayed, stored).map(({ from, path, to }) => ({ path, replayed: from, stored: to }))
 
@@ -135,7 +135,7 @@ const leaves = (from: unknown, to: unknown): ReadonlyArray<Change> => {
   return out
 }
 
-/** As the database gives it back: no undefined, no prototypes. */
+/** A value as the database gives it back: without undefined and prototypes. */
 const json = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json
 
 const isBranch = (value: Json): boolean => typeof value === "object" && value !== null

@@ -16,20 +16,20 @@ export interface Command<out R = unknown> {
   /** The words that name it, as `tenant credit`. */
   readonly words: string
   readonly summary: string
-  /** What the door takes. The names are camelCase here and snake_case on the wire. */
+  /** The fields that the door takes. Their names are camelCase here and snake_case on the wire. */
   readonly input: Fields
-  /** What the command line takes besides, for showing the answer. */
+  /** Fields that only the command line takes, to show the answer in another way. */
   readonly local: Fields
-  /** Exactly one of these fields of the input is wanted. */
+  /** Exactly one of these fields of the input must be given. */
   readonly oneOf: ReadonlyArray<string>
   /** The answer is a stream, and the command line saves it as a new file: `lines` compressed, a `file` as it is. */
   readonly saves: Download.Kind | null
-  /** Only one runs at a time; another is refused with this message. */
+  /** Only one such command runs at a time; another one is refused with this message. */
   readonly alone: string | null
   readonly print: (answer: never, given: never) => string
-  /** False when the answer shows that something is wrong, so that the exit code says so. */
+  /** False when the answer shows that something is wrong; the exit code is 1 then. */
   readonly isSound: (answer: never) => boolean
-  /** Decodes the body and does the work. It holds no rule of its own: it asks a feature and shows the result. */
+  /** Decodes the body and does the work. It has no rule of its own: it calls a feature and shows the result. */
   readonly run: (body: unknown) => Effect.Effect<unknown, ApiError, R>
 }
 
@@ -70,7 +70,7 @@ export const make = <A, R, const F extends Fields, const L extends Fields>(
 export const lines = <E, RS, R, const F extends Fields>(
   words: string,
   declared: Declared<F> & {
-    /** What the operator should know about the file. */
+    /** The sentence that is printed after the file is saved. */
     readonly advice?: string
     readonly run: (input: Given<F>) => Effect.Effect<Stream.Stream<string, E, RS>, ApiError, R>
   }

@@ -4,7 +4,7 @@ import * as Wire from "../../../domain/schema/Wire.ts"
 import type { Command } from "./Command.ts"
 import * as Flag from "./Flag.ts"
 
-/** The command line is wrong; one line that says how. */
+/** The command line is wrong; the message says how, in one line. */
 export class UsageError extends Error {}
 
 /** A field as the command line has it. */
@@ -13,7 +13,7 @@ interface Parameter {
   readonly isArgument: boolean
   /** The name of the argument or the flag, without brackets and dashes. */
   readonly title: string
-  /** What stands for the value in the usage line; null for a flag that takes no value. */
+  /** The placeholder of the value in the usage line; null for a flag that takes no value. */
   readonly value: string | null
   readonly description: string
   readonly isRequired: boolean
@@ -48,7 +48,7 @@ const parametersOf = (fields: Schema.Struct.Fields): ReadonlyArray<Parameter> =>
 const integerForm = /^-?[0-9]{1,15}$/
 const asItIs = (text: string): unknown => text
 
-/** How a value of this type is shown in a usage line, and read. */
+/** The placeholder of a value of this type, and the function that reads it. */
 const valueOf = (
   named: string,
   title: string,
@@ -161,14 +161,13 @@ const withValue = (parameter: Parameter): string =>
     ...Object.keys(parameter.instead).map((flag) => `--${flag}`)
   ].join("|")
 
-/** Every field that a command takes on its line. */
 export const fieldsOf = ({ input, local, saves }: Command): Schema.Struct.Fields => ({
   ...input,
   ...(saves === null ? {} : { file: Flag.argument("file", Schema.String, "the new file; one that is there is kept") }),
   ...local
 })
 
-/** The usage line: the words of the command, its arguments, its flags; what may be missing is in brackets. */
+/** The words of the command, its arguments and its flags; optional ones are in brackets. */
 export const usage = (command: Command): string => {
   const parameters = parametersOf(fieldsOf(command)).toSorted((a, b) => Number(b.isArgument) - Number(a.isArgument))
   const either = parameters.filter(({ name }) => command.oneOf.includes(name))
@@ -180,7 +179,7 @@ export const usage = (command: Command): string => {
   ].join(" ")
 }
 
-/** The page of one command: its usage line, what it does, and each argument and flag. */
+/** The usage line, the summary, and a line for each argument and flag. */
 export const page = (command: Command): string => {
   const rows = parametersOf(fieldsOf(command)).map(
     (parameter) => [withValue(parameter), parameter.description] as const

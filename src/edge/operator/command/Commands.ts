@@ -2,7 +2,7 @@ import type { Command } from "./Command.ts"
 
 /**
  * The module of each family of commands, by the first word of its commands and in the order of the help. A command line
- * loads only its own family, because the whole service is behind all of them.
+ * loads only its own family, because the commands bring the modules of the service with them.
  */
 const families = {
   route: () => import("../number/RouteCommands.ts"),
@@ -46,7 +46,7 @@ export const all = async (): Promise<ReadonlyArray<Command<Needs>>> => {
   return [...new Set(modules)].flatMap(({ commands }): ReadonlyArray<Command<Needs>> => commands)
 }
 
-/** The commands that begin with this word; none: there is no such word. */
+/** The commands that begin with this word. */
 export const beginningWith = async (word: string): Promise<ReadonlyArray<Command>> => {
   const load = Object.entries(families).find(([name]) => name === word)?.[1]
   const commands: ReadonlyArray<Command> = load === undefined ? [] : (await load()).commands

@@ -1,14 +1,14 @@
 import { Result } from "effect"
 import * as Csv from "../../../domain/schema/Csv.ts"
 
-/** More records than this are refused: an import is one transaction, held in memory. */
+/** Larger imports are refused, because an import is one transaction and is held in memory. */
 const recordLimit = 200_000
 
 /**
- * Reads the values of a CSV text whose first record names its columns, in any order: all of them, or one sentence that
+ * Reads the records of a CSV text whose first record names its columns, in any order. Fails with one sentence that
  * names the line of the first fault.
  *
- * `key`: what may stand in one record only. Cells are trimmed; a column that is not in the text reads as "".
+ * Two records must not have the same `key`. Cells are trimmed; a column that is missing from the text reads as "".
  */
 export const read = <Column extends string, A>(
   text: string,

@@ -10,7 +10,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service was not reached, or its token is not here. */
+/** The service was not reached, or its token is not on this machine. */
 export class Unreachable extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -42,7 +42,7 @@ const readToken = async (environment: Environment): Promise<string> => {
 export const ask = (environment: Environment, operation: string, body: unknown): Promise<unknown> =>
   request(environment, operation, body, (response) => response.json().catch(() => null))
 
-/** The same; the answer is a stream, which `use` takes. */
+/** Like `ask`, for an answer that is a stream, which `use` reads. */
 export const stream = <A>(
   environment: Environment,
   operation: string,

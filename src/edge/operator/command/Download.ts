@@ -4,16 +4,16 @@ import { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { createGzip } from "node:zlib"
 
-/** A stream of lines that ended before its last one, which begins with `{"end":true`. */
+/** A stream of lines ended before its last line, which begins with `{"end":true`. */
 class CutShort extends Error {}
 
-/** `lines` go into the file compressed; a `file` goes there byte by byte, as long as its head says. */
+/** `lines` are compressed. The bytes of a `file` are stored unchanged, as many as its head announces. */
 export type Kind = "lines" | "file"
 
 /**
- * Writes a stream into a new file; the file is complete or not there, and only its owner reads it.
+ * Writes a stream into a new file, which only its owner can read. An incomplete file is removed.
  *
- * Never replaces a file. Fails when the stream breaks, or when lines end without their end line.
+ * It never replaces a file. It fails when the stream breaks, or when lines end without their end line.
  */
 export const save = async (
   bytes: ReadableStream<Uint8Array>,
@@ -31,7 +31,7 @@ export const save = async (
   return { file: path, bytes: (await stat(path)).size }
 }
 
-/** Passes lines on, and fails behind them where the last is not the end line. */
+/** Passes lines on, and fails at the end when the last one is not the end line. */
 const ended = () => {
   let tail = Buffer.alloc(0)
   return new Transform({

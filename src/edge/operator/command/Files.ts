@@ -11,7 +11,7 @@ export const text = async (path: string): Promise<string> => {
   }
 }
 
-/** Standard input without its last line end. The list of processes does not show it, unlike a flag. */
+/** Reads standard input without its last line end. Unlike a flag, it does not show in the list of processes. */
 export const stdin = async (): Promise<string> => (await readAll(process.stdin)).replace(/\r?\n$/, "")
 
 /** The first line of a file, so that the newline at its end is not part of the passphrase. */

@@ -2,23 +2,23 @@ import { Schema, SchemaTransformation } from "effect"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 
-/** What the command line needs to know about a field and its schema cannot say. */
+/** Tells the command line what the schema of a field cannot say. */
 export interface Line {
-  /** The field is a positional argument, and this is its name. */
+  /** The name of the positional argument; without it the field is a flag. */
   readonly argument?: string
-  /** The flag, where it is not the name of the field. */
+  /** The name of the flag, when it is not the name of the field. */
   readonly flag?: string
-  /** What the usage line shows in place of the value, where the schema says too little. */
+  /** The placeholder in the usage line, when the one that derives from the schema is not good enough. */
   readonly value?: string
   /** The word for null. */
   readonly none?: string
   /** The two words of a boolean. A boolean without words is a flag that takes no value. */
   readonly words?: Readonly<Record<string, boolean>>
-  /** The value of a boolean flag without words, when it is given: true unless this says false. */
+  /** The value of a boolean flag without words when it is given; true by default. */
   readonly sets?: boolean
-  /** Turns the given text into the value, where that is more than the text, its number or its parts between commas. */
+  /** Turns the given text into the value, when it is not simply the text, its number or its parts between commas. */
   readonly read?: (text: string) => unknown
-  /** Flags without a value that can be given instead, and the values that they stand for. */
+  /** Flags without a value that can be given instead, with functions that give the value. */
   readonly instead?: Readonly<Record<string, () => unknown>>
 }
 
@@ -52,7 +52,6 @@ export const optional = <S extends Schema.Top>(schema: S, description: string, l
 /** A flag without a value; the field is true when the flag is given. */
 export const on = (description: string, line: Line = {}) => of(Wire.absentIs(false, Schema.Boolean), description, line)
 
-/** The words for switching something. */
 export const onOff = { on: true, off: false }
 
 export const text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
@@ -81,12 +80,11 @@ const Moment = Schema.String.check(
 export const time = (description: string, line: Line = {}) => of(Moment, description, { value: "TIME", ...line })
 export const optionalTime = (description: string, line: Line = {}) => Schema.optionalKey(time(description, line))
 
-/** The window of time of a list. */
 export const created = {
   createdAfterMs: optionalTime("only later ones", { flag: "created-after" }),
   createdBeforeMs: optionalTime("only earlier ones", { flag: "created-before" })
 }
-/** Where a page begins, as the answer with the page before it says. */
+/** The place that the previous page printed. */
 export const after = optional(text(200), "the page after this place, which the page before it names", { value: "NEXT" })
 export const window = (limit: number, after: string | undefined) => ({
   limit,

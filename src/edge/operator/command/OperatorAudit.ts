@@ -4,9 +4,9 @@ import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import { type AuditRow, type Commit, empty } from "../../../runtime/store/journal/Journal.ts"
 
-/** One line of the audit log, as a commit of its own, about something that the operator does. */
+/** Makes a commit with one line of the audit log, about something that the operator does. */
 export const line = (options: {
-  /** Null: it belongs to the installation and not to a tenant. */
+  /** Null when the line belongs to the installation and not to a tenant. */
   readonly tenantId: TenantId | null
   readonly action: string
   readonly resourceType: string

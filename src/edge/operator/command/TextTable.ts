@@ -1,6 +1,6 @@
 import * as Printable from "../../../domain/schema/Printable.ts"
 
-/** Plain text for people: columns are as wide as their widest cell, with two spaces between and no trailing blanks. */
+/** Columns are as wide as their widest cell, with two spaces between them and no trailing spaces. */
 export const table = (
   columns: ReadonlyArray<string>,
   rows: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -8,7 +8,7 @@ export const table = (
   if (rows.length === 0) return "none"
   const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
   const widths = columns.map((_, index) =>
-    // A deck has more rows than a call has arguments.
+    // A rate deck has more rows than a function call can have arguments.
     lines.reduce((widest, line) => Math.max(widest, (line[index] ?? "").length), 0)
   )
   return lines
@@ -21,7 +21,7 @@ export const table = (
     .join("\n")
 }
 
-/** One field on each line; the fields of a nested object are indented under its name. */
+/** Each field has a line; the fields of a nested object are indented under its name. */
 export const fields = (value: Readonly<Record<string, unknown>>, indent = ""): string =>
   Object.entries(value)
     .map(([name, inner]) =>
@@ -31,7 +31,7 @@ export const fields = (value: Readonly<Record<string, unknown>>, indent = ""): s
     )
     .join("\n")
 
-/** What tenants wrote stays in its cell. */
+/** Control characters in a tenant's text are neutralized, so that it cannot leave its cell. */
 const cell = (value: unknown): string =>
   value === null || value === undefined
     ? "-"

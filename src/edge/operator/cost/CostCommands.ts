@@ -94,7 +94,7 @@ export const commands = [
             "conflict",
             "the calls that the version before left are still being read, which takes some minutes for each 100,000"
           )
-        // Calls that wait for their sums are not among the rows that are read.
+        // Calls whose sums are still due are not in the rows that are read.
         yield* Effect.orDie((yield* Usages).sum)
         const groups = yield* Margin.read({ from, to, by, tariff: yield* (yield* TrunkCosts.make).between(from, to) })
         const names = yield* namesOf(

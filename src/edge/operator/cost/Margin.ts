@@ -6,9 +6,10 @@ import * as PrefixSteps from "./PrefixSteps.ts"
 import type { Tariff } from "./Tariff.ts"
 
 /**
- * What calls were charged beside what they cost the operator, guide/operation.md#costs-and-margin. A trunk counts each
- * started minute of an answered leg, at what its deck said when the leg was answered. The database adds them up, from the
- * rows that ended calls left (`runtime/store/usage/TrunkLeg.ts`): a deck may be imported for the past, so no sum is kept.
+ * Compares what calls were charged with what they cost the operator, guide/operation.md#costs-and-margin. A trunk
+ * counts each started minute of an answered leg, at the rate of the deck that held when the leg was answered. The
+ * database adds the rows up that ended calls left (`runtime/store/usage/TrunkLeg.ts`). No sum is kept, because a deck
+ * may be imported for the past.
  */
 export const groupings = ["none", "tenant", "trunk", "destination"] as const
 export type Grouping = (typeof groupings)[number]
@@ -17,15 +18,15 @@ export interface Sums {
   readonly calls: number
   readonly minutes: number
   readonly debitedMicroUsd: number
-  /** Of the calls whose cost is known. */
+  /** The number of calls whose cost is known; the two sums below are over these calls. */
   readonly knownCalls: number
   readonly knownDebitedMicroUsd: number
   readonly costMicroUsd: number
 }
 
-/** Legs of one statement: some tenths of a second. */
+/** The most legs in one statement, so that it takes some tenths of a second. */
 const legsOfStatement = 100_000
-/** Groups of one answer: those with the highest charges. The others stand together under null. */
+/** The most groups in one answer: those with the highest charges. The others are added up under null. */
 const groupLimit = 1_000
 
 const groups: Readonly<Record<Grouping, string>> = {
@@ -36,8 +37,9 @@ const groups: Readonly<Record<Grouping, string>> = {
 }
 
 /**
- * Parameters: the decks `$1` and spans `$2` of a tariff, the moments `$3` and `$4`. A call is known when each of its legs
- * is. The rate is found within a subquery of its own: no step of the plan behind it carries a whole deck with each leg.
+ * Parameters are the decks `$1` and spans `$2` of a tariff, and the moments `$3` and `$4`. The cost of a call is known
+ * when the cost of each of its legs is. The rate is looked up in a subquery of its own, so that later steps of the plan
+ * do not carry a whole deck with each leg.
  */
 const statement = (by: Grouping): string => `
 WITH deck AS MATERIALIZED (
@@ -76,7 +78,7 @@ interface Row extends Pick<Sums, "calls" | "minutes" | "knownCalls" | "costMicro
 
 const unhurried = <A, E>(rows: Effect.Effect<A, E>) => Effect.orDie(StatementLimit.unhurried(rows))
 
-/** Calls that ended from `from` on and before `to`, by what they are grouped by, those with the highest charges first. */
+/** Adds up the calls that ended from `from` on and before `to`, by group, those with the highest charges first. */
 export const read = Effect.fnUntraced(function* (of: {
   readonly from: number
   readonly to: number
@@ -91,7 +93,7 @@ export const read = Effect.fnUntraced(function* (of: {
   const sums = new Map<string | null, Sums>()
   let [place, end] = [new Date(of.from).toISOString(), new Date(of.to).toISOString()]
   while (true) {
-    // All legs of a call stand at one moment, so a portion ends between two moments.
+    // All legs of a call have the same `ended_at`, so a portion must end between two moments.
     const [behind] = yield* unhurried(sql<{ readonly place: string }>`
       SELECT (ended_at + interval '1 microsecond')::text AS place FROM trunk_leg
       WHERE ended_at >= ${place}::timestamptz AND ended_at < ${end}::timestamptz
@@ -129,7 +131,7 @@ const added = (one: Sums, other: Sums): Sums => ({
   costMicroUsd: one.costMicroUsd + other.costMicroUsd
 })
 
-/** What is beyond the limit stands with what has no name. */
+/** Adds the groups beyond the limit to the group without a name. */
 export const limited = (
   sums: ReadonlyMap<string | null, Sums>,
   limit = groupLimit

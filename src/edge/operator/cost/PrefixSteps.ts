@@ -1,31 +1,30 @@
 import { type RateDeck } from "../../../money/billing/Billing.ts"
 
 /**
- * One direction of a deck as steps along all numbers, so that the database finds a rate by a binary search: from each
- * point on the rate beside it holds, up to the next point.
+ * One direction of a deck as steps along all numbers, so that the database finds a rate by a binary search. Each rate
+ * holds from its point on, up to the next point.
  *
- * Numbers are put in order by their first 15 digits, each a hexadecimal digit from 1 on, and 0 where there are no more. So
- * the numbers that begin with a prefix lie in a row, from the prefix itself on.
+ * Numbers are ordered by their first 15 digits. Each digit is a hexadecimal digit from 1 on, and 0 where a number has
+ * no more digits. So the numbers with a common prefix are contiguous and begin with the prefix itself.
  */
 export interface Steps {
-  /** In order, as text: they are beyond what a number of JavaScript holds exactly. */
+  /** In ascending order, as text, because JavaScript numbers cannot hold them exactly. */
   readonly points: ReadonlyArray<string>
   /** Micro-USD a minute. */
   readonly rates: ReadonlyArray<number>
 }
 
-/** No prefix says what it costs. */
+/** The rate of numbers that no prefix covers. */
 export const unknown = -1
 
 const longest = 15
 
-/** The place of digits among all numbers. */
 export const placeOf = (digits: string): bigint => {
   const shifted = digits.slice(0, longest).replaceAll(/[0-9]/g, (digit) => (Number(digit) + 1).toString(16))
   return BigInt(`0x${shifted.padEnd(longest, "0")}`)
 }
 
-/** The same in SQL. */
+/** `placeOf` in SQL. */
 export const place = (digits: string): string =>
   `('x' || rpad(translate(${digits}, '0123456789', '123456789a'), ${longest}, '0'))::bit(${4 * longest})::bigint`
 
@@ -40,12 +39,12 @@ export const of = (rates: ReadonlyArray<RateDeck.Rate>, direction: RateDeck.Dire
   const points: Array<bigint> = []
   const steps: Array<number> = []
   const put = (at: bigint, rate: number) => {
-    // What begins where another ends goes before what holds around both.
+    // Where one prefix ends and another begins, the rate of the new one replaces that of the prefix around both.
     const index = points.at(-1) === at ? points.length - 1 : points.length
     points[index] = at
     steps[index] = rate
   }
-  /** Prefixes around the place that was reached, the longest last. */
+  /** The prefixes that contain the current place, the longest last. */
   const open: Array<(typeof inOrder)[number]> = []
   const close = ({ until }: (typeof inOrder)[number]) => put(until, open.at(-1)?.microUsdPerMinute ?? unknown)
   for (const row of inOrder) {

@@ -1,13 +1,13 @@
 import { RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
 import type { Steps } from "./PrefixSteps.ts"
 
-/** What calls of a period cost, in the form in which a statement looks costs up. */
+/** The costs of calls in a period, in the form that a statement needs to look them up. */
 export interface Tariff {
   readonly decks: ReadonlyArray<{ readonly deck: number; readonly direction: RateDeck.Direction } & Steps>
   readonly spans: ReadonlyArray<Span>
 }
 
-/** Which deck holds for a route, in epoch milliseconds; `until` null: without an end. */
+/** The deck that holds for a route between two moments, in epoch milliseconds. `until` null: it has no end. */
 interface Span {
   readonly route: string
   readonly deck: number
@@ -16,8 +16,8 @@ interface Span {
 }
 
 /**
- * The spans of a route; `decks` in the order in which they hold. From the moment on from which a route has a deck of its
- * own, that of its host holds no longer.
+ * Takes `decks` in the order in which they hold. Once a route has a deck of its own, the decks of its host no longer
+ * hold for it.
  */
 export const spansOf = (
   route: string,

@@ -10,23 +10,23 @@ import * as PrefixSteps from "./PrefixSteps.ts"
 import * as Tariff from "./Tariff.ts"
 
 interface CostDeck extends RateDecks.Dated {
-  /** A route's id, or the host of routes. */
+  /** The id of a route, or the host of several routes. */
   readonly trunk: string
 }
 
-/** No call lasts longer, so none that ends in a period began so long before it. */
+/** No call lasts longer, so every call that ends in a period began at most this long before the period. */
 const longestCallMs = 7 * 86_400_000
 
 /**
- * What trunks cost the operator, guide/operation.md#costs-and-margin: decks like those of prices, for one route, or for all
- * routes to a host. Nothing is charged by them, so that one may hold from a moment that has passed.
+ * The operator's costs of trunks, guide/operation.md#costs-and-margin: decks like those of prices, for one route or for
+ * all routes to a host. A deck may hold from a moment in the past, because calls are not charged by it.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const entropy = yield* Entropy
 
-  /** In the order in which they hold. */
+  /** All decks, in the order in which they hold. */
   const decks = Effect.orDie(sql<CostDeck>`
     SELECT id, trunk, (extract(epoch FROM effective_at) * 1000)::float8 AS "effectiveAt",
       (extract(epoch FROM imported_at) * 1000)::float8 AS "importedAt", rows
@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
         return yield* ApiError.of("not_found", "there is no such deck")
       return yield* ratesOf(id)
     }),
-    /** `trunk`: a route's id, or a host that some route has; null: it holds at once. */
+    /** `trunk` is the id of a route, or a host that some route has. With `effectiveAt` null the deck holds at once. */
     set: Effect.fnUntraced(function* (trunk: string, rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
       const now = yield* Clock.currentTimeMillis
       const from = effectiveAt ?? now
@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
       const routes = yield* Effect.orDie(
         sql<{ readonly id: string; readonly host: string }>`SELECT id, host FROM route WHERE host IS NOT NULL`
       )
-      // The decks of a route hold also when it has been removed.
+      // The decks of a route still hold after the route was removed.
       const hosts = new Map<string, string | null>(needed.map(({ trunk }) => [trunk, null]))
       for (const { host, id } of routes) hosts.set(id, host)
       return {
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
   } as const
 })
 
-/** Those that hold at some time between two moments. */
+/** The decks that hold at some time between two moments. */
 const neededOf = <D extends Pick<CostDeck, "trunk" | "effectiveAt">>(
   decks: ReadonlyArray<D>,
   from: number,

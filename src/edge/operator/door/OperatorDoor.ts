@@ -4,7 +4,7 @@ import { envelope, httpStatus, ApiError } from "../../../domain/ApiError.ts"
 import * as PassingDefect from "../../../runtime/store/PassingDefect.ts"
 import * as Command from "../command/Command.ts"
 
-/** A table of 100,000 numbers is about 8 MB of CSV. */
+/** A CSV table of 100,000 numbers is about 8 MB. */
 const maxBody = ByteSize.mebibytes(32)
 
 const respond = (error: ApiError) =>
@@ -41,7 +41,7 @@ export const make = <R>(options: {
     if (alone !== null && underWay.has(words)) return yield* ApiError.of("conflict", alone)
     const context = yield* Effect.context<R>()
     const lines = (yield* run(body)) as Stream.Stream<string, unknown, R>
-    // It is under way from the first line on: a client may never read the stream.
+    // The command is under way from its first line on, because a client may never read the stream.
     return HttpServerResponse.stream(
       Stream.unwrap(
         Effect.as(

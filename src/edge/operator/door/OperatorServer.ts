@@ -8,11 +8,12 @@ import * as Probes from "./Probes.ts"
 import * as TokenFile from "./TokenFile.ts"
 
 export interface Config {
-  /** 0: any free one. */
+  /** With 0 any free port is taken. */
   readonly port: number
   readonly tokenFile: string
   /**
-   * What keeps traffic away (not listening yet, draining); empty: nothing does. The server asks the database itself.
+   * The reasons why the process should get no traffic (not listening yet, draining). The server asks the database
+   * itself.
    */
   readonly ready: () => ReadonlyArray<string>
 }
@@ -27,8 +28,8 @@ class OperatorPortUnusable extends Schema.TaggedError<OperatorPortUnusable>()("O
 }
 
 /**
- * The loopback port: `/healthz`, `/readyz`, `/metrics` for whoever is on this machine, and the operator command's door
- * for whoever can read the token file.
+ * The loopback port: `/healthz`, `/readyz` and `/metrics` for every program on this machine, and the door of the
+ * operator's command line for those that can read the token file.
  */
 export class OperatorServer extends Context.Service<
   OperatorServer,
@@ -51,7 +52,7 @@ export class OperatorServer extends Context.Service<
           port: config.port,
           gracefulShutdownTimeout: "2 seconds"
         }).pipe(Effect.mapError(({ cause }) => portUnusable(config.port, cause)))
-        // Requests in flight have had their grace. Half-sent ones do not delay the stop.
+        // Requests in flight have had their grace period. Half-sent requests do not delay the stop.
         yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
         const routes = HttpRouter.addAll([
           HttpRouter.route("GET", "/healthz", Effect.succeed(probes.healthz)),

@@ -12,11 +12,14 @@ import * as MoneyMetrics from "../metric/MoneyMetrics.ts"
 import * as PortMetrics from "../metric/PortMetrics.ts"
 import * as ProcessFacts from "../metric/ProcessFacts.ts"
 
-/** A probe answers within this, whatever the database does. */
+/** The time within which a probe answers, even when the database does not. */
 const probeTimeout = "1 second"
 const probeMs = 1_000
 
-/** Of first tries, and of retries, only so many that are not finished are looked at: the number then says "many". */
+/**
+ * The most unfinished first attempts, and the most unfinished retries, that are counted. Beyond it the count only means
+ * "many".
+ */
 const dueLimit = 50_000
 
 const liveCalls = Metric.gauge("calls_live", { description: "Calls that have an actor" })
@@ -31,10 +34,9 @@ const deliveriesDue = Metric.gauge("webhook_deliveries_due", {
 })
 
 /**
- * What a supervisor asks of the process: `/healthz` (it lives), `/readyz` (it may get traffic), `/metrics`
- * (Prometheus).
+ * The probes of a supervisor: `/healthz` (the process lives), `/readyz` (it may get traffic), `/metrics` (Prometheus).
  *
- * `notReady`: what keeps traffic away, as the rest of the process says; empty: nothing does.
+ * `notReady` returns the reasons of the rest of the process why it should get no traffic.
  */
 export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
@@ -47,7 +49,10 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const ports = yield* PortMetrics.make
   const edge = yield* EdgeFacts.make
 
-  /** Whether it was so in time. A statement on a silent connection takes longer to end, and is not waited for. */
+  /**
+   * False also when the effect takes too long. A statement on a silent connection takes longer to end, so this does not
+   * wait for it.
+   */
   const soon = (isSo: Effect.Effect<boolean, unknown>) =>
     Effect.forkDetach(Effect.provideService(isSo, StatementLimit, probeMs)).pipe(
       Effect.flatMap(Fiber.join),

@@ -3,7 +3,10 @@ import { Effect, Redacted, Schema } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 
-/** The operator's token can neither be read nor written; the service does not start with a door that nobody can open. */
+/**
+ * The service does not start when it can neither read nor write the operator's token, because its door could not be
+ * opened.
+ */
 class TokenFileUnusable extends Schema.TaggedError<TokenFileUnusable>()("TokenFileUnusable", {
   path: Schema.String,
   detail: Schema.String
@@ -16,9 +19,9 @@ class TokenFileUnusable extends Schema.TaggedError<TokenFileUnusable>()("TokenFi
 const form = /^[0-9a-f]{64}$/
 
 /**
- * The bearer token of the operator's door: 256 random bits in hex, in a file that only its owner reads (0600).
+ * The bearer token of the operator's door: 256 random bits in hex, in a file that only its owner can read (0600).
  *
- * A valid token that is there is kept, so that a restart locks nobody out; anything else in the file is replaced.
+ * A valid token in the file is kept, so that clients keep their access after a restart; any other content is replaced.
  */
 export const acquire = Effect.fn("TokenFile.acquire")(function* (path: string) {
   const entropy = yield* Entropy
@@ -33,7 +36,7 @@ export const acquire = Effect.fn("TokenFile.acquire")(function* (path: string) {
         return kept
       }
       const token = entropy.hex(32)
-      // The file is renamed into place: nobody ever reads half a token, or one whose mode is not set yet.
+      // The file is renamed into place, so that no reader sees half a token or a file without its mode.
       const fresh = `${path}.${entropy.hex(4)}`
       await writeFile(fresh, `${token}\n`, { flag: "wx", mode: 0o600 })
       await rename(fresh, path)
@@ -46,7 +49,7 @@ export const acquire = Effect.fn("TokenFile.acquire")(function* (path: string) {
 
 const digest = (text: string) => hash("sha256", text, "buffer")
 
-/** Compares the `Authorization` header with the token; the time it takes says nothing about either. */
+/** Compares the `Authorization` header with the token in constant time, which reveals nothing about either. */
 export const accepts =
   (token: Redacted.Redacted) =>
   (authorization: string | undefined): boolean =>

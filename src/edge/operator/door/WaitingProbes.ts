@@ -3,16 +3,15 @@ import { Effect } from "effect"
 
 interface Options {
   readonly port: number
-  /** What `/readyz` names. */
+  /** The reasons that `/readyz` names. */
   readonly reasons: () => ReadonlyArray<string>
 }
 
 /**
- * Probes of a process that does not serve yet: it starts, or it stands by, for months maybe. They answer while `effect`
- * runs, and then the port is free for `OperatorServer`: `/healthz` (it lives), `/readyz` (503, and why); anything else
- * is 503 too.
+ * Serves the probes of a process that starts or stands by, possibly for months. They answer while `effect` runs; then
+ * the port is free for `OperatorServer`. `/healthz` answers 200, `/readyz` 503 with the reasons, any other path 503.
  *
- * Where the port is taken there are none: the process that is to be replaced may be on the same machine.
+ * There are no probes when the port is taken: the process that this one will replace may be on the same machine.
  */
 export const during =
   (options: Options) =>

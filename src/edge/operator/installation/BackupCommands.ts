@@ -15,7 +15,7 @@ export const passphrase = Flag.of(Schema.String, "a file whose first line is the
   read: Files.passphrase
 })
 
-/** A full disk does not prevent a backup. */
+/** Leaves an audit line. A full disk does not prevent a backup. */
 const record = Effect.gen(function* () {
   const line = OperatorAudit.line({
     tenantId: null,

@@ -9,7 +9,8 @@ const failed = gauge("jobs_failed", "Rows of this kind that have failed for good
 const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest row of this kind has been due")
 
 /**
- * Work that is due by a row, for each kind. When the database does not answer within `timeout`, the last figures stand.
+ * Reports the background work of each kind. When the database does not answer within `timeout`, the last figures
+ * remain.
  */
 export const update = Effect.map(
   Jobs,

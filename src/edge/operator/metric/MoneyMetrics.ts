@@ -13,7 +13,7 @@ interface Figures {
   readonly suspended: number
 }
 
-/** What is owed and reserved. When the database does not answer within `timeout`, its last figures stand. */
+/** Reports debts and reservations. When the database does not answer within `timeout`, the last figures remain. */
 export const update = Effect.gen(function* () {
   const accounts = yield* Accounts
   const sql = yield* SqlClient.SqlClient

@@ -11,8 +11,8 @@ const first = <A>(of: ReadonlyMap<string, A>): ReadonlyArray<readonly [id: strin
   [...of].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, maxTrunks)
 
 /**
- * What carriers report of trunks and strangers. It is read at each scrape, so a series ends with its trunk, and that of
- * an attacker's address with the attack.
+ * Metrics of trunks and strangers, as carriers report them. They are read at each scrape, so the series of a trunk ends
+ * with the trunk, and that of an attacker's address with the attack.
  */
 export const make = Effect.gen(function* () {
   const states = yield* TrunkStates

@@ -4,7 +4,7 @@ import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
 import * as TenantReference from "../tenant/TenantReference.ts"
 
-/** One line of print. An invoice holds no control characters. */
+/** One printed line, without control characters. */
 const Text = Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u))
 
 const party = {

@@ -51,7 +51,7 @@ const linesOf = (tenantId: TenantId) =>
     })
   )
 
-/** What the card processor reports, and where that differs from the ledger. */
+/** The sums of the card processor, and where they differ from the ledger. */
 const reconciled = Effect.fnUntraced(function* (tenantId: TenantId | null) {
   return yield* Effect.match((yield* Funding).reconcile(tenantId), {
     onFailure: ({ message }) => ({

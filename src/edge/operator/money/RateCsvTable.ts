@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { RateDeck } from "../../../money/billing/Billing.ts"
 import * as CsvTable from "../command/CsvTable.ts"
 
-/** The rate deck as CSV: `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
+/** The columns are `direction,prefix,micro_usd_per_minute`; the prefix may have a `+`. */
 export const read = (text: string): Result.Result<ReadonlyArray<RateDeck.Rate>, string> =>
   CsvTable.read(
     text,

@@ -3,13 +3,12 @@ import { isE164 } from "../../../domain/E164.ts"
 import { Inventory, NumberView } from "../../../numbers/number/Number.ts"
 import * as CsvTable from "../command/CsvTable.ts"
 
-/** 10,000 dollars. A higher price is a mistyped unit. */
+/** The limit is 10,000 dollars, because a higher price is a mistyped unit. */
 const maxCents = 1_000_000
 
-/** A price in cents. */
 export const Price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCents }))
 
-/** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */
+/** `features` are in one cell, separated by spaces, commas or semicolons; without any, a number has `voice`. */
 export const read = (text: string): Result.Result<ReadonlyArray<Inventory.InventoryEntry>, string> =>
   CsvTable.read(
     text,

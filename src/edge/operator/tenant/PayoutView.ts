@@ -1,7 +1,7 @@
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import type { Payout } from "../../../money/funding/Funding.ts"
 
-/** A payout as the operator reads it; null: nobody has asked for one. */
+/** The payout as the operator reads it; null when it was never requested. */
 export const of = (payout: Payout | null) => {
   if (payout === null) return null
   const { finishedAt, leftCents, refunds, requestedAt, round } = payout
@@ -14,13 +14,12 @@ export const of = (payout: Payout | null) => {
     refunded_cents: cents("succeeded"),
     pending_cents: cents("pending"),
     left_cents: leftCents,
-    /** Of this round: what a card did not take. */
+    /** The refunds of this round that cards refused. */
     failed: refunds
       .filter((refund) => refund.round === round && refund.status === "failed")
       .map(({ amountCents, attemptId, failure }) => `${attemptId}: ${amountCents} cents (${failure ?? "failed"})`)
   }
 }
 
-/** Whether no card refused its part. */
 export const isSound = ({ payout }: { readonly payout: ReturnType<typeof of> }): boolean =>
   payout === null || payout.failed.length === 0

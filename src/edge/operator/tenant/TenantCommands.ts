@@ -52,10 +52,7 @@ const show = Effect.fn("TenantCommands.show")(function* (reference: string) {
   }
 })
 
-/**
- * An account ignores a change of status that does not apply: a closed tenant stays closed. The operator gets an error
- * then.
- */
+/** Fails when the account ignored a change of status because it does not apply: a closed tenant stays closed. */
 const expect = Effect.fnUntraced(function* (tenantId: TenantId, wanted: "active" | "suspended") {
   const { status } = yield* (yield* Accounts).overview(tenantId)
   if (status !== wanted) return yield* ApiError.of("conflict", `the tenant is ${status}`)
@@ -70,7 +67,10 @@ const doneUnseen = ApiError.of(
   "it is done, but the tenant cannot be shown at the moment; do not repeat it"
 )
 
-/** Changes the tenant, then shows it. A change that is done is never answered as refused: a repeated credit counts twice. */
+/**
+ * Changes the tenant, then shows it. When only the showing fails, the error says that the change is done, because a
+ * repeated credit would count twice.
+ */
 const change =
   <E, R, Input extends { readonly tenant: string }>(
     apply: (tenantId: TenantId, input: Input) => Effect.Effect<unknown, E, R>
@@ -180,8 +180,8 @@ export const commands = [
       })
     )
   }),
-  // Running calls of a suspended tenant go on until they end, unless the operator ends them. Those of a closed tenant are
-  // ended, because nothing else could end them.
+  // Live calls of a suspended tenant continue, unless the operator ends them. Those of a closed tenant are ended here,
+  // because nothing else could end them.
   Command.make(
     "tenant close",
     {

@@ -5,15 +5,15 @@ import type * as Id from "../../../domain/Id.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { filePlace } from "../../../telephony/recording/Recording.ts"
 
-/** Rows of one read: what is in memory at once. */
+/** The number of rows in one read, which is all that is in memory at once. */
 const pageRows = 200
 
-/** The version of what a line holds; a field that is added does not raise it. */
+/** The version of the lines. A new field does not raise it. */
 const format = 1
 
 /**
- * What is told of each kind of row, by a query over the tenant `$1`: columns by name, so that a hash or a secret that a
- * table gets later is not in an export by itself.
+ * The exported columns of each kind of row, as a query for the tenant `$1`. Columns are named one by one, so that a
+ * hash or a secret that a table gets later is not exported by accident.
  */
 const sections: ReadonlyArray<readonly [type: string, query: string]> = [
   [
@@ -95,8 +95,9 @@ interface Recorded {
 }
 
 /**
- * All that a tenant has, as lines of JSON, guide/tenants.md#export: as it was at one moment, beside the traffic, a page at
- * a time and as fast as the lines are taken. Whoever takes none for 15 s loses the export, as with a backup.
+ * All data of a tenant as lines of JSON, guide/tenants.md#export, as it was at one moment. It is read beside the
+ * traffic, one page at a time, as fast as the client reads. A client that reads nothing for 15 s loses the export, as
+ * with a backup.
  */
 export const lines = (
   tenantId: Id.TenantId,
@@ -125,7 +126,9 @@ export const lines = (
       let rows = 0
       let isOpen = false
 
-      /** The step `at`: -1 is the header, then each kind of row until there are no more, then the end. */
+      /**
+       * Step -1 writes the header; each later step writes a page of one kind of row; the last one writes the end line.
+       */
       const step = Effect.fnUntraced(function* (at: number) {
         if (at < 0)
           return [

@@ -12,6 +12,6 @@ export const optional = Flag.optional(Reference, "only for this tenant: its id o
 export const idOf = (reference: string) =>
   Effect.flatMap(Tenants, (tenants) => Effect.map(tenants.findByReference(reference), ({ id }) => id))
 
-/** Null without a reference. */
+/** Null without a reference, for commands that work on one tenant or on all. */
 export const idOrNull = (reference: string | undefined) =>
   reference === undefined ? Effect.succeed(null) : idOf(reference)

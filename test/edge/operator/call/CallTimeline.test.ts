@@ -9,7 +9,7 @@ import type { Json, StoredEntity, StoredInput } from "../../../../src/runtime/st
 import * as CallSample from "../../../telephony/call/CallSample.ts"
 import * as Ids from "../../../support/Ids.ts"
 
-/** A call that is answered, plays a digit and is hung up by the far end, as the journal keeps it. */
+/** The journal of a call that is answered, plays a digit and is hung up by the far end. */
 const scene = () => {
   let call = CallSample.start(CallSample.place(), 1_000_000)
   call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_000_400)
@@ -94,7 +94,7 @@ describe("the timeline of a call", () => {
     const timeline = CallTimeline.make(entity, inputs.slice(0, 2), [], [], gone)
     expect([timeline.isJournalGone, timeline.agrees, timeline.steps.length]).toStrictEqual([true, true, 0])
     expect(CallTimelineText.render(timeline, { states: false })).toContain("Its journal was deleted because of its age")
-    // A journal that is whole is replayed, however old it is; events may be missing as far as they are older.
+    // A complete journal is replayed, however old it is. Events may be missing only as far as they are older.
     expect(CallTimeline.make(entity, inputs, events.slice(2), [], gone).differences).toStrictEqual([])
     expect(
       CallTimeline.make(entity, inputs, events.slice(3), [], gone).differences.map(({ path }) => path)

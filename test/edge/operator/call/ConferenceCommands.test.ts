@@ -24,7 +24,7 @@ const until = Effect.fnUntraced(function* <A, R>(read: Effect.Effect<A, never, R
   return now
 })
 
-/** A tenant, and rooms of it whose host is in them. */
+/** A tenant with conferences whose host has joined. */
 const tenant = Effect.fnUntraced(function* (slug: string) {
   const caller = yield* World.signup(slug)
   const { tenantId } = caller
@@ -59,7 +59,7 @@ const tenant = Effect.fnUntraced(function* (slug: string) {
   return { tenantId, hosted, callOf: (id: Id.CallId) => Effect.orDie(calls.find(tenantId, id)) }
 })
 
-/** What a command prints as JSON. */
+/** The JSON that a command prints. */
 const told = Effect.fn(function* (...args: ReadonlyArray<string>) {
   return World.jsonOf(yield* World.operator("conference", ...args, "--json"))
 })
@@ -67,7 +67,7 @@ const listed = Effect.fn(function* (...args: ReadonlyArray<string>) {
   const { results } = (yield* told("list", ...args)) as { readonly results: ReadonlyArray<Conference> }
   return results.map(({ name }) => name)
 })
-/** Exit code and the word that says why. */
+/** The exit code of a command and its error. */
 const refused = Effect.fn(function* (...args: ReadonlyArray<string>) {
   const { code, stderr } = yield* World.operator("conference", ...args)
   return [code, stderr]

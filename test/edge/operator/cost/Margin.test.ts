@@ -14,7 +14,7 @@ import * as MarginOracle from "./MarginOracle.ts"
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** A call that is answered after a second, and hung up so much later. */
+/** A call that is answered after a second, and hung up `ms` later. */
 const lasted = (ms: number) =>
   Sample.carrier(
     Sample.carrier(Sample.start(Sample.place(), 0), { type: "answered", resume: null }, second),
@@ -85,7 +85,7 @@ const tenants = [Id.deriveUuid("margin one", "tenant"), Id.deriveUuid("margin tw
 
 const origin = Date.UTC(2026, 0, 1)
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
-/** Some moments are met again and again. */
+/** There are few moments, so that several samples use the same one. */
 const Hour = upTo(6)
 const Route = Schema.Literals(["own", "shared", "bare"])
 const Direction = Schema.Literals(["outbound", "inbound"])
@@ -188,7 +188,7 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
               : Carried.of({ ...metered, costCents })
           const counted = [{ id: `call ${n}`, at: endedAt, figures: {}, carried }]
           const usage = { tenantId, dimensions: { customer_reference: null, number: null, destination }, counted }
-          // What is told twice counts once.
+          // A usage that is committed twice counts once.
           for (const _ of n % 3 === 0 ? [1, 2] : [1]) yield* journal.commit({ ...empty, usage })
         }
         yield* (yield* Usages).sum

@@ -4,9 +4,12 @@ import * as RateDecks from "../../../../src/money/billing/RateDecks.ts"
 import type { Metered } from "../../../../src/telephony/call/stored/Carried.ts"
 import type { Sums } from "../../../../src/edge/operator/cost/Margin.ts"
 
-/** Margins call by call, as the guide says it (operation.md#costs-and-margin): what the statement is held against. */
+/**
+ * Computes margins call by call, as the guide describes them (operation.md#costs-and-margin). The statement is tested
+ * against it.
+ */
 export interface Deck {
-  /** A route's id, or a host. */
+  /** The id of a route, or a host. */
   readonly trunk: string
   readonly effectiveAt: number
   readonly rates: ReadonlyArray<RateDeck.Rate>
@@ -17,11 +20,11 @@ export interface Call {
   readonly endedAt: number
   readonly costCents: number | null
   readonly isAnswered: boolean
-  /** Null: its state cannot be read. */
+  /** Null when the state of the call cannot be read. */
   readonly metered: typeof Metered.Type | null
 }
 
-/** `decks` in the order in which they were imported. A route's own deck goes before that of its host. */
+/** Takes `decks` in the order in which they were imported. A route's own deck goes before that of its host. */
 export const minuteCost = (decks: ReadonlyArray<Deck>, hosts: ReadonlyMap<string, string>) => {
   const inOrder = decks.toSorted((one, other) => one.effectiveAt - other.effectiveAt)
   return (route: string, direction: RateDeck.Direction, number: string, at: number): number | null => {
@@ -35,7 +38,7 @@ export const minuteCost = (decks: ReadonlyArray<Deck>, hosts: ReadonlyMap<string
   }
 }
 
-/** Of one call; `costMicroUsd` null: of some minute nobody knows what it costs. */
+/** The sums of one call. `costMicroUsd` is null when the cost of some minute is unknown. */
 const calledOf = ({ isAnswered, metered }: Call, costOf: ReturnType<typeof minuteCost>) => {
   if (metered === null) return { minutes: 0, costMicroUsd: isAnswered ? null : 0 }
   let minutes = 0

@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import * as RateDeck from "../../../../src/money/billing/RateDeck.ts"
 import * as PrefixSteps from "../../../../src/edge/operator/cost/PrefixSteps.ts"
 
-/** Few digits, so that prefixes lie within each other, and beside each other at the end of a digit. */
+/** There are few digits, so that prefixes contain each other, and follow each other at the end of a digit. */
 const Digits = Schema.Array(Schema.Literals(["0", "1", "8", "9"]))
 const Prefix = Digits.check(Schema.isMaxLength(15))
 
-/** As the database looks it up: the last point at or before the place. */
+/** Looks a rate up as the database does: it takes the last point at or before the place. */
 const found = ({ points, rates }: PrefixSteps.Steps, digits: string): number => {
   const place = PrefixSteps.placeOf(digits)
   const index = points.findLastIndex((point) => BigInt(point) <= place)

@@ -35,7 +35,7 @@ const audits = Effect.fn(function* (tenantId: TenantId) {
   )
 })
 
-/** A live call of this tenant that rings a phone of the recording carrier; `tell` is the carrier's word about it. */
+/** A live call of this tenant that rings a phone of the recording carrier; `tell` passes a report of the carrier on. */
 const placed = Effect.fn(function* (caller: Caller) {
   const calls = yield* Calls
   const sink = yield* CarrierSink
@@ -211,7 +211,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect(given["balance"]).toMatchObject({ balance_cents: 750 })
         const taken = jsonOf(yield* operator("tenant", "credit", id, "--cents", "-50", "--reason", "mistake", "--json"))
         expect(taken["balance"]).toMatchObject({ balance_cents: 700 })
-        // A correction is no spend: it leaves the caps as they were.
+        // A correction is not spending, so the use of the caps stays the same.
         expect(taken["usage"]).toMatchObject({ daily_spend_cents: 0, monthly_spend_cents: 0 })
         const sql = yield* SqlClient.SqlClient
         const ledger = yield* sql`SELECT amount_cents::int AS amount, type, description FROM ledger
@@ -309,7 +309,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           expect((yield* operator("call", "hangup", single.id, "--tenant", "hangup")).code).toBe(2)
 
           const ten = yield* Effect.forEach(Array.from({ length: 10 }), () => placed(caller), { concurrency: 10 })
-          // Ten at once, of one call, twice of all: each ends once.
+          // Five calls are hung up one by one while all ten are hung up together; each ends once.
           const outcomes = yield* Effect.all(
             [
               ...ten.slice(0, 5).map((call) => operator("call", "hangup", call.id)),
@@ -401,7 +401,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
           { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
         ])
-        // What all tenants share is in nobody's audit log but the service's.
+        // A change for all tenants is in the audit log of the service and not in that of a tenant.
         const sql = yield* SqlClient.SqlClient
         expect(
           yield* sql`SELECT action, actor_type, changes FROM audit
@@ -454,7 +454,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const deck = String(scheduled?.["deck"])
         expect(rows(yield* rates("list", "--json")).map((row) => row["micro_usd_per_minute"])).toEqual([100, 200])
         expect(rows(yield* rates("list", "--deck", deck, "--json")).length).toBe(2)
-        // What holds then is what is compared with.
+        // The file is compared with the deck that holds at that moment.
         expect(rows(yield* rates("diff", path, "--effective", "2999-01-02T00:00:00Z", "--json"))).toEqual([])
         expect((yield* rates("cancel", deck)).code).toBe(0)
         expect((yield* rates("list", "--deck", deck)).stderr).toContain("(not_found)")
@@ -491,7 +491,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const [own, shared] = [yield* add("own", "192.0.2.71"), yield* add("shared", "192.0.2.72")]
         expect((yield* load("192.0.2.99", "outbound,1,1")).stderr).toContain("(not_found)")
         expect((yield* load(own, "outbound,1x,1")).stderr).toContain("(invalid_request)")
-        // One that holds from a moment on, also a past one; a route's own goes before that of its host.
+        // A deck may hold from a moment in the past. A route's own deck goes before that of its host.
         const early = ["--effective", "2025-01-01T00:00:00Z"]
         expect((yield* load("192.0.2.71", "outbound,1,1", ...early)).code).toBe(0)
         expect((yield* load(own, "outbound,1,7001", ...early)).code).toBe(0)
@@ -518,7 +518,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         yield* put("third", shared, "+442079460000", 1, 4)
         yield* put("nobody knows", shared, "+12025550100", 1, 3)
         yield* put("outside", own, "+12025550100", 4, 2)
-        // As the migration leaves calls of the version before, whose states alone tell what trunks carried.
+        // The migration leaves calls of the previous version like this: only their states show what trunks carried.
         yield* sql`INSERT INTO usage_backfill (name, position, until, others) VALUES ('trunks', '', '', '{}')`
         const unread = yield* operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z")
         expect(unread.stderr).toContain("(conflict)")
@@ -550,7 +550,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           { group: "US", calls: 3 },
           { group: "GB", calls: 1, margin_micro_usd: 34_000 }
         ])
-        // Where nothing is known, nothing is said.
+        // Where no cost is known, none is shown.
         yield* sql`DELETE FROM trunk_leg WHERE call_id IN (${Ids.call("first")}, ${Ids.call("second")}, ${Ids.call("third")})`
         expect(yield* margin()).toMatchObject([{ cost_micro_usd: null, margin_micro_usd: null, unknown_calls: 1 }])
         const text = yield* operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z")
@@ -612,7 +612,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const mine = yield* rule("block-prefix", "+1900", "--tenant", "rules")
         expect(everywhere).toMatchObject({ kind: "country_block", value: "KP", tenant_id: null })
         expect(mine).toMatchObject({ kind: "prefix_block", value: "+1900", tenant_id: id })
-        // Twice is once.
+        // A rule that is added again is not a second rule.
         expect((yield* rule("block-prefix", "+1900", "--tenant", id))["id"]).toBe(mine["id"])
         expect((yield* rule("list", "--tenant", "rules"))["results"] as ReadonlyArray<unknown>).toHaveLength(2)
         yield* rule("remove", String(mine["id"]))

@@ -22,7 +22,7 @@ it.live("a process that waits for its turn says that it lives, and why it gets n
     }).pipe(WaitingProbes.during({ port, reasons: () => reasons }))
     const next = createServer().listen(port, "127.0.0.1")
     yield* Effect.promise(() => once(next, "listening"))
-    // An owner on the same machine has the port: there are no probes, and the process waits all the same.
+    // When an owner on the same machine has the port, there are no probes, and the process waits all the same.
     const done = yield* Effect.succeed("done").pipe(
       WaitingProbes.during({ port, reasons: () => reasons }),
       Effect.provideService(References.MinimumLogLevel, "None")

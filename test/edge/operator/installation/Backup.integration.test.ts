@@ -16,7 +16,7 @@ import * as TestCertificate from "../../../support/TestCertificate.ts"
 
 const root = new URL("../../../..", import.meta.url).pathname
 
-/** `npm run restore`, without npm. */
+/** Runs `npm run restore` without npm. */
 const restore = async (dataDir: string, file: string, passphraseFile: string) => {
   const child = spawn(process.execPath, ["src/main.ts", "restore", file, "--passphrase-file", passphraseFile], {
     cwd: root,
@@ -44,7 +44,7 @@ interface Recorded {
   readonly download_url: string | null
 }
 
-/** Copies the first of two recordings from store to store; the names of both. */
+/** Copies the first of two recordings from store to store, and returns the names of both. */
 const recordingsOf = async (from: string, to: string): Promise<readonly [kept: string, missing: string]> => {
   const files = (await readdir(join(from, "files"), { recursive: true })).filter((name) => name.endsWith(".wav"))
   const [kept, missing] = files
@@ -94,7 +94,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
         key: `${Math.random()}`,
         body
       })
-    /** As many as have an outcome, oldest first. */
+    /** Waits for this many recordings with an outcome, oldest first. */
     const recordings = async (baseUrl: string, count: number): Promise<ReadonlyArray<Recorded>> => {
       for (let tries = 0; tries < 600; tries++) {
         const listed = await Client.request(`${baseUrl}/v1/recordings`, { method: "GET", bearer: tenant.apiKey })
@@ -104,7 +104,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       }
       throw new Error(`there are not ${count} recordings`)
     }
-    /** A conference, once it is as it is to be. */
+    /** Waits until a conference is as expected. */
     const room = async (baseUrl: string, id: string, reached: (room: Room) => boolean): Promise<Room> => {
       for (let tries = 0; tries < 600; tries++) {
         const answer = await Client.request(`${baseUrl}/v1/conferences/${id}/`, {
@@ -130,7 +130,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
         expect((await act(id, "stop_recording"))?.status).toBe(200)
         await recordings(world.baseUrl, count)
       }
-      // This one goes on.
+      // This recording continues.
       expect((await act(id, "start_recording", { format: "wav" }))?.status).toBe(200)
       const { id: hostCallId } = JSON.parse((await place(world.baseUrl))?.body ?? "") as { readonly id: string }
       await answered(world, hostCallId)
@@ -158,7 +158,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       const key = await readFile(join(world.dataDir, "vault.key"), "utf8")
       const text = gunzipSync(await readFile(file)).toString("utf8")
       expect(text).not.toContain(key.trim())
-      // What happens after it is not in it; the call goes on.
+      // A call that begins after the backup is not in it, and continues.
       expect((await place(world.baseUrl))?.status).toBe(201)
       expect(
         JSON.parse(
@@ -177,7 +177,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       expect(restored.said).toMatch(/^restored \d+ rows/)
       expect(restored.code).toBe(0)
       expect(await readFile(join(dataDir, "vault.key"), "utf8")).toBe(key)
-      // The store has a backup of its own, in which a file is missing.
+      // The store is backed up by its own means, and one file is missing from that backup.
       const [kept, missing] = await recordingsOf(world.dataDir, dataDir)
 
       const ports = await FreePorts.find()
@@ -192,7 +192,7 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
           rating_status: "rated"
         })
         expect((await place(baseUrl))?.status).toBe(201)
-        // Its legs are gone, so it ends, with whom it had.
+        // The legs of the conference are gone, so it ends with the participants that it had.
         const over = await room(baseUrl, roomId, ({ status }) => status === "completed")
         expect(over).toMatchObject({ host_call_id: hostCallId, participants: [{ id: live.participants[0]?.id }] })
         expect(over.participants[0]?.left_at).not.toBeNull()

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Ban, IngressBans } from "../../../../src/carrier/peer/IngressBans.ts"
 import { jsonOf, layer as world, operator } from "../OperatorWorld.ts"
 
-/** An edge that only remembers. */
+/** An edge that only remembers the bans. */
 const edge = Effect.gen(function* () {
   const heard: { bans: ReadonlyArray<Ban>; own: Array<Ban> } = { bans: [], own: [] }
   yield* (yield* IngressBans).register({
@@ -32,7 +32,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       yield* operator("ban", "add", "2001:DB8::1", "--secs", "60")
       expect(networks(heard)).toEqual(["198.51.100.0/24", "2001:db8::1"])
       expect((heard.bans[1]?.expiresAt ?? 0) - (heard.bans[1]?.createdAt ?? 0)).toBe(60_000)
-      // The same again is one ban, with the new reason.
+      // Banning the same network again gives one ban with the new reason.
       yield* operator("ban", "add", "198.51.100.0/24", "--reason", "again")
       const { stdout } = yield* operator("ban", "list")
       expect(stdout.match(/198\.51\.100\.0\/24/g)).toHaveLength(1)

@@ -41,7 +41,7 @@ layer(world, { excludeTestServices: true })("endpoints (guide/operation.md#webho
       expect((yield* operator("endpoint", "list", "--failing")).stdout).not.toContain("s3cret")
       const disabled = yield* operator("endpoint", "disable", id, "--reason", "floods", "--json")
       expect(jsonOf(disabled)).toMatchObject({ id, is_active: false, target_url: "https://example.com/hook?•••" })
-      // Nobody wants it now.
+      // The subscription is disabled, so the delivery has no receiver.
       const refused = yield* operator("delivery", "resend", delivery)
       expect([refused.code, refused.stderr]).toStrictEqual([1, expect.stringContaining("(conflict)")])
       expect(jsonOf(yield* operator("endpoint", "enable", id, "--json"))).toMatchObject({ is_active: true })
@@ -57,7 +57,7 @@ layer(world, { excludeTestServices: true })("endpoints (guide/operation.md#webho
       const { delivery } = yield* endpoint("again")
       const resent = jsonOf(yield* operator("delivery", "resend", delivery, "--json"))
       expect(resent).toMatchObject({ id: delivery, status: "queued", attempt_no: 0 })
-      // It waits already: nothing changes.
+      // The delivery is queued already, so nothing changes.
       yield* operator("delivery", "resend", delivery)
       expect(yield* audits(delivery)).toStrictEqual(["operator webhook_delivery.redelivered"])
       const unknown = yield* operator("delivery", "resend", "00000000-0000-4000-8000-000000000000")

@@ -16,7 +16,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* Effect.promise(() => writeFile(passphrase, "correct horse battery\n"))
         const backup = yield* operator("backup", join(dataDir, "backup.gz"), "--passphrase-file", passphrase)
         expect(backup.stderr).toBe("")
-        // The key of this world is the operator's, so it is not changed.
+        // The key of this world comes from the operator, so the service does not change it.
         expect((yield* operator("vault", "rotate")).stderr).toMatch(/SECRET_KEY_PREVIOUS/)
         const lines = yield* sql`
         SELECT tenant_id AS tenant, actor_type AS actor, action, resource_id AS resource FROM audit

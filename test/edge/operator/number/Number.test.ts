@@ -57,7 +57,7 @@ describe("a number in an incident (guide/operation.md#keys-and-numbers)", () => 
               ]
             }
           ])
-          // With --no-hold not by the one it was taken from, either.
+          // With --no-hold its former tenant may not order it, either.
           for (const tenant of [owner, next])
             expect((yield* Effect.flip(numbers.order(tenant, request(phone), null))).code).toBe("order_invalid")
           yield* sql`UPDATE phone_number SET aged_until = aged_until - interval '28 days' WHERE phone_number = ${phone}`
@@ -141,7 +141,7 @@ describe("a number in an incident (guide/operation.md#keys-and-numbers)", () => 
           emergency_enabled: true,
           emergency_address: { locality: "Washington" }
         })
-        // Another address is registered nowhere.
+        // A number whose address changes is no longer registered.
         yield* numbers.update(owner, Ids.number(String(id)), { emergencyAddressId: null }, null)
         expect(yield* done("show", number)).toMatchObject({ emergency_enabled: false, emergency_address_id: null })
         expect(yield* done("ported-out", number, "--reason", "port 7")).toMatchObject({

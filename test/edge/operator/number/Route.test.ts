@@ -22,7 +22,7 @@ const audits = Effect.fn(function* (resourceId: string) {
 
 let hosts = 0
 
-/** A trunk of a new tenant, at an address of its own. */
+/** A trunk of a new tenant, at an address that no other trunk has. */
 const added = Effect.fn(function* (...more: ReadonlyArray<string>) {
   const host = `192.0.2.${++hosts}`
   const caller = yield* signup(`routes-${hosts}`)
@@ -79,7 +79,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       expect(jsonOf(yield* operator("route", "disable", id, "--json"))).toMatchObject({ id, status: "disabled" })
       expect(peers.has(host)).toBe(false)
       expect((yield* Effect.flip(place(caller, id))).code).toBe("unprocessable")
-      // Said twice, it changes nothing.
+      // The second command changes nothing.
       yield* operator("route", "disable", id)
       yield* operator("route", "enable", id)
       expect(peers.has(host)).toBe(true)
@@ -148,7 +148,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { caller, id } = yield* added()
-      // The recording carrier of this world is the simulator's.
+      // The recording carrier of this world is registered as the simulator.
       yield* sql`UPDATE route SET adapter = 'simulator' WHERE id = ${id}`
       expect((yield* operator("route", "limits", id, "--calls", "2")).stderr).toContain("only a SIP trunk")
       yield* sql`UPDATE route SET adapter = 'sip' WHERE id = ${id}`
@@ -167,7 +167,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
         code: "concurrent_call_cap_exceeded",
         param: "route_id"
       })
-      // Another route of the tenant has its own.
+      // Another route of the tenant has its own limit.
       yield* place(caller, null)
       yield* (yield* Calls).endAll(caller.tenantId, "hung_up")
       yield* sql`UPDATE route SET max_calls = NULL, outbound_cps = 1 WHERE id = ${id}`
@@ -189,7 +189,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
         last_status: 200
       })
       states.report(id, { state: "unreachable", since: 0, rttMs: null, lastStatus: null })
-      // This world has no SIP: the call comes as far as its carrier.
+      // This world has no SIP, so the call fails only at its carrier.
       const tried = yield* Effect.flip(place(caller, id))
       expect(tried.message).toContain("the carrier of this route")
       yield* operator("route", "limits", id, "--unreachable", "refuse")

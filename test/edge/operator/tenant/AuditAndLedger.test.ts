@@ -120,7 +120,7 @@ layer(world, { excludeTestServices: true })("what the operator reads", (it) => {
       const entries = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
       expect(entries.map(({ amount_cents }) => amount_cents)).toStrictEqual([500, 100, -30, 7, undefined])
       expect(entries.at(-1)).toStrictEqual({ end: true, entries: 4, sum_cents: 577 })
-      // Never over a file that is there.
+      // An export never replaces a file.
       expect((yield* operator("ledger", "export", file, "--tenant", "booked")).code).not.toBe(0)
     })
   )

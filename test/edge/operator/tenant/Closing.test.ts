@@ -15,7 +15,7 @@ import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorW
 
 const content = Buffer.from("heard")
 
-/** A call with a recording, its file, and a transcript of one phrase, each under a name. */
+/** Makes a call with a recording, its file, and a transcript of one phrase, all under one name. */
 const spoken = Effect.fnUntraced(function* (tenantId: Id.TenantId, name: string) {
   const sql = yield* SqlClient.SqlClient
   const callId = Id.derive(name, "call")
@@ -59,7 +59,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       const other = yield* signup("staying")
       const { file, recording } = yield* spoken(tenantId, "leaving")
       yield* spoken(other.tenantId, "staying")
-      // More than a page of them.
+      // These are more rows than a page has.
       yield* sql`INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at,
           duration_seconds, rating_status)
         SELECT 'many ' || n, ${tenantId}::uuid, 'outbound', 'ended', '+12025550101', '+12025550102', 'none',
@@ -97,7 +97,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       const other = yield* signup("kept")
       const some = yield* Effect.forEach(["e1", "e2", "e3"], (name) => spoken(tenantId, name))
       const kept = yield* spoken(other.tenantId, "k1")
-      // The delay is a row that is due then.
+      // The delay is the time at which a job is due.
       const dueDays = Effect.map(
         sql<{ readonly days: number }>`SELECT round(extract(epoch FROM due_at - now()) / 86400)::int AS days FROM job
           WHERE kind = 'tenant.erasure' AND key = ${tenantId}`,
@@ -132,13 +132,13 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       yield* (yield* Jobs).poll
       expect(yield* left).toEqual([3, 3, 3])
 
-      // A call is not over.
+      // This call has not ended.
       yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
         VALUES ('going on', 'call', ${tenantId}, 1, false, 1, '{}', now(), 0)`
       expect(yield* look).toEqual([3, 3, 3])
       yield* sql`UPDATE entity SET settled = true WHERE id = 'going on'`
 
-      // The store goes away in the middle: two of three are done, the rest is found again.
+      // The store fails in the middle: two of three files are removed, and the third is found again.
       Features.storage.failNext(1)
       const halfway = yield* look
       expect([halfway[0], halfway[1], yield* erased]).toEqual([
@@ -205,7 +205,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       expect([early.code, early.stderr]).toStrictEqual([1, expect.stringContaining("close it first")])
       yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
         VALUES ('svc_call_back', 'call', ${tenantId}, 1, false, 4, '{}', now(), 0)`
-      // Its only call is one that the machine does not know: nobody ends it here.
+      // The machine does not know the only call of this tenant, so it is not ended here.
       yield* (yield* Accounts).close(tenantId, { type: "operator", name: "operator" })
       const asked = jsonOf(yield* operator("tenant", "payout", "back", "--json"))
       expect(asked["payout"]).toMatchObject({
@@ -214,7 +214,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
         pending_cents: 0,
         left_cents: null
       })
-      // Two operators ask, and one of them again.
+      // Two operators request the payout, and one of them repeats it.
       yield* Effect.all(
         [1, 2, 3].map(() => operator("tenant", "payout", "back")),
         { concurrency: "unbounded" }
@@ -228,7 +228,8 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       })
       yield* sql`UPDATE job SET due_at = now() WHERE kind = 'closing.refund' AND tenant_id = ${tenantId}`
       yield* jobs.poll
-      // 500 of trial credit, 4,000 by card, 700 for the plan: the trial credit is spent first, so all is by card.
+      // The balance is 500 of trial credit and 4,000 by card, less 700 for the plan. The trial credit is spent first,
+      // so the whole rest was paid by card.
       const shown = jsonOf(yield* operator("tenant", "show", "back", "--json"))
       expect(shown).toMatchObject({
         balance: { balance_cents: 0 },
@@ -238,7 +239,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       const entries = yield* sql<{ readonly type: string; readonly cents: number }>`
         SELECT type, amount_cents::int AS cents FROM ledger WHERE tenant_id = ${tenantId}
           ORDER BY type = 'refund', CASE WHEN type = 'refund' THEN amount_cents END, ordinal`
-      // The cards are asked at once, and answer in any order.
+      // The cards are asked in parallel, and answer in any order.
       expect(entries.map(({ cents, type }) => [type, cents])).toEqual([
         ["adjustment", 500],
         ["topup", 1_000],
@@ -248,7 +249,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
         ["refund", -800]
       ])
       expect(yield* sql`SELECT FROM letter WHERE tenant_id = ${tenantId} AND cause LIKE 'refund:%'`).toHaveLength(2)
-      // Once more: there is nothing more to give back.
+      // A repeated payout finds nothing left to refund.
       const again = jsonOf(yield* operator("tenant", "payout", "back", "--json"))
       expect(again["payout"]).toMatchObject({ status: "finished", refunded_cents: 3_800, left_cents: 0 })
       const lines = yield* sql<{ readonly action: string }>`
@@ -277,7 +278,7 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
         for (const amountCents of [1_000, 2_000])
           yield* funding.topUp(caller, { amountCents, paymentMethodId: null }, null)
         yield* operator("tenant", "credit", "stuck", "--cents", "-200", "--reason", "paid out in cash")
-        // The processor does not know the charge of the newer one any more.
+        // The processor no longer knows the charge of the newer top-up.
         const moved = yield* sql<{ readonly id: string; readonly intent: string }>`
         UPDATE payment_attempt SET intent_id = 'pi_gone' WHERE amount_cents = 2000 AND tenant_id = ${caller.tenantId}
         RETURNING id, (SELECT intent_id FROM payment_attempt o WHERE o.id = payment_attempt.id) AS intent`
@@ -292,7 +293,8 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
             failed: [`${moved[0]?.id}: 2000 cents (there is no such intent)`]
           }
         })
-        // Nothing went back of it, so its operator may ask again: the trial credit stays, and what was paid in cash.
+        // Nothing of it was refunded, so the operator may ask again. The trial credit stays, and so does the cash
+        // payment.
         yield* sql`UPDATE payment_attempt SET intent_id = ${moved[0]?.intent ?? ""} WHERE id = ${moved[0]?.id ?? ""}`
         const again = yield* operator("tenant", "payout", "stuck", "--json")
         expect([again.code, jsonOf(again)["payout"]]).toMatchObject([

@@ -22,7 +22,7 @@ const tenant = TenantView.view({
 })
 const given: Array<number> = []
 
-/** The database goes away behind the credit. */
+/** The database fails after the credit. */
 const world = Layer.mergeAll(
   Layer.mock(Tenants, { findByReference: () => Effect.succeed(tenant) }),
   Layer.mock(Accounts, {
