@@ -65,6 +65,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<strin
     usage: [],
     billing: [],
     account: [],
+    cost: ["billing"],
     invoice: [],
     plan: ["account"],
     funding: ["account", "billing"],

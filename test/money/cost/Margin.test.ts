@@ -1,15 +1,15 @@
 import { describe, expect, it, layer } from "@effect/vitest"
 import { Effect, Layer, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Carried from "../../../../src/telephony/call/stored/Carried.ts"
-import * as Id from "../../../../src/domain/Id.ts"
-import * as Margin from "../../../../src/edge/operator/cost/Margin.ts"
-import * as TrunkCosts from "../../../../src/edge/operator/cost/TrunkCosts.ts"
-import { empty, Journal } from "../../../../src/runtime/store/journal/Journal.ts"
-import { Usages } from "../../../../src/money/usage/Usage.ts"
-import * as Sample from "../../../telephony/call/CallSample.ts"
-import * as Features from "../../../support/Features.ts"
-import * as Ids from "../../../support/Ids.ts"
+import * as Carried from "../../../src/telephony/call/stored/Carried.ts"
+import * as Id from "../../../src/domain/Id.ts"
+import * as Margin from "../../../src/money/cost/Margin.ts"
+import * as Cost from "../../../src/money/cost/Cost.ts"
+import { empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
+import { Usages } from "../../../src/money/usage/Usage.ts"
+import * as Sample from "../../telephony/call/CallSample.ts"
+import * as Features from "../../support/Features.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as MarginOracle from "./MarginOracle.ts"
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -141,7 +141,7 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
     ({ by, calls, decks, from, to }) =>
       Effect.gen(function* () {
         yield* setUp
-        const costs = yield* TrunkCosts.make
+        const costs = yield* Cost.make
         const journal = yield* Journal
         const imported: Array<MarginOracle.Deck> = []
         for (const { hour: of, rates, trunk } of decks) {

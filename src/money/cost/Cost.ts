@@ -1,13 +1,15 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Entropy } from "../../../runtime/process/Entropy.ts"
-import * as Audit from "../../../runtime/audit/Audit.ts"
-import { RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
-import { ApiError } from "../../../domain/ApiError.ts"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
-import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import { RateDeck, RateDecks } from "../billing/Billing.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
 import * as Tariff from "./Tariff.ts"
+
+export * as Margin from "./Margin.ts"
 
 interface CostDeck extends RateDecks.Dated {
   /** The id of a route, or the host of several routes. */

@@ -1,8 +1,8 @@
-import * as Money from "../../../../src/domain/Money.ts"
-import * as RateDeck from "../../../../src/money/billing/RateDeck.ts"
-import * as RateDecks from "../../../../src/money/billing/RateDecks.ts"
-import type { Metered } from "../../../../src/telephony/call/stored/Carried.ts"
-import type { Sums } from "../../../../src/edge/operator/cost/Margin.ts"
+import * as Money from "../../../src/domain/Money.ts"
+import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
+import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
+import type { Metered } from "../../../src/telephony/call/stored/Carried.ts"
+import type { Sums } from "../../../src/money/cost/Margin.ts"
 
 /**
  * Computes margins call by call, as the guide describes them (operation.md#costs-and-margin). The statement is tested

@@ -1,4 +1,4 @@
-import { type RateDeck } from "../../../money/billing/Billing.ts"
+import { type RateDeck } from "../billing/Billing.ts"
 
 /**
  * One direction of a deck as steps along all numbers, so that the database finds a rate by a binary search. Each rate

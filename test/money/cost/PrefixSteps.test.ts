@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as RateDeck from "../../../../src/money/billing/RateDeck.ts"
-import * as PrefixSteps from "../../../../src/edge/operator/cost/PrefixSteps.ts"
+import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
+import * as PrefixSteps from "../../../src/money/cost/PrefixSteps.ts"
 
 /** There are few digits, so that prefixes contain each other, and follow each other at the end of a digit. */
 const Digits = Schema.Array(Schema.Literals(["0", "1", "8", "9"]))

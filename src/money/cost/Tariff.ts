@@ -1,4 +1,4 @@
-import { RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
+import { RateDeck, RateDecks } from "../billing/Billing.ts"
 import type { Steps } from "./PrefixSteps.ts"
 
 /** The costs of calls in a period, in the form that a statement needs to look them up. */

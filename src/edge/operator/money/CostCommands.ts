@@ -2,15 +2,14 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
+import * as Cost from "../../../money/cost/Cost.ts"
 import { Period, Usages } from "../../../money/usage/Usage.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
-import * as RateCommands from "../money/RateCommands.ts"
-import * as Margin from "./Margin.ts"
-import * as TrunkCosts from "./TrunkCosts.ts"
+import * as RateCommands from "./RateCommands.ts"
 
 /** The slugs of tenants and the hosts of trunks, by their ids. */
-const namesOf = Effect.fnUntraced(function* (by: Margin.Grouping, groups: ReadonlyArray<string>) {
+const namesOf = Effect.fnUntraced(function* (by: Cost.Margin.Grouping, groups: ReadonlyArray<string>) {
   if (by !== "tenant" && by !== "trunk") return new Map<string, string>()
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(sql<{ readonly id: string; readonly name: string }>`
@@ -20,7 +19,14 @@ const namesOf = Effect.fnUntraced(function* (by: Margin.Grouping, groups: Readon
 })
 
 /** Cost and margin are sums over the calls whose cost is known; null when no cost is known. */
-const view = ({ calls, costMicroUsd, debitedMicroUsd, knownCalls, knownDebitedMicroUsd, minutes }: Margin.Sums) => ({
+const view = ({
+  calls,
+  costMicroUsd,
+  debitedMicroUsd,
+  knownCalls,
+  knownDebitedMicroUsd,
+  minutes
+}: Cost.Margin.Sums) => ({
   calls,
   minutes,
   debited_micro_usd: debitedMicroUsd,
@@ -47,7 +53,7 @@ export const commands = [
     },
     run: Effect.fnUntraced(function* ({ csv, effective = null, trunk }) {
       const rates = yield* RateCommands.ratesOf(csv)
-      yield* (yield* TrunkCosts.make).set(trunk, rates, effective)
+      yield* (yield* Cost.make).set(trunk, rates, effective)
       return { trunk, rates: rates.length }
     })
   }),
@@ -57,7 +63,7 @@ export const commands = [
       summary: "lists the cost decks of all trunks, or shows one",
       input: { deck: RateCommands.deck },
       run: Effect.fnUntraced(function* ({ deck }) {
-        const costs = yield* TrunkCosts.make
+        const costs = yield* Cost.make
         if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCommands.rateView) }
         return {
           results: (yield* costs.decks).toReversed().map(({ effectiveAt, id, importedAt, rows, trunk }) => ({
@@ -79,7 +85,7 @@ export const commands = [
       input: {
         from: Flag.time("calls that ended from then on"),
         to: Flag.time("and before then; at most 92 days later"),
-        by: Flag.optional(Schema.Literals(Margin.groupings), "one row for each of these", {
+        by: Flag.optional(Schema.Literals(Cost.Margin.groupings), "one row for each of these", {
           value: "tenant|trunk|destination"
         })
       },
@@ -96,7 +102,7 @@ export const commands = [
           )
         // Calls whose sums are still due are not in the rows that are read.
         yield* Effect.orDie((yield* Usages).sum)
-        const groups = yield* Margin.read({ from, to, by, tariff: yield* (yield* TrunkCosts.make).between(from, to) })
+        const groups = yield* Cost.Margin.read({ from, to, by, tariff: yield* (yield* Cost.make).between(from, to) })
         const names = yield* namesOf(
           by,
           [...groups.keys()].filter((group) => group !== null)

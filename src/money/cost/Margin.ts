@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Money from "../../../domain/Money.ts"
-import * as StatementLimit from "../../../runtime/store/StatementLimit.ts"
+import * as Money from "../../domain/Money.ts"
+import * as StatementLimit from "../../runtime/store/StatementLimit.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
 import type { Tariff } from "./Tariff.ts"
 
