@@ -4,7 +4,7 @@ import { ConferenceInput } from "../../../src/telephony/conference/machine/Confe
 import { commitOf } from "../../../src/telephony/conference/stored/ConferenceRecord.ts"
 import { type ConferenceState, isSeated } from "../../../src/telephony/conference/machine/ConferenceState.ts"
 import * as ConferenceSealing from "../../../src/telephony/conference/stored/ConferenceSealing.ts"
-import * as Replay from "../../../src/edge/operator/call/Replay.ts"
+import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import type { Database } from "./Database.ts"
 

@@ -1,6 +1,6 @@
 import * as Printable from "../../../domain/schema/Printable.ts"
 import type { Json } from "../../../runtime/store/journal/Journal.ts"
-import type { CallTimeline, Delivery } from "./CallTimeline.ts"
+import type { CallTimeline } from "../../../telephony/call/Call.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
@@ -25,7 +25,7 @@ const unsaid: ReadonlySet<string> = new Set([
  * Renders a timeline as lines of text: the time since the first input, the input, its changes, the commands that it
  * sent, its events and their deliveries. `states` adds the whole state after each input.
  */
-export const render = (timeline: CallTimeline, options: { readonly states: boolean }): string => {
+export const render = (timeline: CallTimeline.CallTimeline, options: { readonly states: boolean }): string => {
   const start = timeline.steps[0]?.at ?? 0
   const events = new Map(timeline.events.map((event) => [event.sequence, event]))
   const lines = [...heading(timeline), ""]
@@ -49,7 +49,7 @@ export const render = (timeline: CallTimeline, options: { readonly states: boole
   return [...lines, "", ...verdict(timeline)].join("\n")
 }
 
-const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline): ReadonlyArray<string> => {
+const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline.CallTimeline): ReadonlyArray<string> => {
   const state = fieldsOf(stored)
   const text = (field: string) => compact(state[field] ?? null)
   return [
@@ -60,7 +60,7 @@ const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline): Read
   ]
 }
 
-const verdict = ({ agrees, differences, isJournalGone }: CallTimeline): ReadonlyArray<string> =>
+const verdict = ({ agrees, differences, isJournalGone }: CallTimeline.CallTimeline): ReadonlyArray<string> =>
   isJournalGone
     ? ["Its journal was deleted because of its age: there is nothing to replay."]
     : agrees
@@ -89,7 +89,7 @@ const phrase = (type: string, fields: Fields): string =>
       .map(([name, value]) => `${name}=${compact(value)}`)
   ].join(" ")
 
-const describeDelivery = (delivery: Delivery, start: number): string => {
+const describeDelivery = (delivery: CallTimeline.Delivery, start: number): string => {
   const { attemptNo, endpoint, errorMessage, nextRetryAt, responseStatusCode, sentAt, status } = delivery
   return [
     `${endpoint}: ${status}`,

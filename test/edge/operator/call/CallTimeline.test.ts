@@ -3,7 +3,7 @@ import { isSettled, machineVersion } from "../../../../src/telephony/call/machin
 import { stateVersion } from "../../../../src/telephony/call/machine/CallState.ts"
 import * as Id from "../../../../src/domain/Id.ts"
 import * as Envelope from "../../../../src/domain/event/Envelope.ts"
-import * as CallTimeline from "../../../../src/edge/operator/call/CallTimeline.ts"
+import * as CallTimeline from "../../../../src/telephony/call/timeline/CallTimeline.ts"
 import * as CallTimelineText from "../../../../src/edge/operator/call/CallTimelineText.ts"
 import type { Json, StoredEntity, StoredInput } from "../../../../src/runtime/store/journal/Journal.ts"
 import * as CallSample from "../../../telephony/call/CallSample.ts"

@@ -4,7 +4,7 @@ import { machineVersion, step } from "../../../../src/telephony/call/machine/Cal
 import { type CallState, stateVersion } from "../../../../src/telephony/call/machine/CallState.ts"
 import * as CallSealing from "../../../../src/telephony/call/stored/CallSealing.ts"
 import * as Upgrade from "../../../../src/telephony/call/stored/Upgrade.ts"
-import * as Replay from "../../../../src/edge/operator/call/Replay.ts"
+import * as Replay from "../../../../src/telephony/call/timeline/Replay.ts"
 import type { Json, StoredInput } from "../../../../src/runtime/store/journal/Journal.ts"
 import * as CallSample from "../CallSample.ts"
 import version2 from "../version2-secrets.json" with { type: "json" }

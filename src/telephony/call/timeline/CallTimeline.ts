@@ -1,4 +1,6 @@
-import { CallMachine, CallSealing, Upgrade } from "../../../telephony/call/Call.ts"
+import { machineVersion } from "../machine/CallMachine.ts"
+import * as CallSealing from "../stored/CallSealing.ts"
+import * as Upgrade from "../stored/Upgrade.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { CallId, DeliveryId, EventId, TenantId } from "../../../domain/Id.ts"
 import type { Json, StoredInput, StoredOf } from "../../../runtime/store/journal/Journal.ts"
@@ -149,7 +151,7 @@ const eventDifferences = (
     )
       .filter(
         ({ path, stored: told }) =>
-          path === "" || told !== null || raised === undefined || raised.machineVersion === CallMachine.machineVersion
+          path === "" || told !== null || raised === undefined || raised.machineVersion === machineVersion
       )
       .map((difference) => ({
         ...difference,

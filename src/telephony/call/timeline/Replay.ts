@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from "node:util"
-import { CallMachine, type CallState, CallSealing, Upgrade } from "../../../telephony/call/Call.ts"
+import * as CallMachine from "../machine/CallMachine.ts"
+import type { CallState } from "../machine/CallState.ts"
+import * as CallSealing from "../stored/CallSealing.ts"
+import * as Upgrade from "../stored/Upgrade.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { Json, StoredInput } from "../../../runtime/store/journal/Journal.ts"
 
@@ -18,7 +21,7 @@ export interface Step {
   readonly input: unknown
   /** The state after this input; null before the first one. */
   readonly state: CallState | null
-  /** What this input changed, without the fields that every input changes. */
+  /** The changes by this input, without the fields that every input changes. */
   readonly changes: ReadonlyArray<Change>
   /** The events as they are on the wire. */
   readonly events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>
