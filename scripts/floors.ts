@@ -74,10 +74,11 @@ const rooms: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<strin
   numbers: { trunk: [], number: ["trunk"], porting: ["trunk", "number"] },
   telephony: {
     live: [],
+    verb: [],
     recording: [],
     transcription: [],
-    call: ["live", "recording", "transcription"],
-    conference: ["live", "recording", "call"]
+    call: ["live", "verb", "recording", "transcription"],
+    conference: ["live", "verb", "recording", "call"]
   },
   tenancy: { target: [], tenant: [], apikey: [], team: ["tenant", "apikey"], closing: [] },
   edge: { http: [], operator: [] },
@@ -93,7 +94,7 @@ const features: ReadonlyArray<string> = [
   "runtime/retention",
   "carrier/ban",
   "webhook"
-].filter((room) => room !== "telephony/live")
+].filter((room) => room !== "telephony/live" && room !== "telephony/verb")
 
 /** Second doors, for the composition alone: work that runs beside the requests, and layers that it puts together. */
 const serviceDoors = [

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import type { Body } from "../../src/telephony/call/verb/CallVerb.ts"
+import type { Body } from "../../src/telephony/verb/Verb.ts"
 import * as CallVerbs from "../../src/telephony/call/verb/CallVerbs.ts"
 import { catalogue as errors } from "../../src/domain/ErrorCatalogue.ts"
 import { catalogue as events, eventTypes } from "../../src/domain/event/EventCatalogue.ts"
@@ -77,7 +77,7 @@ describe("The tables of what the API promises", () => {
       expect(published(`/v1/calls/{id}/actions/${verb}`)).toEqual(
         [...new Set([...Object.keys(row.fields), ...shared])].toSorted()
       )
-      const body: Body = CallVerbs.built[verb as CallVerbs.Built].body
+      const body: Body = CallVerbs.table[verb as CallVerbs.Built].body
       const { defaults } = row
       expect(Schema.decodeUnknownSync<Body>(body)(row.body)).toMatchObject(defaults)
     })

@@ -23,9 +23,8 @@ export { ConferenceParticipant } from "./ParticipantView.ts"
 export { Page as UpstreamParticipants } from "./Upstream.ts"
 export { ConferenceStatus } from "./machine/ConferenceState.ts"
 export * as StoredConference from "./stored/StoredConference.ts"
-export * as BodyField from "./verb/ConferenceField.ts"
+export * as ConferenceField from "./verb/ConferenceField.ts"
 export * as MemberVerbs from "./verb/MemberVerbs.ts"
-export type { Body, Verb } from "./verb/ConferenceVerb.ts"
 export * as ConferenceVerbs from "./verb/ConferenceVerbs.ts"
 
 /**

@@ -1,22 +1,12 @@
-import { Result, Schema } from "effect"
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import {
-  CallStatus,
-  Call,
-  MachineDetection,
-  MediaStream,
-  type Body,
-  type Verb,
-  Connect,
-  CallVerbs
-} from "../../../telephony/call/Call.ts"
-import type { Code } from "../../../domain/ErrorCatalogue.ts"
+import { CallStatus, Call, MachineDetection, MediaStream, Connect, CallVerbs } from "../../../telephony/call/Call.ts"
 import { View as Transcription } from "../../../telephony/transcription/Transcription.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"
+import * as VerbEndpoints from "../VerbEndpoints.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
@@ -26,33 +16,13 @@ import * as CallBodies from "./CallBodies.ts"
 
 const params = { id: PathId.prefixed("call").annotate({ description: "The call." }) }
 
-const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
-
-/** A verb whose fields all have defaults may be sent without a body. */
-const payloadOf = (verb: CallVerbs.Built) => {
-  const { body } = CallVerbs.built[verb]
-  const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
-  return isOptional ? [body, Schema.Null] : [body]
-}
-
-const errorsOf = (verb: CallVerbs.Built): ReadonlyArray<Code> => {
-  const row: Verb = CallVerbs.built[verb]
-  return row.errors ?? []
-}
-
-const action = <const Verb extends CallVerbs.Built>(verb: Verb) =>
-  HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
-    params,
-    payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
-    success: Call
-  }).annotateMerge(
-    about({ summary: CallVerbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
-  )
-
-/** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
-const actions = CallVerbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
-  { [Verb in CallVerbs.Built]: ReturnType<typeof action<Verb>> }[CallVerbs.Built]
->
+const actions = VerbEndpoints.make({
+  verbs: CallVerbs,
+  path: (verb) => `/v1/calls/:id/actions/${verb}`,
+  params,
+  success: Call,
+  errors: ["call_already_ended", "call_not_in_required_state"]
+})
 
 const place = HttpApiEndpoint.post("place", "/v1/calls", {
   payload: CallBodies.PlaceCall,

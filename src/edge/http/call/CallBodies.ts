@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { type DialOptions, type Plan, BodyField as Field } from "../../../telephony/call/Call.ts"
+import type { DialOptions, Plan } from "../../../telephony/call/Call.ts"
+import * as BodyField from "../../../telephony/verb/BodyField.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
@@ -8,13 +9,23 @@ import * as Text from "../request/Text.ts"
 
 const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
   Wire.absentIs(null, Schema.NullOr(schema).annotate({ description, examples: [example] }))
-const { channels, format, httpsUrl, int, of, or } = Field
+const { channels, format, httpsUrl, int, of, or } = BodyField
+
+/** The fields of a body by which a call is dialled. */
+export const parties = {
+  from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
+  to: of(E164, "The called number, E.164.", "+12025550100"),
+  routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null)
+}
+export const timeoutSecs = or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60)
+export const callerIdForwarding = or(
+  of(Schema.Boolean, "`from` may be any number; only where the workspace's quota allows it.", false),
+  false
+)
 
 /** The request body of a new call; the body of a verb is declared with the verb. */
 export const PlaceCall = Wire.struct({
-  from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
-  to: of(E164, "The called number, E.164.", "+12025550100"),
-  routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
+  ...parties,
   record: or(
     of(
       Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
@@ -34,12 +45,9 @@ export const PlaceCall = Wire.struct({
     httpsUrl("Played to the far end before it answers, again and again, where it takes early media.")
   ),
   customHeaders: or(CustomHeader.CustomHeaders, []),
-  timeoutSecs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  timeoutSecs,
   timeLimitSecs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
-  callerIdForwarding: or(
-    of(Schema.Boolean, "`from` may be any number; only where the workspace's quota allows it.", false),
-    false
-  )
+  callerIdForwarding
 }).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
 
 /** The options of its dial, besides the numbers. */

@@ -1,10 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
-import type { CallId } from "../../../domain/Id.ts"
-import { ApiError } from "../../../domain/ApiError.ts"
-import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
-import { Recognizer } from "../../../ports/speech/Recognizer.ts"
 import { Transcriptions } from "../../../telephony/transcription/Transcription.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
@@ -13,11 +9,8 @@ import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
+import * as VerbHandlers from "../VerbHandlers.ts"
 import * as Reachable from "../connection/Reachable.ts"
-
-interface OneCall {
-  readonly params: { readonly id: CallId }
-}
 
 /** Columns of `calls.csv`. */
 const columns = [
@@ -38,45 +31,14 @@ const columns = [
   "rating_status"
 ] as const
 
-const forEach = <Name extends string, Handler>(names: ReadonlyArray<Name>, handler: (name: Name) => Handler) =>
-  Object.fromEntries(names.map((name) => [name, handler(name)])) as { readonly [N in Name]: Handler }
-
 export const layer = HttpApiBuilder.group(
   Api,
   "calls",
   Effect.fnUntraced(function* (handlers) {
     const calls = yield* Calls
     const reachable = yield* Reachable.make
-    const synthesizer = yield* Synthesizer
-    const recognizer = yield* Recognizer
+    const actions = (yield* VerbHandlers.make)(CallVerbs, calls)
     const transcriptions = yield* Transcriptions
-
-    /** Why no engine here can perform the action; null when one can. */
-    const refusalOf = (action: CallVerbs.CallAction) => {
-      const speaking = CallVerbs.speakingOf(action)
-      const recognizing = CallVerbs.recognizingOf(action)
-      return (
-        (speaking === null ? null : synthesizer.refuse(speaking)) ??
-        (recognizing === null ? null : recognizer.refuse(recognizing))
-      )
-    }
-
-    /** A request without a body gets the verb's defaults. */
-    const act = (verb: CallVerbs.Built) =>
-      Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
-        const action = payload === null ? CallVerbs.decodeAction(verb, {}) : CallVerbs.action(verb, payload)
-        yield* reachable(CallVerbs.targetsOf(action), "https:")
-        yield* reachable(CallVerbs.socketsOf(action), "wss:")
-        const key = yield* CurrentKey
-        const refusal = refusalOf(action)
-        if (refusal !== null) {
-          // An error of the call itself takes precedence.
-          yield* calls.allows(key.tenantId, params.id, action)
-          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
-        }
-        const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
-      })
 
     return handlers.handleAll({
       place: Effect.fnUntraced(function* ({ payload }) {
@@ -99,7 +61,7 @@ export const layer = HttpApiBuilder.group(
         const { tenantId } = yield* CurrentKey
         return JsonResponse.of(yield* calls.find(tenantId, params.id))
       }),
-      ...forEach(CallVerbs.names, act),
+      ...actions,
       streamings: Effect.fnUntraced(function* ({ params, query }) {
         const { tenantId } = yield* CurrentKey
         return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>

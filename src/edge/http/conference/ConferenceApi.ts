@@ -1,20 +1,19 @@
-import { Result, Schema } from "effect"
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { reservationErrors, Connect } from "../../../telephony/call/Call.ts"
+import { Connect } from "../../../telephony/call/Call.ts"
 import {
   ConferenceStatus,
   Conference,
   ConferenceParticipant,
   UpstreamParticipants,
-  type Body,
-  type Verb,
   MemberVerbs,
   ConferenceVerbs
 } from "../../../telephony/conference/Conference.ts"
+import { reservationErrors } from "../../../telephony/verb/Verb.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { about } from "../Endpoint.ts"
+import * as VerbEndpoints from "../VerbEndpoints.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
@@ -28,26 +27,13 @@ const id = PathId.prefixed("conf").annotate({ description: "The conference." })
 const params = { id }
 const ofParticipant = (description: string) => ({ id, member_id: PathId.participant.annotate({ description }) })
 
-/** A verb whose fields may all be left out may be sent without a body. */
-const payloadOf = (verb: ConferenceVerbs.Built) => {
-  const { body } = ConferenceVerbs.table[verb]
-  const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
-  return isOptional ? [body, Schema.Null] : [body]
-}
-
-const action = <const Built extends ConferenceVerbs.Built>(verb: Built) => {
-  const { errors, summary }: Verb = ConferenceVerbs.table[verb]
-  return HttpApiEndpoint.post(verb, `/v1/conferences/:id/actions/${verb}/`, {
-    params,
-    payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
-    success: Conference
-  }).annotateMerge(about({ summary, scope: "calls:write", errors: ["conference_already_ended", ...errors] }))
-}
-
-/** One endpoint for each verb of the table. The cast gives each its verb's type, and asserts at least one. */
-const actions = ConferenceVerbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
-  { [Verb in ConferenceVerbs.Built]: ReturnType<typeof action<Verb>> }[ConferenceVerbs.Built]
->
+const actions = VerbEndpoints.make({
+  verbs: ConferenceVerbs,
+  path: (verb) => `/v1/conferences/:id/actions/${verb}/`,
+  params,
+  success: Conference,
+  errors: ["conference_already_ended"]
+})
 
 const create = HttpApiEndpoint.post("create", path, {
   payload: ConferenceBodies.CreateConference,

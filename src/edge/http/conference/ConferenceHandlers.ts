@@ -3,17 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Conferences, ConferenceVerbs } from "../../../telephony/conference/Conference.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
-import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../request/Authenticator.ts"
 import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
+import * as VerbHandlers from "../VerbHandlers.ts"
 import * as Pagination from "../answer/Pagination.ts"
-import * as Reachable from "../connection/Reachable.ts"
-
-interface OneConference {
-  readonly params: { readonly id: Id.ConferenceId }
-}
 
 const defaultUpstreamPageSize = 20
 
@@ -26,34 +21,13 @@ export const layer = HttpApiBuilder.group(
   "conferences",
   Effect.fnUntraced(function* (handlers) {
     const conferences = yield* Conferences
-    const reachable = yield* Reachable.make
-    const synthesizer = yield* Synthesizer
+    const actions = (yield* VerbHandlers.make)(ConferenceVerbs, conferences)
 
     const ask = Effect.fnUntraced(function* (conferenceId: Id.ConferenceId, action: ConferenceVerbs.ConferenceAction) {
       const key = yield* CurrentKey
       const { slot } = yield* CurrentSlot
       return JsonResponse.respond(yield* conferences.act(key, conferenceId, action, slot))
     })
-
-    /** A request without a body gets the verb's defaults. */
-    const act = (verb: ConferenceVerbs.Built) =>
-      Effect.fnUntraced(function* ({ params, payload }: OneConference & { readonly payload: unknown }) {
-        const action = payload === null ? ConferenceVerbs.decodeAction(verb, {}) : ConferenceVerbs.action(verb, payload)
-        yield* reachable(ConferenceVerbs.targetsOf(action), "https:")
-        const speaking = ConferenceVerbs.speakingOf(action)
-        const refusal = speaking === null ? null : synthesizer.refuse(speaking)
-        if (refusal !== null) {
-          const { tenantId } = yield* CurrentKey
-          // An error of the conference itself takes precedence.
-          yield* conferences.allows(tenantId, params.id, action)
-          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
-        }
-        return yield* ask(params.id, action)
-      })
-
-    const actions = Object.fromEntries(ConferenceVerbs.names.map((verb) => [verb, act(verb)])) as {
-      readonly [Verb in ConferenceVerbs.Built]: ReturnType<typeof act>
-    }
 
     return handlers.handleAll({
       ...actions,

@@ -17,7 +17,7 @@ import * as OnRecovery from "./OnRecovery.ts"
 import * as Reservation from "./Reservation.ts"
 import * as OnRoomEvent from "./room/OnRoomEvent.ts"
 import type { StepContext } from "./StepContext.ts"
-import { built, type Rows } from "../verb/CallVerbs.ts"
+import { table, type Rows } from "../verb/CallVerbs.ts"
 import * as Activities from "./Activities.ts"
 
 /**
@@ -271,5 +271,5 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, StepBuilder.Eff
   }
 }
 
-export const machine = over(built)
+export const machine = over(table)
 export const { nextDeadline, step } = machine

@@ -7,7 +7,7 @@ import { Meter } from "./Meter.ts"
 import { CallSetup } from "./CallSetup.ts"
 import { CallMember } from "./room/CallMember.ts"
 import type { Activity } from "../verb/ActionKind.ts"
-import { built, familiesOf } from "../verb/CallVerbs.ts"
+import { table, familiesOf } from "../verb/CallVerbs.ts"
 
 /**
  * The state of a call as the journal keeps it: plain JSON, versioned. Times are in the call's own time
@@ -20,7 +20,7 @@ export const stateVersion = 5
 const OrNull = Schema.NullOr
 
 /** An item of any family of verbs, by the family's own schema. */
-export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schema)) as unknown as Schema.Codec<Activity>
+export const WorkItem = Schema.Union(familiesOf(table).map(({ schema }) => schema)) as unknown as Schema.Codec<Activity>
 
 /** An item that outlives its leg, and the end of the wait for its outcome. */
 export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })

@@ -16,7 +16,7 @@ import type { CallInput } from "./CallInput.ts"
 import type { StepContext } from "./StepContext.ts"
 import * as StreamBody from "../verb/StreamBody.ts"
 import type { When } from "../verb/CallVerb.ts"
-import { built, type ControlAction, isControl } from "../verb/CallVerbs.ts"
+import { table, type ControlAction, isControl } from "../verb/CallVerbs.ts"
 
 type Result = StepBuilder.StepBuilder | Outcome<never, never>
 type Asked = Extract<CallInput, { readonly type: "action" }>
@@ -57,7 +57,7 @@ const byState = (state: CallState, verb: string, when: When): ApiError | null =>
 
 /** The error when a verb of call control is refused before anything else is asked for it; null: it is not refused. */
 export const refusal = (state: CallState, { verb }: ControlAction): ApiError | null =>
-  byState(state, verb, built[verb].when) ?? (verb === "transfer" || verb === "bridge" ? busy(state) : null)
+  byState(state, verb, table[verb].when) ?? (verb === "transfer" || verb === "bridge" ? busy(state) : null)
 
 export const noLiveLeg = ApiError.of("not_found", "no live leg of yours has this id", "leg_id")
 

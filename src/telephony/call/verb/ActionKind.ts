@@ -7,7 +7,8 @@ import { MediaCommand, type MediaEnded, type MediaEvent } from "../../../ports/m
 import type { ListWrite } from "../../../runtime/store/list/ListTable.ts"
 import type { Kind, Meters } from "../machine/Meter.ts"
 import type { CallSetup } from "../machine/CallSetup.ts"
-import type { Body, Recognizing, Speaking, When } from "./CallVerb.ts"
+import type { Body, Verb } from "../../verb/Verb.ts"
+import type { When } from "./CallVerb.ts"
 
 /**
  * A family of verbs: work that runs for a while on a leg, kept as an item in the call's state, and the verbs that begin
@@ -201,16 +202,8 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   return {
     ...family,
     /** A verb of this family. */
-    verb: <S extends Body>(verb: {
-      readonly summary: string
-      readonly when: When
-      readonly body: S
-      targets?(body: S["Type"]): Readonly<Record<string, string>>
-      sockets?(body: S["Type"]): Readonly<Record<string, string>>
-      speaks?(body: S["Type"]): Speaking
-      recognizes?(body: S["Type"]): Recognizing
-      readonly errors?: ReadonlyArray<Code>
-      act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
-    }) => ({ ...verb, family })
+    verb: <S extends Body>(
+      verb: Verb<S, When> & { act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>> }
+    ) => ({ ...verb, family })
   }
 }

@@ -1,16 +1,17 @@
 import { Schema } from "effect"
 import { disagreement } from "../../../domain/schema/CodedCheck.ts"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 import * as StreamBody from "./StreamBody.ts"
-import { control, reservationErrors } from "./CallVerb.ts"
+import { reservationErrors } from "../../verb/Verb.ts"
+import { control } from "./CallVerb.ts"
 
 /** Verbs that change the call itself; their behaviour is in `OnAction`. */
 
 export const answer = control({
   summary: "Answer an inbound call",
   when: "offered",
-  body: Schema.Struct({
+  body: BodyField.body("AnswerCall", {
     record: Schema.optionalKey(
       BodyField.of(
         Schema.Literals(["off", "on_answer", "record-from-answer"]),
@@ -23,18 +24,7 @@ export const answer = control({
     customHeaders: Schema.optionalKey(CustomHeader.CustomHeaders),
     streamUrl: StreamBody.urlOrNull,
     ...StreamBody.fields
-  })
-    .pipe(
-      Schema.encodeKeys({
-        recordChannels: "record_channels",
-        recordFormat: "record_format",
-        customHeaders: "custom_headers",
-        streamUrl: "stream_url",
-        ...StreamBody.names
-      })
-    )
-    .check(disagreement(StreamBody.fault))
-    .pipe(Schema.annotateEncoded({ identifier: "AnswerCall" })),
+  }).check(disagreement(StreamBody.fault)),
   errors: reservationErrors,
   sockets: ({ streamUrl }) => (streamUrl === null ? {} : { stream_url: streamUrl })
 })
@@ -42,6 +32,7 @@ export const answer = control({
 export const reject = control({
   summary: "Reject an inbound call",
   when: "offered",
+  // A plain struct has an error of its own for a body that is no object.
   body: Schema.Struct({
     cause: BodyField.of(Schema.Literals(["user_busy", "rejected"]), "What the caller is told.", "user_busy")
   }).annotate({ identifier: "RejectCall" })

@@ -4,10 +4,11 @@ import type { PlaybackStatus } from "../../../domain/event/CallEvent.ts"
 import type { WorkId } from "../../../domain/Id.ts"
 import { Target } from "../../../ports/media/PlaybackMessages.ts"
 import * as ActionKind from "./ActionKind.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import * as SpeechBody from "../../verb/SpeechBody.ts"
 
 /**
- * Sounds that are played to a leg and speech (`Speak.ts`), one after the other, guide/calls.md#play. Each ends with one
+ * Sounds that are played to a leg and speech, one after the other, guide/calls.md#play. Each ends with one
  * `call.playback_ended`, or `call.speak_ended`.
  */
 
@@ -47,16 +48,14 @@ export const playback = ActionKind.make(
 export const play = playback.verb({
   summary: "Play WAV or MP3 audio from a URL",
   when: "talking",
-  body: Schema.Struct({
+  body: BodyField.body("Play", {
     url: BodyField.httpsUrl("A WAV or MP3 file."),
     loop: BodyField.or(BodyField.of(BodyField.int(1, 100), "How many times it is played.", 2), 1),
     targetLegs: BodyField.or(
       BodyField.of(Target, "Who hears it: this leg, the one that it is bridged with, or both.", "self"),
       "self"
     )
-  })
-    .pipe(Schema.encodeKeys({ targetLegs: "target_legs" }))
-    .pipe(Schema.annotateEncoded({ identifier: "Play" })),
+  }),
   targets: ({ url }) => ({ url }),
   act: ({ derive, isBridged }, { loop, targetLegs: target, url }) => {
     if (target !== "self" && !isBridged)
@@ -69,16 +68,33 @@ export const play = playback.verb({
   }
 })
 
+export const speak = playback.verb({
+  summary: "Speak a text",
+  when: "talking",
+  body: BodyField.body("Speak", {
+    payload: SpeechBody.payload("What is said.", "Welcome to Example."),
+    ...SpeechBody.manner
+  }),
+  // The voice does not exist.
+  errors: ["unprocessable"],
+  speaks: SpeechBody.speaking,
+  act: ({ derive }, body) => {
+    const id = derive("speech")
+    return {
+      type: "begin",
+      item: { id, media: { type: "speak", id, speech: SpeechBody.speechOf(body, body.payload) } }
+    }
+  }
+})
+
 export const stopPlayback = playback.verb({
   summary: "Stop playback and speech",
   when: "talking",
-  body: Schema.Struct({
+  body: BodyField.body("StopPlayback", {
     stop: BodyField.or(
       BodyField.of(Schema.Literals(["current", "all"]), "What plays now, or that and all that waits.", "all"),
       "all"
     )
-  }).annotate({
-    identifier: "StopPlayback"
   }),
   // Each playback reports its own end.
   act: (_, { stop }) => ({

@@ -4,8 +4,8 @@ import * as Id from "../../../domain/Id.ts"
 import * as RecordingMessage from "../../../ports/media/RecordingMessages.ts"
 import * as Recordings from "../../recording/Recording.ts"
 import * as ActionKind from "./ActionKind.ts"
-import * as BodyField from "./BodyField.ts"
-import { reservationErrors } from "./CallVerb.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import { reservationErrors } from "../../verb/Verb.ts"
 
 /**
  * Recordings of a call, guide/recordings.md. One runs at a time; while it is being stored, however long that takes, the
@@ -150,24 +150,24 @@ const none = ApiError.of("recording_already_stopped", "no recording is running o
 export const startRecording = recording.verb({
   summary: "Record the call; the result is `recording.completed`",
   when: "answered",
-  body: Schema.Struct({
-    channels: Schema.optionalKey(BodyField.channels),
-    format: Schema.optionalKey(BodyField.format),
-    maxLengthSecs: Schema.optionalKey(
-      BodyField.of(BodyField.int(1, 14_400), "It ends by itself after so many seconds, pauses included.", 600)
-    ),
-    hasBeep: BodyField.or(
-      BodyField.of(Schema.Boolean, "A tone at the beginning, which all on the call hear.", true),
-      false
-    ),
-    beepEverySecs: Schema.optionalKey(
-      BodyField.of(BodyField.int(5, 300), "The same tone again after each so many seconds; some laws ask for 15.", 15)
-    )
-  })
-    .pipe(
-      Schema.encodeKeys({ maxLengthSecs: "max_length", hasBeep: "play_beep", beepEverySecs: "beep_interval_seconds" })
-    )
-    .pipe(Schema.annotateEncoded({ identifier: "StartRecording" })),
+  body: BodyField.body(
+    "StartRecording",
+    {
+      channels: Schema.optionalKey(BodyField.channels),
+      format: Schema.optionalKey(BodyField.format),
+      maxLengthSecs: Schema.optionalKey(
+        BodyField.of(BodyField.int(1, 14_400), "It ends by itself after so many seconds, pauses included.", 600)
+      ),
+      hasBeep: BodyField.or(
+        BodyField.of(Schema.Boolean, "A tone at the beginning, which all on the call hear.", true),
+        false
+      ),
+      beepEverySecs: Schema.optionalKey(
+        BodyField.of(BodyField.int(5, 300), "The same tone again after each so many seconds; some laws ask for 15.", 15)
+      )
+    },
+    { maxLengthSecs: "max_length", hasBeep: "play_beep", beepEverySecs: "beep_interval_seconds" }
+  ),
   errors: ["conflict", ...reservationErrors],
   act: (moment, { beepEverySecs = null, channels, format, hasBeep, maxLengthSecs = null }) => {
     const { record, recordChannels, recordFormat } = moment.plan

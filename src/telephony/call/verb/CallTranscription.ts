@@ -5,8 +5,8 @@ import * as Message from "../../../ports/media/TranscriptionMessages.ts"
 import * as Transcriptions from "../../transcription/Transcription.ts"
 import * as Meter from "../machine/Meter.ts"
 import * as ActionKind from "./ActionKind.ts"
-import * as BodyField from "./BodyField.ts"
-import { reservationErrors } from "./CallVerb.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import { reservationErrors } from "../../verb/Verb.ts"
 
 /**
  * Transcription of a call, guide/transcription.md. One runs at a time; while the last words of a stopped one are still
@@ -96,27 +96,29 @@ const transcription = ActionKind.make("transcription", fields, {
 export const transcriptionStart = transcription.verb({
   summary: "Transcribe the call while it goes on; each phrase is a `call.transcript_chunk`",
   when: "talking",
-  body: Schema.Struct({
-    language: BodyField.or(
-      BodyField.of(
-        BodyField.matching(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$/u, "must be a BCP 47 language tag"),
-        "What is spoken, a BCP 47 tag.",
-        "en-US"
+  body: BodyField.body(
+    "StartTranscription",
+    {
+      language: BodyField.or(
+        BodyField.of(
+          BodyField.matching(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$/u, "must be a BCP 47 language tag"),
+          "What is spoken, a BCP 47 tag.",
+          "en-US"
+        ),
+        "en"
       ),
-      "en"
-    ),
-    engine: BodyField.or(BodyField.of(Message.Engine, "How well and how soon.", "fast"), "fast"),
-    tracks: BodyField.or(
-      BodyField.of(
-        Message.Tracks,
-        "`inbound`: the far end of the leg. `outbound`: what it hears. `both`: both, each by itself.",
-        "both"
-      ),
-      "inbound"
-    )
-  })
-    .pipe(Schema.encodeKeys({ tracks: "transcription_tracks" }))
-    .pipe(Schema.annotateEncoded({ identifier: "StartTranscription" })),
+      engine: BodyField.or(BodyField.of(Message.Engine, "How well and how soon.", "fast"), "fast"),
+      tracks: BodyField.or(
+        BodyField.of(
+          Message.Tracks,
+          "`inbound`: the far end of the leg. `outbound`: what it hears. `both`: both, each by itself.",
+          "both"
+        ),
+        "inbound"
+      )
+    },
+    { tracks: "transcription_tracks" }
+  ),
   errors: ["transcription_already_active", "unprocessable", ...reservationErrors],
   recognizes: ({ engine, language }) => ({ engine, language }),
   act: ({ derive, now, of }, { engine, language, tracks }) => {

@@ -1,10 +1,7 @@
-import type { Schema } from "effect"
-import type { Code } from "../../../domain/ErrorCatalogue.ts"
-import type { Speech } from "../../../ports/media/PlaybackMessages.ts"
-import type * as TranscriptionMessages from "../../../ports/media/TranscriptionMessages.ts"
+import type { Body, Verb } from "../../verb/Verb.ts"
 
 /**
- * When the API may use a verb.
+ * When the API may use a verb of a call.
  *
  * - `offered`: an inbound call that is neither answered nor being answered.
  * - `talking`: answered, bridged or not.
@@ -14,41 +11,5 @@ import type * as TranscriptionMessages from "../../../ports/media/TranscriptionM
  */
 export type When = "offered" | "talking" | "answered" | "live" | "running"
 
-/** The schema of a request body, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
-export type Body = Schema.Codec<unknown, unknown>
-
-/** A verb as the HTTP side and the OpenAPI document need it. Its behaviour is in its family, or in `OnAction`. */
-export interface Verb<S extends Body = Body> {
-  readonly summary: string
-  readonly when: When
-  readonly body: S
-  /** The errors it may answer with, besides those that every verb may. */
-  readonly errors?: ReadonlyArray<Code>
-  /** URLs in the body that this service will open, by their wire names: the egress port may refuse them. */
-  targets?(body: S["Type"]): Readonly<Record<string, string>>
-  /** The same for `wss` URLs. */
-  sockets?(body: S["Type"]): Readonly<Record<string, string>>
-  /** The voice of the action, which the synthesizer may lack. Its fields are named on the wire as in the body. */
-  speaks?(body: S["Type"]): Speaking
-  /** The recognition that it needs, whose engine may not exist. Its fields are named on the wire as in the body. */
-  recognizes?(body: S["Type"]): Recognizing
-}
-
-export interface Recognizing {
-  readonly engine: typeof TranscriptionMessages.Engine.Type
-  readonly language: string
-}
-
-/** How a text is to be spoken. */
-export type Speaking = Omit<Speech, "text">
-
-/** The errors of anything that costs money and cannot be reserved, guide/money.md#reservations. */
-export const reservationErrors = [
-  "balance_insufficient",
-  "auto_recharge_failed",
-  "daily_spend_cap_exceeded",
-  "monthly_spend_cap_exceeded"
-] as const satisfies ReadonlyArray<Code>
-
-/** A verb of call control. */
-export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })
+/** A verb of call control, whose behaviour is in `OnAction`. The other verbs belong to a family, which has theirs. */
+export const control = <S extends Body>(verb: Verb<S, When>) => ({ ...verb, family: null })

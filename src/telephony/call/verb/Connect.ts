@@ -1,16 +1,15 @@
 import { Result, Schema } from "effect"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
 import { E164 } from "../../../domain/E164.ts"
-import * as Id from "../../../domain/Id.ts"
 import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 import { control } from "./CallVerb.ts"
 
 /** Verbs that connect the call with another party; their behaviour is in `telephony/call/machine/leg`. */
 
 const customHeaders = BodyField.or(CustomHeader.CustomHeaders, [])
 
-export const Transfer = Schema.Struct({
+export const Transfer = BodyField.body("Transfer", {
   to: BodyField.of(E164, "The number that is dialled, E.164.", "+12025550100"),
   from: Schema.optionalKey(
     BodyField.of(
@@ -22,8 +21,6 @@ export const Transfer = Schema.Struct({
   timeoutSecs: BodyField.or(BodyField.of(BodyField.int(1, 600), "How long it may ring, in seconds.", 30), 60),
   customHeaders
 })
-  .pipe(Schema.encodeKeys({ timeoutSecs: "timeout_secs", customHeaders: "custom_headers" }))
-  .pipe(Schema.annotateEncoded({ identifier: "Transfer" }))
 
 /** The errors of dialling a leg, also for a new call, in the order of the checks. */
 export const dialErrors = [
@@ -46,14 +43,9 @@ export const transfer = control({
   errors: ["conflict", "unprocessable", ...dialErrors]
 })
 
-export const Bridge = Schema.Struct({
-  legId: Id.spelled("leg").annotate({
-    description: "An answered leg of yours, of this call or of another one.",
-    examples: [Id.LegId.make("svc_leg_0123456789abcdef0123456789abcdef")]
-  })
+export const Bridge = BodyField.body("Bridge", {
+  legId: BodyField.id("leg", "An answered leg of yours, of this call or of another one.")
 })
-  .pipe(Schema.encodeKeys({ legId: "leg_id" }))
-  .pipe(Schema.annotateEncoded({ identifier: "Bridge" }))
 
 export const bridge = control({
   summary: "Connect the call with another leg",
@@ -73,15 +65,13 @@ const addressFault = (text: string): string | undefined => {
     : undefined
 }
 
-export const Refer = Schema.Struct({
+export const Refer = BodyField.body("Refer", {
   sipAddress: Schema.String.annotate({
     description: "The SIP URI that the far end is to call.",
     examples: ["sip:support@example.com"]
   }).check(Schema.makeFilter(addressFault), Schema.isMaxCodePoints(maxAddressLength)),
   customHeaders
 })
-  .pipe(Schema.encodeKeys({ sipAddress: "sip_address", customHeaders: "custom_headers" }))
-  .pipe(Schema.annotateEncoded({ identifier: "Refer" }))
 
 export const refer = control({
   summary: "Ask the far end to call somebody else (SIP REFER)",

@@ -1,8 +1,7 @@
-import { Schema } from "effect"
 import { WorkId } from "../../../domain/Id.ts"
 import * as Secret from "../../../domain/schema/Secret.ts"
 import * as ActionKind from "./ActionKind.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 
 /**
  * Digits that are sent to the far end, one string after the other, guide/calls.md#send_dtmf. No event reports their
@@ -24,18 +23,20 @@ const digits = ActionKind.make(
 export const sendDtmf = digits.verb({
   summary: "Send digits (RFC 4733)",
   when: "talking",
-  body: Schema.Struct({
-    digits: Secret.digits(
-      BodyField.of(
-        BodyField.matching(/^[0-9A-D*#wW]{1,64}$/u, "must be 1 to 64 of 0-9, A-D, *, #, w and W"),
-        "Sent one after the other; `w` is a pause of half a second, `W` of a second.",
-        "1w234#"
-      )
-    ),
-    durationMs: BodyField.or(BodyField.of(BodyField.int(100, 500), "Of each digit, in milliseconds.", 250), 250)
-  })
-    .pipe(Schema.encodeKeys({ durationMs: "duration_millis" }))
-    .pipe(Schema.annotateEncoded({ identifier: "SendDtmf" })),
+  body: BodyField.body(
+    "SendDtmf",
+    {
+      digits: Secret.digits(
+        BodyField.of(
+          BodyField.matching(/^[0-9A-D*#wW]{1,64}$/u, "must be 1 to 64 of 0-9, A-D, *, #, w and W"),
+          "Sent one after the other; `w` is a pause of half a second, `W` of a second.",
+          "1w234#"
+        )
+      ),
+      durationMs: BodyField.or(BodyField.of(BodyField.int(100, 500), "Of each digit, in milliseconds.", 250), 250)
+    },
+    { durationMs: "duration_millis" }
+  ),
   act: ({ commandId }, body) => {
     const id = WorkId.make(commandId)
     return { type: "begin", item: { id, media: { type: "send_dtmf", id, ...body } } }

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Secret from "../../../domain/schema/Secret.ts"
 import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
 import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 
 /** The fields of `streaming_start` and `answer` about a media stream, guide/streams.md#starting-a-stream. */
 
@@ -78,17 +78,6 @@ export const fields = {
     []
   )
 }
-
-export const names = {
-  streamTrack: "stream_track",
-  streamCodec: "stream_codec",
-  streamBidirectionalMode: "stream_bidirectional_mode",
-  streamBidirectionalCodec: "stream_bidirectional_codec",
-  streamBidirectionalSamplingRate: "stream_bidirectional_sampling_rate",
-  streamProtocol: "stream_protocol",
-  streamAuthToken: "stream_auth_token",
-  customParameters: "custom_parameters"
-} as const
 
 /** The fields of a request without stream options. */
 export const none: Fields = Schema.decodeUnknownSync(Schema.Struct(fields))({})

@@ -6,7 +6,7 @@ import { StreamId } from "../../../domain/Id.ts"
 import type { StreamEvent } from "../../../domain/event/StreamEvent.ts"
 import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
 import * as ActionKind from "./ActionKind.ts"
-import * as BodyField from "./BodyField.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 import * as StreamBody from "./StreamBody.ts"
 
 /**
@@ -112,10 +112,9 @@ const stream = ActionKind.make("stream", fields, {
 export const streamingStart = stream.verb({
   summary: "Stream the call's audio to a WebSocket server, which may talk back",
   when: "talking",
-  body: Schema.Struct({ streamUrl: StreamBody.requiredUrl, ...StreamBody.fields })
-    .pipe(Schema.encodeKeys({ streamUrl: "stream_url", ...StreamBody.names }))
-    .check(disagreement(StreamBody.fault))
-    .pipe(Schema.annotateEncoded({ identifier: "StartStreaming" })),
+  body: BodyField.body("StartStreaming", { streamUrl: StreamBody.requiredUrl, ...StreamBody.fields }).check(
+    disagreement(StreamBody.fault)
+  ),
   errors: ["streaming_already_active"],
   sockets: ({ streamUrl }) => ({ stream_url: streamUrl }),
   act: (moment, { streamUrl, ...body }) => ({
@@ -129,7 +128,7 @@ const notFound = ApiError.of("streaming_not_found", "no such stream is running o
 export const streamingStop = stream.verb({
   summary: "Stop the stream",
   when: "talking",
-  body: Schema.Struct({
+  body: BodyField.body("StopStreaming", {
     streamId: BodyField.or(
       Schema.NullOr(Id.spelled("stream")).annotate({
         description: "Which; null: the one that runs.",
@@ -137,9 +136,7 @@ export const streamingStop = stream.verb({
       }),
       null
     )
-  })
-    .pipe(Schema.encodeKeys({ streamId: "stream_id" }))
-    .pipe(Schema.annotateEncoded({ identifier: "StopStreaming" })),
+  }),
   errors: ["streaming_not_found"],
   // The stream reports its own end.
   act: (_, { streamId }) => ({

@@ -3,6 +3,7 @@ import { ToConference } from "../../call/Call.ts"
 import { RoomEvent, RoomSnapshot } from "../../../carrier/room/RoomEvent.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Beep } from "./ConferenceState.ts"
+import { facts } from "../verb/ConferenceVerb.ts"
 import { ConferenceAction } from "../verb/ConferenceVerbs.ts"
 
 const Deadline = Schema.Literals(["live", "unstarted", "duration", "told", "stored", "unpaid", "over", "lost"])
@@ -34,12 +35,7 @@ export const ConferenceInput = Schema.Union([
   Schema.Struct({
     type: Schema.tag("action"),
     action: ConferenceAction,
-    /** The most participants that the tenant's plan allows, with `update`; null: the plan has no limit. */
-    mostParticipants: Schema.NullOr(Schema.Int),
-    /** With `record_start`: the price, and the minutes that the account reserved for each meter. */
-    recording: Schema.optionalKey(
-      Schema.Struct({ microUsdPerMinute: Schema.Number, reservedMinutes: Schema.Array(Schema.Int) })
-    )
+    ...facts
   }),
   /** Claims a seat for a call that is now being dialled. */
   Schema.Struct({ type: Schema.tag("claim"), memberId: Id.MemberId, callId: Id.CallId, legId: Id.LegId }),

@@ -1,20 +1,11 @@
 import { type Outcome, rejected, type StepContext } from "../../../runtime/actor/Machine.ts"
 import type * as Id from "../../../domain/Id.ts"
 import type { Flags, MemberChange, MemberChanged } from "../../../ports/media/MemberChange.ts"
-import type { ConferenceState, Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
 /** Changes of members: the room is asked for them, and its reports set the flags that the conference shows. */
-
-/** The members with these legs; null when a leg belongs to no member in the room. */
-export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId>): ReadonlyArray<Member> | null => {
-  const members = [...new Set(legIds)].flatMap(
-    (legId) => state.members.find((member) => member.legId === legId && member.phase === "joined") ?? []
-  )
-  return members.length === new Set(legIds).size ? members : null
-}
 
 /** Asks the room to change the members with these legs, which the field `param` of the request names. */
 export const ask = (
@@ -24,7 +15,7 @@ export const ask = (
   change: MemberChange,
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
-  const members = membersOf(builder.state, legIds)
+  const members = RoomMembers.membersOf(builder.state, legIds)
   return members === null
     ? rejected(RoomMembers.noMember(param))
     : members.reduce(

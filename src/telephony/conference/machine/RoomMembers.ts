@@ -11,6 +11,14 @@ export const seated = (state: ConferenceState): number => state.members.filter(i
 
 export const isFull = (state: ConferenceState): boolean => seated(state) >= state.maxParticipants
 
+/** The members with these legs; null when a leg belongs to no member in the room. */
+export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId>): ReadonlyArray<Member> | null => {
+  const members = [...new Set(legIds)].flatMap(
+    (legId) => state.members.find((member) => member.legId === legId && member.phase === "joined") ?? []
+  )
+  return members.length === new Set(legIds).size ? members : null
+}
+
 /** Gives a call a seat. The host's call is the host again when it returns. */
 export const seat = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
@@ -187,3 +195,8 @@ export const freed = (
 
 export const noMember = (param: string): ApiError =>
   ApiError.of("member_not_found", `${param}: no such member is in the room`, param)
+
+export const full = ApiError.of("conference_full", "the conference is full")
+
+export const tooMany = (most: number): ApiError =>
+  ApiError.of("unprocessable", `max_participants: your plan has ${most}`, "max_participants")

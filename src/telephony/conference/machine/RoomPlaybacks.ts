@@ -4,6 +4,7 @@ import * as Id from "../../../domain/Id.ts"
 import type { MediaCommand, MediaEnded } from "../../../ports/media/MediaMessage.ts"
 import type { Playback } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
+import * as RoomMembers from "./RoomMembers.ts"
 
 /** Sounds and speech in the room: each ends once, with one `conference.playback_ended`. */
 
@@ -12,21 +13,53 @@ const most = 32
 
 const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
 
-/** Begins a playback for the whole room, or for the members in `to`. */
+type Result = ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never>
+
+/** Acts on the members with these legs, or on the whole room when there are none. */
+const heardBy = (
+  { state }: ConferenceStepBuilder.ConferenceStepBuilder,
+  legIds: ReadonlyArray<Id.LegId> | undefined,
+  act: (to: ReadonlyArray<Id.MemberId> | null) => Result
+): Result => {
+  const members = legIds === undefined ? null : RoomMembers.membersOf(state, legIds)
+  if (legIds !== undefined && members === null) return rejected(RoomMembers.noMember("leg_ids"))
+  return act(members?.map(({ id }) => id) ?? null)
+}
+
+/** Begins a playback for the members with these legs; undefined: for the whole room. */
 export const begin = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   media: (id: Id.WorkId) => MediaCommand,
+  legIds: ReadonlyArray<Id.LegId> | undefined,
+  context: StepContext
+): Result =>
+  heardBy(builder, legIds, (to) => {
+    const { playbacks, tenantId } = builder.state
+    if (playbacks.length >= most) return rejected(full)
+    const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
+    const asked = ConferenceStepBuilder.ask(builder, { type: "media", tenantId, media: media(id), to }, context)
+    return ConferenceStepBuilder.set(asked, {
+      playbacks: [...playbacks, { id, commandId: ConferenceStepBuilder.commandId(builder, context) }]
+    })
+  })
+
+/** Stops the playbacks for the members with these legs; undefined: for the whole room. Each reports its own end. */
+export const stop = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  legIds: ReadonlyArray<Id.LegId> | undefined,
+  context: StepContext
+): Result => heardBy(builder, legIds, (to) => silence(builder, to, context))
+
+const silence = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
   to: ReadonlyArray<Id.MemberId> | null,
   context: StepContext
-): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
-  const { playbacks, tenantId } = builder.state
-  if (playbacks.length >= most) return rejected(full)
-  const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
-  const asked = ConferenceStepBuilder.ask(builder, { type: "media", tenantId, media: media(id), to }, context)
-  return ConferenceStepBuilder.set(asked, {
-    playbacks: [...playbacks, { id, commandId: ConferenceStepBuilder.commandId(builder, context) }]
-  })
-}
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  ConferenceStepBuilder.ask(
+    builder,
+    { type: "media", tenantId: builder.state.tenantId, media: { type: "stop_playback", which: "all" }, to },
+    context
+  )
 
 const ended = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
@@ -78,11 +111,11 @@ export const restarted = (
 ): ConferenceStepBuilder.ConferenceStepBuilder =>
   builder.state.playbacks.length === 0
     ? builder
-    : ConferenceStepBuilder.ask(
+    : silence(
         builder.state.playbacks.reduce(
           (open, playback) => ended(open, playback, "failed", "service_restarted", context.now),
           builder
         ),
-        { type: "media", tenantId: builder.state.tenantId, media: { type: "stop_playback", which: "all" }, to: null },
+        null,
         context
       )

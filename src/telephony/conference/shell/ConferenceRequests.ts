@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     const { hostCallId, ...asked } = request
     const host = yield* candidate(caller.tenantId, hostCallId)
     const most = yield* plans.conferenceParticipants(caller.tenantId)
-    if (most !== null && request.maxParticipants > most) return yield* OnConferenceAction.tooMany(most)
+    if (most !== null && request.maxParticipants > most) return yield* RoomMembers.tooMany(most)
     if (carrier.rooms(host.adapter) === null)
       return yield* ApiError.of("unprocessable", "host_call_id: its carrier has no rooms", "host_call_id")
     const partition = yield* accounts.takeIn(caller.tenantId)

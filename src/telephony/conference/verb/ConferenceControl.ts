@@ -1,5 +1,10 @@
 import { Schema } from "effect"
-import { BodyField } from "../../call/Call.ts"
+import { rejected } from "../../../runtime/actor/Machine.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import * as ConferenceClosing from "../machine/ConferenceClosing.ts"
+import * as ConferenceStepBuilder from "../machine/ConferenceStepBuilder.ts"
+import * as RoomMembers from "../machine/RoomMembers.ts"
 import * as ConferenceField from "./ConferenceField.ts"
 import { verb } from "./ConferenceVerb.ts"
 
@@ -7,29 +12,33 @@ import { verb } from "./ConferenceVerb.ts"
 
 export const update = verb({
   summary: "Change a conference",
-  body: Schema.Struct({
+  when: "open",
+  body: BodyField.body("UpdateConference", {
     durationMinutes: Schema.optionalKey(ConferenceField.durationMinutes),
     beepEnabled: Schema.optionalKey(ConferenceField.beepEnabled),
     endOnExit: Schema.optionalKey(
       BodyField.of(Schema.Boolean, "Whether the room is closed when the host leaves.", true)
     ),
     maxParticipants: Schema.optionalKey(ConferenceField.maxParticipants)
-  })
-    .pipe(
-      Schema.encodeKeys({
-        durationMinutes: "duration_minutes",
-        beepEnabled: "beep_enabled",
-        endOnExit: "end_on_exit",
-        maxParticipants: "max_participants"
-      })
-    )
-    .pipe(Schema.annotateEncoded({ identifier: "UpdateConference" })),
+  }),
   // Fewer than are seated, or more than the plan allows.
-  errors: ["unprocessable"]
+  errors: ["unprocessable"],
+  act: ({ builder, mostParticipants }, body) => {
+    const { maxParticipants } = body
+    if (maxParticipants !== undefined) {
+      const seated = RoomMembers.seated(builder.state)
+      if (maxParticipants < seated)
+        return rejected(ApiError.of("unprocessable", `max_participants: ${seated} are there now`, "max_participants"))
+      if (mostParticipants !== null && maxParticipants > mostParticipants)
+        return rejected(RoomMembers.tooMany(mostParticipants))
+    }
+    return ConferenceStepBuilder.set(builder, body)
+  }
 })
 
 export const end = verb({
   summary: "Close the room and hang up all of its members",
-  body: Schema.Struct(ConferenceField.region).annotate({ identifier: "EndConference" }),
-  errors: []
+  when: "open",
+  body: BodyField.body("EndConference", ConferenceField.region),
+  act: ({ builder, context }) => ConferenceClosing.close(builder, "api", context.now, context)
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { BodyField } from "../../call/Call.ts"
 import * as Id from "../../../domain/Id.ts"
+import * as BodyField from "../../verb/BodyField.ts"
 
 /** Fields that the bodies of conferences share. */
 
@@ -20,7 +20,7 @@ const ids = (description: string) =>
   BodyField.of(
     Schema.NonEmptyArray(Id.spelled("leg")).check(Schema.isMaxLength(most)),
     `${description} 1 to ${most}.`,
-    [Id.schema("leg").make(`svc_leg_${"0123456789abcdef".repeat(2)}`)]
+    [Id.ofOpaque("leg", BodyField.opaque)]
   )
 
 export const legIds = ids("Legs of members that are in the room.")

@@ -1,20 +1,30 @@
-import type { Schema } from "effect"
-import type { Speaking } from "../../call/Call.ts"
-import type { Code } from "../../../domain/ErrorCatalogue.ts"
+import { Schema } from "effect"
+import type { Outcome, StepContext } from "../../../runtime/actor/Machine.ts"
+import type { Body, Verb } from "../../verb/Verb.ts"
+import type { ConferenceStepBuilder } from "../machine/ConferenceStepBuilder.ts"
 
-/** The schema of a request body, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
-export type Body = Schema.Codec<unknown, unknown>
+/** When the API may use a verb of a conference. `open`: until it has ended. `begun`: only after its start. */
+export type When = "open" | "begun"
 
-/** A verb as the HTTP side and the OpenAPI document need it. Its behaviour is in `OnConferenceAction`. */
-export interface Verb<S extends Body = Body> {
-  readonly summary: string
-  readonly body: S
-  /** The errors it may answer with, besides `not_found` and `conference_already_ended`. */
-  readonly errors: ReadonlyArray<Code>
-  /** URLs in the body that this service will open, by their wire names: the egress port may refuse them. */
-  targets?(body: S["Type"]): Readonly<Record<string, string>>
-  /** The voice of the action, which the synthesizer may lack. Its fields are named on the wire as in the body. */
-  speaks?(body: S["Type"]): Speaking
+/** Facts from outside, which the journal keeps beside the action. */
+export const facts = {
+  /** The most participants that the tenant's plan allows, with `update`; null: the plan has no limit. */
+  mostParticipants: Schema.NullOr(Schema.Int),
+  /** With `record_start`: the price, and the minutes that the account reserved for each meter. */
+  recording: Schema.optionalKey(
+    Schema.Struct({ microUsdPerMinute: Schema.Number, reservedMinutes: Schema.Array(Schema.Int) })
+  )
+} as const
+
+/** The parts of a step that its verb may use. */
+export interface Moment extends Schema.Struct.Type<typeof facts> {
+  readonly builder: ConferenceStepBuilder
+  readonly context: StepContext
 }
 
-export const verb = <const S extends Body>(row: Verb<S>) => row
+/** A verb with its behaviour. */
+export interface ConferenceVerb<S extends Body = Body> extends Verb<S, When> {
+  act(moment: Moment, body: S["Type"]): ConferenceStepBuilder | Outcome<never, never>
+}
+
+export const verb = <const S extends Body>(row: ConferenceVerb<S>) => row

@@ -1,17 +1,16 @@
 import { Schema } from "effect"
-import type { Speaking } from "../../call/Call.ts"
 import { CallId, MemberId } from "../../../domain/Id.ts"
+import * as VerbTable from "../../verb/VerbTable.ts"
 import * as ConferenceControl from "./ConferenceControl.ts"
 import * as MemberVerbs from "./MemberVerbs.ts"
 import * as RoomPlayback from "./RoomPlayback.ts"
 import * as RoomRecording from "./RoomRecording.ts"
-import type { Body, Verb } from "./ConferenceVerb.ts"
 
 /**
  * Every verb of a conference, in the order of the published document. The schema of the journal's actions, the
  * endpoints, the handlers and the document are made from this table.
  */
-export const table = {
+const verbs = VerbTable.make({
   update: ConferenceControl.update,
   end: ConferenceControl.end,
   join: MemberVerbs.join,
@@ -27,14 +26,11 @@ export const table = {
   record_pause: RoomRecording.recordPause,
   record_resume: RoomRecording.recordResume,
   supervise: MemberVerbs.supervise
-} as const
-type Table = typeof table
+})
 
-export type Built = keyof Table
+export const { action, decodeAction, names, table } = verbs
 
-export const names = Object.keys(table) as ReadonlyArray<Built>
-
-export type VerbAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
+export type Built = keyof typeof table
 
 /** Actions on one member. */
 const ofMember = [
@@ -48,29 +44,10 @@ const ofMember = [
 ] as const
 
 /** An action of the API: a verb and its body with defaults applied, or an action on one member. */
-export type ConferenceAction = VerbAction | (typeof ofMember)[number]["Type"]
+export type ConferenceAction = VerbTable.ActionOf<typeof table> | (typeof ofMember)[number]["Type"]
 
 /** The schema under which the journal keeps actions. */
 export const ConferenceAction = Schema.Union([
-  ...names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType<Body>(table[verb].body) })),
+  ...verbs.schemas,
   ...ofMember
 ]) as unknown as Schema.Codec<ConferenceAction>
-
-/** A verb with a body that is already decoded. */
-export const action = (verb: Built, body: unknown): VerbAction => ({ verb, body }) as VerbAction
-
-/** Decodes a body from the wire; throws on a schema error. */
-export const decodeAction = (verb: Built, body: unknown): VerbAction =>
-  action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
-
-/** URLs that this service will open on behalf of the action, by their wire names. */
-export const targetsOf = ({ body, verb }: VerbAction): Readonly<Record<string, string>> => {
-  const row: Verb = table[verb]
-  return row.targets?.(body) ?? {}
-}
-
-/** The voice of the action; null: it does not speak. */
-export const speakingOf = ({ body, verb }: VerbAction): Speaking | null => {
-  const row: Verb = table[verb]
-  return row.speaks?.(body) ?? null
-}

@@ -1,92 +1,120 @@
 import { Schema } from "effect"
-import { BodyField, reservationErrors } from "../../call/Call.ts"
+import { rejected } from "../../../runtime/actor/Machine.ts"
+import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
+import type { MemberChange } from "../../../ports/media/MemberChange.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import { reservationErrors } from "../../verb/Verb.ts"
+import { isSeated } from "../machine/ConferenceState.ts"
+import * as MemberChanges from "../machine/MemberChanges.ts"
+import * as RoomMembers from "../machine/RoomMembers.ts"
 import * as ConferenceField from "./ConferenceField.ts"
-import { type Body, verb } from "./ConferenceVerb.ts"
+import { type ConferenceVerb, verb } from "./ConferenceVerb.ts"
 
 /** Verbs about members. */
 
+const seatedAlready = ApiError.of("conflict", "the call is in this conference already", "call_id")
+
 export const join = verb({
   summary: "Bring a call into the room",
-  body: Schema.Struct({
-    callId: BodyField.of(
-      Id.spelled("call"),
-      "A call that is answered or bridged.",
-      Id.schema("call").make(`svc_call_${"0123456789abcdef".repeat(2)}`)
-    ),
+  when: "open",
+  body: BodyField.body("JoinConference", {
+    callId: BodyField.id("call", "A call that is answered or bridged."),
     mute: BodyField.or(BodyField.of(Schema.Boolean, "It comes in muted.", false), false),
     hold: BodyField.or(BodyField.of(Schema.Boolean, "It comes in on hold.", false), false),
     ...ConferenceField.region
+  }),
+  errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"],
+  act: ({ builder, context }, { callId, hold, mute }) => {
+    if (builder.state.members.some((member) => member.callId === callId && isSeated(member)))
+      return rejected(seatedAlready)
+    if (RoomMembers.isFull(builder.state)) return rejected(RoomMembers.full)
+    const id = Id.derive(context.seed, "member")
+    const fields = { id, callId, phase: "claimed", isMuted: mute, isHeld: hold } as const
+    return RoomMembers.callIn(RoomMembers.seat(builder, fields, context.now), id, context.now)
+  }
+})
+
+type OfLegs = Schema.Codec<{ readonly legIds: ReadonlyArray<Id.LegId> }, unknown>
+
+/** A verb that makes the same change of each member in `leg_ids`. */
+const changing = <const S extends OfLegs>(
+  row: Pick<ConferenceVerb<S>, "summary" | "body" | "targets">,
+  change: (body: S["Type"]) => MemberChange
+) =>
+  verb({
+    ...row,
+    when: "open",
+    errors: ["member_not_found"],
+    act: ({ builder, context }, body) => MemberChanges.ask(builder, body.legIds, "leg_ids", change(body), context)
   })
-    .pipe(Schema.encodeKeys({ callId: "call_id" }))
-    .pipe(Schema.annotateEncoded({ identifier: "JoinConference" })),
-  errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"]
-})
 
-const ofLegs = (identifier: string) =>
-  Schema.Struct({ legIds: ConferenceField.legIds, ...ConferenceField.region })
-    .pipe(Schema.encodeKeys({ legIds: "leg_ids" }))
-    .pipe(Schema.annotateEncoded({ identifier }))
+const ofLegs = { legIds: ConferenceField.legIds, ...ConferenceField.region }
 
-export const mute = verb({ summary: "Mute members", body: ofLegs("MuteMembers"), errors: ["member_not_found"] })
-export const unmute = verb({ summary: "Unmute members", body: ofLegs("UnmuteMembers"), errors: ["member_not_found"] })
+export const mute = changing({ summary: "Mute members", body: BodyField.body("MuteMembers", ofLegs) }, () => ({
+  type: "mute",
+  isMuted: true
+}))
+export const unmute = changing({ summary: "Unmute members", body: BodyField.body("UnmuteMembers", ofLegs) }, () => ({
+  type: "mute",
+  isMuted: false
+}))
 
-export const hold = verb({
-  summary: "Put members on hold: they neither hear nor are heard",
-  body: Schema.Struct({
-    legIds: ConferenceField.legIds,
-    audioUrl: Schema.optionalKey(BodyField.httpsUrl("What they hear meanwhile, again and again; without it silence.")),
-    ...ConferenceField.region
-  })
-    .pipe(Schema.encodeKeys({ legIds: "leg_ids", audioUrl: "audio_url" }))
-    .pipe(Schema.annotateEncoded({ identifier: "HoldMembers" })),
-  errors: ["member_not_found"],
-  targets: ({ audioUrl }) => (audioUrl === undefined ? {} : { audio_url: audioUrl })
-})
-export const unhold = verb({
-  summary: "Take members off hold",
-  body: ofLegs("UnholdMembers"),
-  errors: ["member_not_found"]
-})
-
-const supervision = {
-  legId: BodyField.of(
-    Id.spelled("leg"),
-    "The supervisor: a member that is in the room.",
-    Id.schema("leg").make(`svc_leg_${"0123456789abcdef".repeat(2)}`)
-  ),
-  role: BodyField.of(
-    Schema.Literals(["monitor", "whisper", "barge", "none"]),
-    "`monitor`: it hears all, and nobody hears it. `whisper`: only the legs of `whisper_leg_ids` hear it. `barge` and `none`: it hears all, and all hear it.",
-    "monitor"
-  ),
-  whisperLegIds: ConferenceField.whisperLegIds
-}
+export const hold = changing(
+  {
+    summary: "Put members on hold: they neither hear nor are heard",
+    body: BodyField.body("HoldMembers", {
+      legIds: ConferenceField.legIds,
+      audioUrl: Schema.optionalKey(
+        BodyField.httpsUrl("What they hear meanwhile, again and again; without it silence.")
+      ),
+      ...ConferenceField.region
+    }),
+    targets: ({ audioUrl }) => (audioUrl === undefined ? {} : { audio_url: audioUrl })
+  },
+  ({ audioUrl = null }) => ({ type: "hold", isHeld: true, audioUrl })
+)
+export const unhold = changing(
+  { summary: "Take members off hold", body: BodyField.body("UnholdMembers", ofLegs) },
+  () => ({ type: "hold", isHeld: false, audioUrl: null })
+)
 
 const noTargets = "is required with the role whisper"
 
 export const supervise = verb({
   summary: "Change who hears a member",
-  body: Schema.Struct({ ...supervision, ...ConferenceField.region })
-    .pipe(Schema.encodeKeys({ legId: "leg_id", whisperLegIds: "whisper_leg_ids" }))
-    .check(
-      Schema.makeFilter((body) =>
-        body.role === "whisper" && body.whisperLegIds === undefined
-          ? { path: ["whisper_leg_ids"], issue: noTargets }
-          : undefined
-      )
+  when: "begun",
+  body: BodyField.body("Supervise", {
+    legId: BodyField.id("leg", "The supervisor: a member that is in the room."),
+    role: BodyField.of(
+      Schema.Literals(["monitor", "whisper", "barge", "none"]),
+      "`monitor`: it hears all, and nobody hears it. `whisper`: only the legs of `whisper_leg_ids` hear it. `barge` and `none`: it hears all, and all hear it.",
+      "monitor"
+    ),
+    whisperLegIds: ConferenceField.whisperLegIds,
+    ...ConferenceField.region
+  }).check(
+    Schema.makeFilter((body) =>
+      body.role === "whisper" && body.whisperLegIds === undefined
+        ? { path: ["whisper_leg_ids"], issue: noTargets }
+        : undefined
     )
-    .pipe(Schema.annotateEncoded({ identifier: "Supervise" })) satisfies Body,
-  errors: ["member_not_found", "conference_action_invalid"]
+  ),
+  errors: ["member_not_found", "conference_action_invalid"],
+  act: ({ builder, context }, { legId, role, whisperLegIds }) => {
+    if (RoomMembers.membersOf(builder.state, [legId]) === null) return rejected(RoomMembers.noMember("leg_id"))
+    const heard = role === "whisper" ? RoomMembers.membersOf(builder.state, whisperLegIds ?? []) : []
+    if (heard === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
+    const targets = heard.map(({ id }) => id)
+    return MemberChanges.ask(builder, [legId], "leg_id", { type: "supervise", role, targets }, context)
+  }
 })
 
 /** The fields of one member that may be changed. */
-export const change = Schema.Struct({
+export const change = BodyField.body("UpdateParticipant", {
   endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
   softEndOnExit: Schema.optionalKey(
     BodyField.of(Schema.Boolean, "Whether the room is closed when it has left and nobody off hold is there.", true)
   ),
   beepEnabled: Schema.optionalKey(ConferenceField.beepEnabled)
 })
-  .pipe(Schema.encodeKeys({ endOnExit: "end_on_exit", softEndOnExit: "soft_end_on_exit", beepEnabled: "beep_enabled" }))
-  .pipe(Schema.annotateEncoded({ identifier: "UpdateParticipant" }))

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
-import { BodyField, SpeakBody } from "../../call/Call.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import * as SpeechBody from "../../verb/SpeechBody.ts"
+import * as RoomPlaybacks from "../machine/RoomPlaybacks.ts"
 import * as ConferenceField from "./ConferenceField.ts"
 import { verb } from "./ConferenceVerb.ts"
 
@@ -7,37 +8,41 @@ import { verb } from "./ConferenceVerb.ts"
 
 export const play = verb({
   summary: "Play WAV or MP3 audio from a URL",
-  body: Schema.Struct({
+  when: "open",
+  body: BodyField.body("PlayToConference", {
     url: BodyField.httpsUrl("A WAV or MP3 file."),
     loop: BodyField.or(BodyField.of(BodyField.int(1, 100), "How many times it is played.", 2), 1),
     legIds: ConferenceField.legIdsOrRoom,
     ...ConferenceField.region
-  })
-    .pipe(Schema.encodeKeys({ legIds: "leg_ids" }))
-    .pipe(Schema.annotateEncoded({ identifier: "PlayToConference" })),
+  }),
   errors: ["member_not_found", "conference_action_invalid", "conflict"],
-  targets: ({ url }) => ({ url })
+  targets: ({ url }) => ({ url }),
+  act: ({ builder, context }, { legIds, loop, url }) =>
+    RoomPlaybacks.begin(builder, (id) => ({ type: "play", id, url, loop, target: "self" }), legIds, context)
 })
 
 export const speak = verb({
   summary: "Speak a text",
-  body: Schema.Struct({
-    payload: SpeakBody.payload("What is said.", "The meeting begins."),
-    ...SpeakBody.manner,
+  when: "open",
+  body: BodyField.body("SpeakToConference", {
+    payload: SpeechBody.payload("What is said.", "The meeting begins."),
+    ...SpeechBody.manner,
     legIds: ConferenceField.legIdsOrRoom,
     ...ConferenceField.region
-  })
-    .pipe(Schema.encodeKeys({ legIds: "leg_ids", payloadType: "payload_type" }))
-    .pipe(Schema.annotateEncoded({ identifier: "SpeakToConference" })),
+  }),
   // `unprocessable`: the voice does not exist.
   errors: ["member_not_found", "conference_action_invalid", "conflict", "unprocessable"],
-  speaks: SpeakBody.speaking
+  speaks: SpeechBody.speaking,
+  act: ({ builder, context }, body) => {
+    const speech = SpeechBody.speechOf(body, body.payload)
+    return RoomPlaybacks.begin(builder, (id) => ({ type: "speak", id, speech }), body.legIds, context)
+  }
 })
 
 export const stop = verb({
   summary: "Stop playback and speech",
-  body: Schema.Struct({ legIds: ConferenceField.legIdsOrRoom, ...ConferenceField.region })
-    .pipe(Schema.encodeKeys({ legIds: "leg_ids" }))
-    .pipe(Schema.annotateEncoded({ identifier: "StopConferencePlayback" })),
-  errors: ["member_not_found"]
+  when: "open",
+  body: BodyField.body("StopConferencePlayback", { legIds: ConferenceField.legIdsOrRoom, ...ConferenceField.region }),
+  errors: ["member_not_found"],
+  act: ({ builder, context }, { legIds }) => RoomPlaybacks.stop(builder, legIds, context)
 })

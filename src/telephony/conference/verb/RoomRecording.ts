@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { BodyField, reservationErrors } from "../../call/Call.ts"
+import * as BodyField from "../../verb/BodyField.ts"
+import { reservationErrors } from "../../verb/Verb.ts"
+import * as RoomRecordings from "../machine/RoomRecordings.ts"
 import * as ConferenceField from "./ConferenceField.ts"
 import { verb } from "./ConferenceVerb.ts"
 
@@ -7,41 +9,51 @@ import { verb } from "./ConferenceVerb.ts"
 
 export const recordStart = verb({
   summary: "Record the room; the result is `recording.completed`",
-  body: Schema.Struct({
-    format: BodyField.format,
-    channels: BodyField.or(
-      BodyField.of(
-        Schema.Literals(["single", "dual"]),
-        "`dual`: the host on the left, all others and what is played on the right.",
+  when: "open",
+  body: BodyField.body(
+    "RecordConference",
+    {
+      format: BodyField.format,
+      channels: BodyField.or(
+        BodyField.of(
+          Schema.Literals(["single", "dual"]),
+          "`dual`: the host on the left, all others and what is played on the right.",
+          "single"
+        ),
         "single"
       ),
-      "single"
-    ),
-    hasBeep: BodyField.or(
-      BodyField.of(Schema.Boolean, "A tone at the beginning, which all in the room hear.", true),
-      false
-    ),
-    ...ConferenceField.region
-  })
-    .pipe(Schema.encodeKeys({ hasBeep: "play_beep" }))
-    .pipe(Schema.annotateEncoded({ identifier: "RecordConference" })),
-  errors: ["conference_action_invalid", "conflict", ...reservationErrors]
+      hasBeep: BodyField.or(
+        BodyField.of(Schema.Boolean, "A tone at the beginning, which all in the room hear.", true),
+        false
+      ),
+      ...ConferenceField.region
+    },
+    { hasBeep: "play_beep" }
+  ),
+  errors: ["conference_action_invalid", "conflict", ...reservationErrors],
+  act: ({ builder, context, recording }, body) => RoomRecordings.start(builder, body, recording ?? null, context)
 })
-
-const nothing = (identifier: string) => Schema.Struct(ConferenceField.region).annotate({ identifier })
 
 export const recordStop = verb({
   summary: "End the recording; it is stored then",
-  body: nothing("StopConferenceRecording"),
-  errors: ["recording_already_stopped"]
+  when: "open",
+  body: BodyField.body("StopConferenceRecording", ConferenceField.region),
+  errors: ["recording_already_stopped"],
+  act: ({ builder, context }) => RoomRecordings.stop(builder, context)
 })
-export const recordPause = verb({
-  summary: "Pause the recording: silence until it is resumed, free of charge",
-  body: nothing("PauseConferenceRecording"),
-  errors: ["conference_action_invalid", "conflict"]
-})
-export const recordResume = verb({
-  summary: "Resume the recording",
-  body: nothing("ResumeConferenceRecording"),
-  errors: ["conference_action_invalid", "conflict"]
-})
+
+const pausing = (isPaused: boolean, identifier: string, summary: string) =>
+  verb({
+    summary,
+    when: "open",
+    body: BodyField.body(identifier, ConferenceField.region),
+    errors: ["conference_action_invalid", "conflict"],
+    act: ({ builder, context }) => RoomRecordings.pause(builder, isPaused, context)
+  })
+
+export const recordPause = pausing(
+  true,
+  "PauseConferenceRecording",
+  "Pause the recording: silence until it is resumed, free of charge"
+)
+export const recordResume = pausing(false, "ResumeConferenceRecording", "Resume the recording")

@@ -49,7 +49,7 @@ const store = storing.verb({
   }
 })
 
-const machine = CallMachine.over({ ...CallVerbs.built, store })
+const machine = CallMachine.over({ ...CallVerbs.table, store })
 
 interface Scene {
   readonly state: CallState

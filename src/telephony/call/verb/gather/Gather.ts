@@ -4,7 +4,7 @@ import type { GatherStatus } from "../../../../domain/event/CallEvent.ts"
 import type { WorkId } from "../../../../domain/Id.ts"
 import type { Playable } from "../../../../ports/media/PlaybackMessages.ts"
 import * as ActionKind from "../ActionKind.ts"
-import * as BodyField from "../BodyField.ts"
+import * as BodyField from "../../../verb/BodyField.ts"
 import * as Rules from "./GatherRules.ts"
 import * as CallPlayback from "../CallPlayback.ts"
 
@@ -50,12 +50,8 @@ export const optionFields = {
 
 const Options = Schema.Struct(optionFields)
 
-/** Their names on the wire. */
-export const optionKeys = {
-  minimumDigits: "minimum_digits",
-  maximumDigits: "maximum_digits",
-  terminatingDigit: "terminating_digit",
-  validDigits: "valid_digits",
+/** The names on the wire that say their unit. */
+export const optionNames = {
   timeoutMs: "timeout_millis",
   interDigitTimeoutMs: "inter_digit_timeout_millis",
   initialTimeoutMs: "initial_timeout_millis"
@@ -111,9 +107,7 @@ export const collection = ActionKind.make(
 export const gather = collection.verb({
   summary: "Collect digits; the result is `call.gather_complete`",
   when: "talking",
-  body: Options.pipe(Schema.encodeKeys(optionKeys))
-    .check(optionsAgree())
-    .pipe(Schema.annotateEncoded({ identifier: "Gather" })),
+  body: BodyField.body("Gather", optionFields, optionNames).check(optionsAgree()),
   act: ({ derive, now }, options) => ({
     type: "begin",
     item: {

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import type { Playable } from "../../../../ports/media/PlaybackMessages.ts"
 import type { Moment } from "../ActionKind.ts"
-import * as BodyField from "../BodyField.ts"
-import { collection, optionFields, optionKeys, optionsAgree } from "./Gather.ts"
+import * as BodyField from "../../../verb/BodyField.ts"
+import { collection, optionFields, optionNames, optionsAgree } from "./Gather.ts"
 import * as Rules from "./GatherRules.ts"
-import * as Speak from "../Speak.ts"
+import * as SpeechBody from "../../../verb/SpeechBody.ts"
 
 /** Digit collection with a prompt, guide/calls.md#gathers-with-a-prompt. */
 
@@ -12,7 +12,6 @@ const fields = {
   ...optionFields,
   maximumTries: BodyField.or(BodyField.of(BodyField.int(1, 10), "How often the prompt is heard at most.", 3), 3)
 }
-const keys = { ...optionKeys, maximumTries: "maximum_tries" } as const
 
 type Asked = Rules.Options & { readonly maximumTries: number }
 
@@ -53,21 +52,22 @@ const optionsOf = ({
 export const gatherUsingSpeak = collection.verb({
   summary: "Speak a prompt and collect digits; the result is `call.gather_complete`",
   when: "talking",
-  body: Schema.Struct({
-    payload: Speak.payload("The prompt.", "Please enter your PIN, then press pound."),
-    ...Speak.manner,
-    invalidPayload: Schema.optionalKey(
-      Speak.payload("Said before the prompt when the try before was invalid.", "That is not right.")
-    ),
-    ...fields
-  })
-    .pipe(Schema.encodeKeys({ ...keys, payloadType: "payload_type", invalidPayload: "invalid_payload" }))
-    .check(optionsAgree())
-    .pipe(Schema.annotateEncoded({ identifier: "GatherUsingSpeak" })),
+  body: BodyField.body(
+    "GatherUsingSpeak",
+    {
+      payload: SpeechBody.payload("The prompt.", "Please enter your PIN, then press pound."),
+      ...SpeechBody.manner,
+      invalidPayload: Schema.optionalKey(
+        SpeechBody.payload("Said before the prompt when the try before was invalid.", "That is not right.")
+      ),
+      ...fields
+    },
+    optionNames
+  ).check(optionsAgree()),
   errors: ["unprocessable"],
-  speaks: Speak.speaking,
+  speaks: SpeechBody.speaking,
   act: (moment, body) => {
-    const speech = (text: string): Playable => ({ type: "speech", speech: Speak.speechOf(body, text) })
+    const speech = (text: string): Playable => ({ type: "speech", speech: SpeechBody.speechOf(body, text) })
     const { invalidPayload } = body
     return begin(moment, body, speech(body.payload), invalidPayload === undefined ? null : speech(invalidPayload))
   }
@@ -76,16 +76,17 @@ export const gatherUsingSpeak = collection.verb({
 export const gatherUsingAudio = collection.verb({
   summary: "Play a prompt and collect digits; the result is `call.gather_complete`",
   when: "talking",
-  body: Schema.Struct({
-    audioUrl: BodyField.httpsUrl("The prompt, a WAV or MP3 file."),
-    invalidAudioUrl: Schema.optionalKey(
-      BodyField.httpsUrl("Played before the prompt when the try before was invalid.")
-    ),
-    ...fields
-  })
-    .pipe(Schema.encodeKeys({ ...keys, audioUrl: "audio_url", invalidAudioUrl: "invalid_audio_url" }))
-    .check(optionsAgree())
-    .pipe(Schema.annotateEncoded({ identifier: "GatherUsingAudio" })),
+  body: BodyField.body(
+    "GatherUsingAudio",
+    {
+      audioUrl: BodyField.httpsUrl("The prompt, a WAV or MP3 file."),
+      invalidAudioUrl: Schema.optionalKey(
+        BodyField.httpsUrl("Played before the prompt when the try before was invalid.")
+      ),
+      ...fields
+    },
+    optionNames
+  ).check(optionsAgree()),
   targets: ({ audioUrl, invalidAudioUrl }) => ({
     audio_url: audioUrl,
     ...(invalidAudioUrl === undefined ? {} : { invalid_audio_url: invalidAudioUrl })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import type { Body } from "../../../../../src/telephony/call/verb/CallVerb.ts"
+import type { Body } from "../../../../../src/telephony/verb/Verb.ts"
 import { refer } from "../../../../../src/telephony/call/verb/Connect.ts"
 import type { LegReport } from "../../../../../src/carrier/Carrier.ts"
 import * as Sample from "../../CallSample.ts"

@@ -1,8 +1,21 @@
 import { Effect, Schema } from "effect"
-import * as Secret from "../../../domain/schema/Secret.ts"
-import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
+import * as Id from "../../domain/Id.ts"
+import * as Secret from "../../domain/schema/Secret.ts"
+import * as Wire from "../../domain/schema/Wire.ts"
+import * as EgressTarget from "../../ports/egress/EgressTarget.ts"
 
-/** Fields that the bodies of calls share. */
+/** The bodies of verbs, and fields that several of them have. */
+
+/** A body, with its name in the published document. `names`: the wire names that are not the field's in snake case. */
+export const body = <
+  const Fields extends Schema.Struct.Fields,
+  const Names extends Partial<Record<keyof Fields, string>> = {}
+>(
+  identifier: string,
+  fields: Fields,
+  names?: Names
+): ReturnType<typeof Wire.struct<Fields, Names>>["Rebuild"] =>
+  Wire.struct(fields, names).pipe(Schema.annotateEncoded({ identifier }))
 
 /** A field of the published document: its meaning, and a possible value. */
 export const of = <S extends Schema.Top>(schema: S, description: string, example: S["Type"]) =>
@@ -17,6 +30,12 @@ export const or = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
 export const matching = (pattern: RegExp, message: string) =>
   Schema.String.check(Schema.isPattern(pattern, { message }))
 
+/** The opaque part of ids in examples. */
+export const opaque = "0123456789abcdef".repeat(2)
+
+export const id = <P extends Id.Prefix>(prefix: P, description: string) =>
+  of(Id.spelled(prefix), description, Id.ofOpaque(prefix, opaque))
+
 /** The egress port also checks scheme, host and address. */
 export const httpsUrl = (description: string) =>
   Secret.url(Schema.String.check(Schema.isMaxCodePoints(EgressTarget.maxUrlLength))).annotate({
@@ -28,4 +47,4 @@ export const httpsUrl = (description: string) =>
 export const channels = of(Schema.Literals(["single", "dual"]), "`dual`: each side on a channel of its own.", "single")
 export const format = of(Schema.Literals(["mp3", "wav"]), "Of the recording.", "mp3")
 
-export { nothing } from "../../../domain/schema/Wire.ts"
+export { nothing } from "../../domain/schema/Wire.ts"

@@ -1,11 +1,10 @@
 import { Schema } from "effect"
-import * as Secret from "../../../domain/schema/Secret.ts"
-import type { Speech } from "../../../ports/media/PlaybackMessages.ts"
+import * as Secret from "../../domain/schema/Secret.ts"
+import type { Speech } from "../../ports/media/PlaybackMessages.ts"
 import * as BodyField from "./BodyField.ts"
-import { playback } from "./CallPlayback.ts"
-import type { Speaking } from "./CallVerb.ts"
+import type { Speaking } from "./Verb.ts"
 
-/** Speech, guide/calls.md#speak. It waits in the queue of playbacks. */
+/** The fields of bodies with a text to be spoken, guide/calls.md#speak. */
 
 const mostCharacters = 2000
 
@@ -53,18 +52,3 @@ export const speaking = ({ language, payloadType, voice }: Manner): Speaking => 
 })
 
 export const speechOf = (manner: Manner, text: string): Speech => ({ ...speaking(manner), text })
-
-export const speak = playback.verb({
-  summary: "Speak a text",
-  when: "talking",
-  body: Schema.Struct({ payload: payload("What is said.", "Welcome to Example."), ...manner })
-    .pipe(Schema.encodeKeys({ payloadType: "payload_type" }))
-    .pipe(Schema.annotateEncoded({ identifier: "Speak" })),
-  // The voice does not exist.
-  errors: ["unprocessable"],
-  speaks: speaking,
-  act: ({ derive }, body) => {
-    const id = derive("speech")
-    return { type: "begin", item: { id, media: { type: "speak", id, speech: speechOf(body, body.payload) } } }
-  }
-})
