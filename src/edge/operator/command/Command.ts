@@ -44,8 +44,8 @@ interface Declared<F extends Fields> {
 }
 
 /**
- * Without `columns` and `print` the answer reads as one line for each field. `columns`, separated by spaces, make a table
- * of the answer's `results`. `shown` comes last, so that its types follow from what `run` answers.
+ * Without `columns` and `print` the answer reads as one line for each field. `columns`, separated by spaces, make a
+ * table of the answer's `results`. `shown` comes last, so that its types follow from what `run` answers.
  */
 export const make = <A, R, const F extends Fields, const L extends Fields>(
   words: string,

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 
-/** Tells the command line what the schema of a field cannot say. */
+/** The parts of a command line that the schema of a field cannot express. */
 export interface Line {
   /** The name of the positional argument; without it the field is a flag. */
   readonly argument?: string

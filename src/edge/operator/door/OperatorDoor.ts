@@ -15,8 +15,8 @@ const fault = ApiError.of("internal_error", "an internal error occurred; the ser
 /**
  * The door of the operator's command line: `POST /operator/<command>` with a bearer token and a JSON object.
  *
- * It answers 200 with what the command answers, or the error envelope (guide/errors.md); 503 while the database is away.
- * Commands are uninterruptible, so a client that disconnects leaves nothing half done.
+ * It answers 200 with what the command answers, or the error envelope (guide/errors.md); 503 while the database is
+ * away. Commands are uninterruptible, so a client that disconnects leaves nothing half done.
  */
 export const make = <R>(options: {
   readonly commands: ReadonlyArray<Command.Command<R>>
