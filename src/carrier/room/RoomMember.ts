@@ -1,5 +1,5 @@
 import type { CommandId } from "../../domain/Id.ts"
-import { changedBy, type Flags, type MemberChange } from "../../ports/media/MemberChange.ts"
+import { changedBy, type Flags, flagsOf, type MemberChange } from "../../ports/media/MemberChange.ts"
 import type { MemberFacts } from "./RoomEvent.ts"
 import type { Join } from "./RoomMedia.ts"
 
@@ -20,11 +20,11 @@ export interface RoomMember {
 }
 
 /** A member that begins to join. */
-export const make = ({ callId, commandId, conferenceId, isHeld, isMuted, legId, memberId }: Join): RoomMember => ({
-  of: { callId, conferenceId, legId, memberId },
-  asked: [commandId],
+export const make = (join: Join): RoomMember => ({
+  of: { callId: join.callId, conferenceId: join.conferenceId, legId: join.legId, memberId: join.memberId },
+  asked: [join.commandId],
   stands: false,
-  flags: { isMuted, isHeld, role: "none", targets: [] },
+  flags: flagsOf(join),
   isSpeaking: false,
   since: 0,
   changedAt: 0,

@@ -39,6 +39,9 @@ export const flags = {
 } as const
 export type Flags = Schema.Struct<typeof flags>["Type"]
 
+/** The flags of a member that has entered and was not changed since. */
+export const flagsOf = ({ isHeld, isMuted }: Entry): Flags => ({ isMuted, isHeld, role: "none", targets: [] })
+
 const { isHeld, isMuted, role, targets } = flags
 
 export const MemberChange = Schema.Union([
