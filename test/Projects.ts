@@ -3,14 +3,17 @@ import { dirname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * Sorts the test files by what they import. A file is of `process` when it or what supports it starts processes, of
- * `database` when anything that it imports needs Postgres, and `pure` otherwise.
+ * Sorts the test files by what they import. A file belongs to `process` when it or its support starts processes, to
+ * `database` when anything that it imports needs Postgres, to `local` when it opens sockets or the code under test
+ * starts threads, and to `pure` otherwise.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-export type Project = "pure" | "database" | "process"
+export type Project = "pure" | "local" | "database" | "process"
 
+const sockets = /^node:(dgram|http|https|net|tls)$/
+const threads = /^node:(child_process|worker_threads)$/
 const databases = ["test/support/TestDatabase.ts", "src/app/testing/Databases.ts"]
 
 /** Type-only imports load nothing. */
@@ -38,13 +41,15 @@ const reached = (file: string, within: RegExp): ReadonlySet<string> => {
 }
 
 const projectOf = (file: string): Project => {
-  if (reached(file, /^(test|scripts)\/.*\.ts$/).has("node:child_process")) return "process"
-  const all = reached(file, /^(src|test|scripts)\/.*\.ts$/)
-  return databases.some((each) => all.has(each)) ? "database" : "pure"
+  const own = [...reached(file, /^(test|scripts)\/.*\.ts$/)]
+  if (own.includes("node:child_process")) return "process"
+  const all = [...reached(file, /^(src|test|scripts)\/.*\.ts$/)]
+  if (all.some((each) => databases.includes(each))) return "database"
+  return own.some((each) => sockets.test(each)) || all.some((each) => threads.test(each)) ? "local" : "pure"
 }
 
 /** The test files of each project. */
 export const find = (): Readonly<Record<Project, ReadonlyArray<string>>> => {
   const files = globSync("{test,scripts/examples}/**/*.test.ts", { cwd: root, exclude: ["test/interop/**"] })
-  return { pure: [], database: [], process: [], ...Object.groupBy(files.toSorted(), projectOf) }
+  return { pure: [], local: [], database: [], process: [], ...Object.groupBy(files.toSorted(), projectOf) }
 }

@@ -71,7 +71,7 @@ describe("The launcher", () => {
 })
 
 describe("A run of tests", () => {
-  it("leaves no process when it gets SIGINT", { timeout: 120_000 }, async () => {
+  it("leaves no process when it gets SIGINT", { timeout: 300_000 }, async () => {
     const args = ["scripts/launch.js", "vitest", "run", "--config", "test/vitest.config.ts"]
     const run = spawn(process.execPath, [...args, "test/runtime/store/Standby.test.ts"], { cwd: root, stdio: "ignore" })
     const ended = once(run, "exit")
@@ -126,13 +126,13 @@ describe("npm start", () => {
   }
 
   for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"] as const)
-    it(`leaves no process and no port when npm gets ${signal}`, { timeout: 120_000 }, async () => {
+    it(`leaves no process and no port when npm gets ${signal}`, { timeout: 300_000 }, async () => {
       const started = await begun()
       await started.service.ready
       await leavesNothing(started, () => started.service.signal(signal), 20_000)
     })
 
-  it("leaves nothing when the launcher is killed", { timeout: 120_000 }, async () => {
+  it("leaves nothing when the launcher is killed", { timeout: 300_000 }, async () => {
     const started = await begun()
     await started.service.ready
     const launcher = (await started.service.processes()).find(({ command }) => command.includes("launch.js"))
@@ -142,7 +142,7 @@ describe("npm start", () => {
 
   it(
     "drains at the first SIGINT, ends at the second with nothing left, and starts again",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const started = await begun({ DRAIN_SECS: "600" })
       const { service } = started
@@ -176,7 +176,7 @@ describe("npm start", () => {
     }
   )
 
-  it("leaves nothing at the second SIGINT though a client is slow", { timeout: 120_000 }, async () => {
+  it("leaves nothing at the second SIGINT though a client is slow", { timeout: 300_000 }, async () => {
     const started = await begun()
     const { service } = started
     await service.ready

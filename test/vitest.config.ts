@@ -13,8 +13,9 @@ const common = {
 const database = { globalSetup: [here("./support/GlobalDatabase.ts")] }
 
 /**
- * Three kinds of test files, which `Projects.ts` distinguishes. Those of the first two share a process for each worker,
- * with the modules that it has loaded. Those that start processes run last, one after another.
+ * The kinds of test files, which `Projects.ts` distinguishes. All but the last share a process for each worker, with
+ * the modules that it has loaded. Those that start processes run last: they wait for most of their time, so they cost
+ * each other little.
  */
 export default defineConfig({
   test: {
@@ -26,14 +27,17 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { test: { ...common, name: "pure", include: [...files.pure], isolate: false } },
+      { test: { ...common, name: "local", include: [...files.local], isolate: false } },
       { test: { ...common, ...database, name: "database", include: [...files.database], isolate: false } },
       {
         test: {
           ...common,
           ...database,
           name: "process",
+          // A start takes seconds on a quiet machine, and minutes on one that is busy with other work.
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
           include: [...files.process],
-          fileParallelism: false,
           sequence: { groupOrder: 1 }
         }
       }

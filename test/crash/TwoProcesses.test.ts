@@ -10,10 +10,10 @@ describe("an owner and a standby, with live calls", () => {
   let made: Pair.Pair | null = null
   beforeAll(async () => {
     made = await Pair.make()
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await made?.close()
-  }, 60_000)
+  }, 300_000)
   const pair = (): Pair.Pair => {
     if (made === null) throw new Error("there is no pair")
     return made
@@ -87,7 +87,7 @@ describe("an owner and a standby, with live calls", () => {
 
     expect(await epoch()).toBe(before)
     expect(await isUp(standby)).toBe(false)
-  }, 120_000)
+  }, 300_000)
 
   it("a rolling restart hands over at once, there and back", async () => {
     const { complete, members, standing, talk } = pair()
@@ -109,7 +109,7 @@ describe("an owner and a standby, with live calls", () => {
       await delay(1_000)
     }
     expect(await standing(calls)).toEqual(["answered"])
-  }, 120_000)
+  }, 300_000)
 
   it("an owner that is killed is replaced within the stated time, and its calls have their bill", async () => {
     const { database, members, standing, talk } = pair()
@@ -125,5 +125,5 @@ describe("an owner and a standby, with live calls", () => {
     expect(await recordingsOf(standby, calls)).toEqual(["failed 0 without a file"])
     await talk(standby)
     owner.start()
-  }, 90_000)
+  }, 300_000)
 })

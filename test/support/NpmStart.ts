@@ -34,7 +34,7 @@ interface Options {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-const startMs = 90_000
+const startMs = 180_000
 
 /** Starts the service with the embedded Postgres, and without the configuration of the surrounding environment. */
 export const start = ({ npm: [program, ...args], folder, dataDir, ports, environment }: Options): NpmStart => {

@@ -8,7 +8,7 @@ export interface Service {
   readonly pid: number
   /** When the process was spawned, epoch milliseconds: restarts are measured from here. */
   readonly startedAt: number
-  /** Resolves when it serves; rejects, with its last output, when it ended before or took longer than a minute. */
+  /** Resolves when it serves; rejects, with its last output, when it ended before or took longer than three minutes. */
   readonly ready: Promise<void>
   /** How it ended: the signal, or the exit code. */
   readonly ended: Promise<string>
@@ -33,7 +33,7 @@ export interface Options {
   readonly caFile: string
   /** Absent: the embedded Postgres in `dataDir`. */
   readonly databaseUrl?: string
-  /** A standby is ready when it has taken over; absent: a minute. */
+  /** A standby is ready when it has taken over; absent: three minutes. */
   readonly readyWithinMs?: number
   /** `<name>:<n>`: once it is armed, the process kills itself there (`app/boot/Crash.ts`). */
   readonly crashPoint?: string
@@ -45,7 +45,7 @@ export interface Options {
 
 const root = new URL("../../..", import.meta.url).pathname
 const wallClock = new URL("WallClock.ts", import.meta.url).href
-const startMs = 60_000
+const startMs = 180_000
 
 /** The configuration of the surrounding environment does not reach it. */
 const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "Warn", ports, settings }: Options) => ({
