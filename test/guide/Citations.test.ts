@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { existsSync, globSync, readFileSync } from "node:fs"
-import { basename, dirname, join, normalize } from "node:path"
+import { dirname, join, normalize } from "node:path"
 import * as Markdown from "../../src/edge/http/guide/Markdown.ts"
 
 /**
@@ -70,11 +70,8 @@ describe("the pages", () => {
     const missing = [...read(page).matchAll(/`([a-z][\w./-]*\/|[\w./-]*\w\.(?:ts|md|json))`/g)]
       .map(([, path = ""]) => path)
       .filter((path) => !/(^|\/)x\/|^X/.test(path))
-      .filter((path) =>
-        path.includes("/")
-          ? !bases.some((base) => existsSync(join(root, base, path)))
-          : globSync(`${dirname(page)}/**/${basename(path)}`, { cwd: root }).length === 0
-      )
+      .filter((path) => !bases.some((base) => existsSync(join(root, base, path))))
+      .filter((path) => path.includes("/") || globSync(`${dirname(page)}/**/${path}`, { cwd: root }).length === 0)
     expect(missing).toEqual([])
   })
 })
