@@ -6,6 +6,8 @@ import * as Policies from "../../domain/fair/Policies.ts"
 
 interface Clocked {
   readonly now: () => number
+  /** Runs the function once, after this many milliseconds. */
+  readonly later: (run: () => void, ms: number) => void
   readonly thread: EventLoop.EventLoop
 }
 
@@ -25,7 +27,7 @@ const companyMs = 10_000
  */
 export const make = (
   places: number,
-  { now = () => performance.now(), thread = EventLoop.make() }: Partial<Clocked> = {}
+  { later = setTimeout, now = () => performance.now(), thread = EventLoop.make() }: Partial<Clocked> = {}
 ) => {
   const turns = LoopTurns.make({ ...Policies.attemptTurns, places })
   const company = Company.make(companyMs)
@@ -40,7 +42,7 @@ export const make = (
     turns.wake(rested)
   }
   const rest = (tenant: string): void => {
-    if (resting.size === 0) setTimeout(wake, EventLoop.windowMs)
+    if (resting.size === 0) later(wake, EventLoop.windowMs)
     resting.add(tenant)
     turns.rest(tenant)
   }
