@@ -13,11 +13,8 @@ import * as Transaction from "./Transaction.ts"
 export type Phase = "calling" | "proceeding" | "accepted" | "completed" | "terminated"
 export type Timer = "A" | "B" | "D" | "M"
 
-export interface State {
-  readonly phase: Phase
+export interface State extends Transaction.State<Phase, Timer> {
   readonly request: SipRequest
-  readonly timers: Timers.Timers
-  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** The current interval of Timer A. */
   readonly intervalMs: number
   /** The answer to every 3xx to 6xx, from Completed on. */
@@ -33,27 +30,13 @@ export type Input =
 
 type Step = Transaction.Step<State>
 
-/** Each event with the value that it carries. */
-interface Events {
+/** The messages that come with events; timers come with nothing. */
+interface Messages {
   readonly provisional: SipResponse
   readonly success: SipResponse
   readonly failure: SipResponse
   readonly cancelled: undefined
-  readonly A: undefined
-  readonly B: undefined
-  readonly D: undefined
-  readonly M: undefined
-  readonly transportError: undefined
 }
-type Transition<Carried> = (state: State, now: number, carried: Carried) => Step
-type Row = { readonly [Event in keyof Events]: Transition<Events[Event]> }
-
-const ignore = (state: State): Step => ({ state, outputs: [] })
-
-const pass = (state: State, _now: number, response: SipResponse): Step => ({
-  state,
-  outputs: [Transaction.deliver(response)]
-})
 
 const proceed = (state: State, _now: number, response: SipResponse): Step => ({
   state: { ...state, phase: "proceeding", deadlines: [] },
@@ -78,34 +61,19 @@ const acknowledge = (state: State): Step => ({
   outputs: state.ack === null ? [] : [Transaction.send(state.ack)]
 })
 
-const retransmit = (state: State, now: number): Step => {
-  const intervalMs = state.intervalMs * 2
-  return {
-    state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "A", now + intervalMs) },
-    outputs: [Transaction.send(state.request)]
-  }
-}
+const retransmit = (state: State, now: number): Step =>
+  Transaction.resend(state, "A", { at: now, intervalMs: state.intervalMs * 2 }, state.request)
+
+const { end, ignore, pass, refuse, timeout } = Transaction
 
 const limit = (state: State, now: number): Step =>
   state.deadlines.length > 0
     ? ignore(state)
     : { state: { ...state, deadlines: Transaction.arm(now, { B: state.timers.b }) }, outputs: [] }
 
-const end = (state: State): Step => ({
-  state: { ...state, phase: "terminated", deadlines: [] },
-  outputs: [Transaction.terminated]
-})
-
-const fail =
-  (reason: Transaction.FailureReason) =>
-  (state: State): Step => ({ ...end(state), outputs: [Transaction.failed(reason), Transaction.terminated] })
-
-const timeout = fail("timeout")
-const refuse = fail("transport")
-
 // prettier-ignore
 /** RFC 6026 figure 5: a row for each state, a column for each event. */
-const table: { readonly [P in Phase]: Row } = {
+const table: Transaction.Table<State, Messages> = {
   calling: {
     provisional: proceed, success: accept, failure: complete, cancelled: ignore,
     A: retransmit, B: timeout, D: ignore, M: ignore, transportError: refuse
@@ -128,8 +96,7 @@ const table: { readonly [P in Phase]: Row } = {
   }
 }
 
-const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
-  table[state.phase][event](state, now, carried)
+const { take, takeOwn } = Transaction.machine<State, Messages>(table)
 
 /** Sends the INVITE. */
 export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => ({
@@ -167,14 +134,10 @@ export const step = (state: State, input: Input, now: number): Step => {
       if (response.status < 200) return take(state, now, "provisional", response)
       return take(state, now, response.status < 300 ? "success" : "failure", response)
     }
-    case "due": {
-      const timer = Transaction.due(state.deadlines, now)
-      return timer === null ? ignore(state) : take(state, now, timer, undefined)
-    }
     case "cancelled":
+      return take(state, now, "cancelled", undefined)
+    case "due":
     case "transportError":
-      return take(state, now, input.type, undefined)
+      return takeOwn(state, input, now)
   }
 }
-
-export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

@@ -15,12 +15,9 @@ export type Phase = "proceeding" | "accepted" | "completed" | "confirmed" | "ter
 /** `trying` is the 200 ms after which the transaction answers 100 for the TU. */
 export type Timer = "trying" | "G" | "H" | "I" | "L"
 
-export interface State {
-  readonly phase: Phase
+export interface State extends Transaction.State<Phase, Timer> {
   /** The basis of its responses, `Responses.basis`. */
   readonly basis: SipRequest
-  readonly timers: Timers.Timers
-  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** The response that a repeated INVITE gets. */
   readonly last: SipResponse | null
   /** The current interval of Timer G. */
@@ -36,28 +33,14 @@ export type Input =
 
 type Step = Transaction.Step<State>
 
-interface Events {
+/** The messages that come with events; timers come with nothing. */
+interface Messages {
   readonly invite: SipRequest
   readonly ack: SipRequest
   readonly provisional: SipResponse
   readonly success: SipResponse
   readonly failure: SipResponse
-  readonly trying: undefined
-  readonly G: undefined
-  readonly H: undefined
-  readonly I: undefined
-  readonly L: undefined
-  readonly transportError: undefined
 }
-type Transition<Carried> = (state: State, now: number, carried: Carried) => Step
-type Row = { readonly [Event in keyof Events]: Transition<Events[Event]> }
-
-const ignore = (state: State): Step => ({ state, outputs: [] })
-
-const repeat = (state: State): Step => ({
-  state,
-  outputs: state.last === null ? [] : [Transaction.send(state.last)]
-})
 
 const ring = (state: State, _now: number, response: SipResponse): Step => ({
   state: { ...state, last: response, deadlines: [] },
@@ -82,22 +65,12 @@ const complete = (state: State, now: number, response: SipResponse): Step => ({
 
 const trying = (state: State, now: number): Step => ring(state, now, Responses.make(state.basis, 100))
 
-const retransmit = (state: State, now: number): Step => {
-  const intervalMs = Math.min(state.intervalMs * 2, state.timers.t2)
-  return {
-    state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "G", now + intervalMs) },
-    outputs: state.last === null ? [] : [Transaction.send(state.last)]
-  }
-}
+const retransmit = (state: State, now: number): Step =>
+  Transaction.resend(state, "G", { at: now, intervalMs: Math.min(state.intervalMs * 2, state.timers.t2) }, state.last)
 
 const confirm = (state: State, now: number): Step => ({
   state: { ...state, phase: "confirmed", deadlines: Transaction.arm(now, { I: state.timers.i }) },
   outputs: []
-})
-
-const forward = (state: State, _now: number, message: SipRequest): Step => ({
-  state,
-  outputs: [Transaction.deliver(message)]
 })
 
 const sendAgain = (state: State, _now: number, response: SipResponse): Step => ({
@@ -105,32 +78,22 @@ const sendAgain = (state: State, _now: number, response: SipResponse): Step => (
   outputs: [Transaction.send(response)]
 })
 
-const inform = (state: State): Step => ({ state, outputs: [Transaction.failed("transport")] })
-
-const end = (state: State): Step => ({
-  state: { ...state, phase: "terminated", deadlines: [] },
-  outputs: [Transaction.terminated]
-})
-
-const giveUp = (state: State): Step => ({
-  ...end(state),
-  outputs: [Transaction.failed("timeout"), Transaction.terminated]
-})
+const { end, ignore, inform, pass, repeat, timeout } = Transaction
 
 // prettier-ignore
 /** RFC 6026 figure 7: a row for each state, a column for each event. */
-const table: { readonly [P in Phase]: Row } = {
+const table: Transaction.Table<State, Messages> = {
   proceeding: {
     invite: repeat, ack: ignore, provisional: ring, success: accept, failure: complete,
     trying, G: ignore, H: ignore, I: ignore, L: ignore, transportError: inform
   },
   accepted: {
-    invite: ignore, ack: forward, provisional: ignore, success: sendAgain, failure: ignore,
+    invite: ignore, ack: pass, provisional: ignore, success: sendAgain, failure: ignore,
     trying: ignore, G: ignore, H: ignore, I: ignore, L: end, transportError: inform
   },
   completed: {
     invite: repeat, ack: confirm, provisional: ignore, success: ignore, failure: ignore,
-    trying: ignore, G: retransmit, H: giveUp, I: ignore, L: ignore, transportError: inform
+    trying: ignore, G: retransmit, H: timeout, I: ignore, L: ignore, transportError: inform
   },
   confirmed: {
     invite: ignore, ack: ignore, provisional: ignore, success: ignore, failure: ignore,
@@ -142,8 +105,7 @@ const table: { readonly [P in Phase]: Row } = {
   }
 }
 
-const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
-  table[state.phase][event](state, now, carried)
+const { take, takeOwn } = Transaction.machine<State, Messages>(table)
 
 /** Passes the INVITE to the TU, and keeps only what responses need. */
 export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => {
@@ -170,13 +132,8 @@ export const step = (state: State, input: Input, now: number): Step => {
       if (response.status < 200) return take(state, now, "provisional", response)
       return take(state, now, response.status < 300 ? "success" : "failure", response)
     }
-    case "due": {
-      const timer = Transaction.due(state.deadlines, now)
-      return timer === null ? ignore(state) : take(state, now, timer, undefined)
-    }
+    case "due":
     case "transportError":
-      return take(state, now, "transportError", undefined)
+      return takeOwn(state, input, now)
   }
 }
-
-export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

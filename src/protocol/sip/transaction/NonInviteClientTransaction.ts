@@ -11,11 +11,8 @@ import * as Transaction from "./Transaction.ts"
 export type Phase = "trying" | "proceeding" | "completed" | "terminated"
 export type Timer = "E" | "F" | "K"
 
-export interface State {
-  readonly phase: Phase
+export interface State extends Transaction.State<Phase, Timer> {
   readonly request: SipRequest
-  readonly timers: Timers.Timers
-  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** The current interval of Timer E. */
   readonly intervalMs: number
 }
@@ -27,18 +24,11 @@ export type Input =
 
 type Step = Transaction.Step<State>
 
-interface Events {
+/** The messages that come with events; timers come with nothing. */
+interface Messages {
   readonly provisional: SipResponse
   readonly final: SipResponse
-  readonly E: undefined
-  readonly F: undefined
-  readonly K: undefined
-  readonly transportError: undefined
 }
-type Transition<Carried> = (state: State, now: number, carried: Carried) => Step
-type Row = { readonly [Event in keyof Events]: Transition<Events[Event]> }
-
-const ignore = (state: State): Step => ({ state, outputs: [] })
 
 const proceed = (state: State, _now: number, response: SipResponse): Step => ({
   state: { ...state, phase: "proceeding" },
@@ -50,29 +40,17 @@ const complete = (state: State, now: number, response: SipResponse): Step => ({
   outputs: [Transaction.deliver(response)]
 })
 
-const resend = (state: State, now: number, intervalMs: number): Step => ({
-  state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "E", now + intervalMs) },
-  outputs: [Transaction.send(state.request)]
-})
+const resend = (state: State, now: number, intervalMs: number): Step =>
+  Transaction.resend(state, "E", { at: now, intervalMs }, state.request)
 
 const double = (state: State, now: number): Step => resend(state, now, Math.min(state.intervalMs * 2, state.timers.t2))
 const repeat = (state: State, now: number): Step => resend(state, now, state.timers.t2)
 
-const end = (state: State): Step => ({
-  state: { ...state, phase: "terminated", deadlines: [] },
-  outputs: [Transaction.terminated]
-})
-
-const fail =
-  (reason: Transaction.FailureReason) =>
-  (state: State): Step => ({ ...end(state), outputs: [Transaction.failed(reason), Transaction.terminated] })
-
-const timeout = fail("timeout")
-const refuse = fail("transport")
+const { end, ignore, refuse, timeout } = Transaction
 
 // prettier-ignore
 /** RFC 3261 figure 6: a row for each state, a column for each event. */
-const table: { readonly [P in Phase]: Row } = {
+const table: Transaction.Table<State, Messages> = {
   trying: {
     provisional: proceed, final: complete, E: double, F: timeout, K: ignore, transportError: refuse
   },
@@ -87,8 +65,7 @@ const table: { readonly [P in Phase]: Row } = {
   }
 }
 
-const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
-  table[state.phase][event](state, now, carried)
+const { take, takeOwn } = Transaction.machine<State, Messages>(table)
 
 /** Sends the request. */
 export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => ({
@@ -106,13 +83,8 @@ export const step = (state: State, input: Input, now: number): Step => {
   switch (input.type) {
     case "response":
       return take(state, now, input.response.status < 200 ? "provisional" : "final", input.response)
-    case "due": {
-      const timer = Transaction.due(state.deadlines, now)
-      return timer === null ? ignore(state) : take(state, now, timer, undefined)
-    }
+    case "due":
     case "transportError":
-      return take(state, now, "transportError", undefined)
+      return takeOwn(state, input, now)
   }
 }
-
-export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

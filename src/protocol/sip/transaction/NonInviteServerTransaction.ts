@@ -12,10 +12,7 @@ import * as Transaction from "./Transaction.ts"
 export type Phase = "trying" | "proceeding" | "completed" | "terminated"
 export type Timer = "J"
 
-export interface State {
-  readonly phase: Phase
-  readonly timers: Timers.Timers
-  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
+export interface State extends Transaction.State<Phase, Timer> {
   /** The response that a repeated request gets. */
   readonly last: SipResponse | null
 }
@@ -28,22 +25,12 @@ export type Input =
 
 type Step = Transaction.Step<State>
 
-interface Events {
+/** The messages that come with events; timers come with nothing. */
+interface Messages {
   readonly request: SipRequest
   readonly provisional: SipResponse
   readonly final: SipResponse
-  readonly J: undefined
-  readonly transportError: undefined
 }
-type Transition<Carried> = (state: State, now: number, carried: Carried) => Step
-type Row = { readonly [Event in keyof Events]: Transition<Events[Event]> }
-
-const ignore = (state: State): Step => ({ state, outputs: [] })
-
-const repeat = (state: State): Step => ({
-  state,
-  outputs: state.last === null ? [] : [Transaction.send(state.last)]
-})
 
 const proceed = (state: State, _now: number, response: SipResponse): Step => ({
   state: { ...state, phase: "proceeding", last: response },
@@ -55,16 +42,11 @@ const complete = (state: State, now: number, response: SipResponse): Step => ({
   outputs: [Transaction.send(response)]
 })
 
-const inform = (state: State): Step => ({ state, outputs: [Transaction.failed("transport")] })
-
-const end = (state: State): Step => ({
-  state: { ...state, phase: "terminated", deadlines: [] },
-  outputs: [Transaction.terminated]
-})
+const { end, ignore, inform, repeat } = Transaction
 
 // prettier-ignore
 /** RFC 3261 figure 8: a row for each state, a column for each event. */
-const table: { readonly [P in Phase]: Row } = {
+const table: Transaction.Table<State, Messages> = {
   trying: {
     request: ignore, provisional: proceed, final: complete, J: ignore, transportError: ignore
   },
@@ -79,8 +61,7 @@ const table: { readonly [P in Phase]: Row } = {
   }
 }
 
-const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
-  table[state.phase][event](state, now, carried)
+const { take, takeOwn } = Transaction.machine<State, Messages>(table)
 
 /** Passes the request to the TU without keeping it. */
 export const start = (request: SipRequest, _now: number, timers: Timers.Timers = Timers.udp): Step => ({
@@ -94,13 +75,8 @@ export const step = (state: State, input: Input, now: number): Step => {
       return take(state, now, "request", input.request)
     case "respond":
       return take(state, now, input.response.status < 200 ? "provisional" : "final", input.response)
-    case "due": {
-      const timer = Transaction.due(state.deadlines, now)
-      return timer === null ? ignore(state) : take(state, now, timer, undefined)
-    }
+    case "due":
     case "transportError":
-      return take(state, now, "transportError", undefined)
+      return takeOwn(state, input, now)
   }
 }
-
-export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

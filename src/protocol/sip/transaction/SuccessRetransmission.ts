@@ -55,13 +55,13 @@ export const step = (state: State, input: Input, now: number): Step => {
       return same
     case "giveUp":
       return end(state, [Transaction.failed("timeout")])
-    case "retransmit": {
-      const intervalMs = Math.min(state.intervalMs * 2, state.timers.t2)
-      return {
-        state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "retransmit", now + intervalMs) },
-        outputs: [Transaction.send(state.response)]
-      }
-    }
+    case "retransmit":
+      return Transaction.resend(
+        state,
+        "retransmit",
+        { at: now, intervalMs: Math.min(state.intervalMs * 2, state.timers.t2) },
+        state.response
+      )
   }
 }
 

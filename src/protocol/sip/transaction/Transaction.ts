@@ -1,11 +1,13 @@
 /**
- * The common part of the four transaction machines, RFC 3261 section 17: steps, outputs and deadlines as data.
+ * The common part of the four transaction machines, RFC 3261 section 17: steps, outputs and deadlines as data, and the
+ * actions that their tables share.
  *
  * A machine owns no clock and no socket. Its shell sends the message of `send`, passes the other outputs to the
  * transaction user (TU), and calls `step` with `{ type: "due" }` when the earliest deadline is due: the machine knows
  * which one that is. Nothing happens before its time, so that a shell may be late, early or repeat itself.
  */
-import type { SipMessage } from "../message/SipMessage.ts"
+import type { SipMessage, SipResponse } from "../message/SipMessage.ts"
+import type { Timers } from "./Timers.ts"
 
 export type Output =
   /** A message to the peer of this transaction. */
@@ -21,6 +23,15 @@ export type Output =
   | { readonly type: "terminated" }
 
 export type FailureReason = "timeout" | "transport"
+
+/** The part of the state that all machines have. */
+export interface State<Phase extends string, Timer extends string> {
+  readonly phase: Phase
+  readonly timers: Timers
+  readonly deadlines: ReadonlyArray<Deadline<Timer>>
+}
+
+type AnyState = State<string, string>
 
 export interface Step<State> {
   readonly state: State
@@ -74,3 +85,70 @@ export const due = <Timer extends string>(deadlines: ReadonlyArray<Deadline<Time
   const first = earliest(deadlines)
   return first !== null && first.at <= now ? first.timer : null
 }
+
+/** The letters of the timers of a machine. */
+type TimerOf<S extends AnyState> = S["deadlines"][number]["timer"]
+
+type Action<S, Carried> = (state: S, now: number, carried: Carried) => Step<S>
+
+type OnMessage<S, Messages> = { readonly [Event in keyof Messages]: Action<S, Messages[Event]> }
+type OnOwn<S extends AnyState> = { readonly [Event in TimerOf<S> | "transportError"]: Action<S, undefined> }
+
+/** A row for each phase, a column for each event: the messages, the timers, and a refused send. */
+export type Table<S extends AnyState, Messages> = {
+  readonly [Phase in S["phase"]]: OnMessage<S, Messages> & OnOwn<S>
+}
+
+/** Takes the action that the table has for an event in the present phase. */
+export const machine = <S extends AnyState, Messages>(table: Table<S, Messages>) => ({
+  take: <Event extends keyof Messages>(state: S, now: number, event: Event, carried: Messages[Event]): Step<S> => {
+    const row: OnMessage<S, Messages> = table[state.phase as S["phase"]]
+    return row[event](state, now, carried)
+  },
+  /** Takes the timer that is due, or the refusal of the transport. */
+  takeOwn: (state: S, input: Due | TransportError, now: number): Step<S> => {
+    const row: OnOwn<S> = table[state.phase as S["phase"]]
+    if (input.type === "transportError") return row.transportError(state, now, undefined)
+    const timer = due<TimerOf<S>>(state.deadlines, now)
+    return timer === null ? ignore(state) : row[timer](state, now, undefined)
+  }
+})
+
+export const ignore = <S>(state: S): Step<S> => ({ state, outputs: [] })
+
+export const pass = <S>(state: S, _now: number, message: SipMessage): Step<S> => ({
+  state,
+  outputs: [deliver(message)]
+})
+
+/** Sends the last response again, if there is one. */
+export const repeat = <S extends { readonly last: SipResponse | null }>(state: S): Step<S> => ({
+  state,
+  outputs: state.last === null ? [] : [send(state.last)]
+})
+
+/** Sends the message of `timer` again, and the next time after `intervalMs`. */
+export const resend = <S extends AnyState & { readonly intervalMs: number }>(
+  state: S,
+  timer: TimerOf<S>,
+  { at, intervalMs }: { readonly at: number; readonly intervalMs: number },
+  message: SipMessage | null
+): Step<S> => ({
+  state: { ...state, intervalMs, deadlines: rearm(state.deadlines, timer, at + intervalMs) },
+  outputs: message === null ? [] : [send(message)]
+})
+
+/** Reports a refused send, and leaves the state unchanged. */
+export const inform = <S>(state: S): Step<S> => ({ state, outputs: [failed("transport")] })
+
+export const end = <S extends AnyState>(state: S): Step<S> => ({
+  state: { ...state, phase: "terminated", deadlines: [] },
+  outputs: [terminated]
+})
+
+const fail =
+  (reason: FailureReason) =>
+  <S extends AnyState>(state: S): Step<S> => ({ ...end(state), outputs: [failed(reason), terminated] })
+
+export const timeout = fail("timeout")
+export const refuse = fail("transport")

@@ -40,8 +40,8 @@ describe("non-INVITE server transaction", () => {
   it("remembers its answer for 64*T1, over a reliable transport not at all", () => {
     const answered = (timers?: Timers.Timers) =>
       NonInviteServer.step(NonInviteServer.start(bye, 0, timers).state, respond(200), 10).state
-    expect(NonInviteServer.deadlines(answered())).toEqual([{ timer: "J", at: 32_010 }])
-    expect(NonInviteServer.deadlines(answered(Timers.make({ reliable: true })))).toEqual([{ timer: "J", at: 10 }])
+    expect(answered().deadlines).toEqual([{ timer: "J", at: 32_010 }])
+    expect(answered(Timers.make({ reliable: true })).deadlines).toEqual([{ timer: "J", at: 10 }])
   })
 
   it.prop(
