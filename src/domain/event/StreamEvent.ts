@@ -1,5 +1,5 @@
-import { Schema } from "effect"
 import * as Field from "../schema/Field.ts"
+import * as StreamField from "../schema/StreamField.ts"
 import * as Wire from "../schema/Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
@@ -7,16 +7,7 @@ const ofStream = {
   callId: Field.callId(),
   legId: Field.legId(),
   streamId: Field.streamId,
-  streamUrl: Field.text("Where it leads, without its query, which may hold a token.", "wss://media.example/stream"),
-  streamTrack: Field.oneOf("What the leg says, what it hears, or both.", [
-    "inbound_track",
-    "outbound_track",
-    "both_tracks"
-  ]),
-  streamCodec: Schema.NullOr(Schema.Literals(["PCMU", "PCMA", "G722", "OPUS", "L16"])).annotate({
-    description: "Null: the codec of the call.",
-    examples: ["PCMU"]
-  }),
+  ...StreamField.shown,
   customerReference: Field.customerReference
 }
 
@@ -40,7 +31,7 @@ export const rows = {
       failureReason: Field.oneOf(
         "`connection_failed`: it could not be connected, broke, or read too slowly. `protocol_error`: its server broke " +
           "the rules. `carrier_error`: what went wrong is on this side.",
-        ["connection_failed", "protocol_error", "carrier_error"]
+        StreamField.failures
       ),
       detail: Field.textOrNull("More about it, for people; may change.", "the server answered 403"),
       failedAt: Field.time("When it failed.")

@@ -1,17 +1,15 @@
 import { Schema } from "effect"
 import { CallId, LegId, StreamId, TenantId, WorkId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
+import * as StreamField from "../../domain/schema/StreamField.ts"
 
 /** Media streams: the sound of a leg to a WebSocket, and sound from there to the leg. */
 
 export const Protocol = Schema.Literals(["telnyx", "twilio"])
 export type Protocol = typeof Protocol.Type
 
-export const Track = Schema.Literals(["inbound_track", "outbound_track", "both_tracks"])
+export const Track = Schema.Literals(StreamField.tracks)
 export type Track = typeof Track.Type
-
-export const Codec = Schema.Literals(["PCMU", "PCMA", "G722", "OPUS", "L16"])
-export type Codec = typeof Codec.Type
 
 /** The options of a stream. */
 export const Options = Schema.Struct({
@@ -22,9 +20,9 @@ export const Options = Schema.Struct({
   protocol: Protocol,
   track: Track,
   /** The codec of both directions; null: that of the leg. */
-  codec: Schema.NullOr(Codec),
+  codec: Schema.NullOr(StreamField.StreamCodec),
   /** The rate of the samples in `codec`, if it has several. Null: it has one. */
-  rate: Schema.NullOr(Schema.Literals([8000, 16_000, 24_000, 48_000])),
+  rate: Schema.NullOr(StreamField.StreamRate),
   /** The kind of sound that its server may send: payloads of the codec, or MP3 files. Null: none. */
   hears: Schema.NullOr(Schema.Literals(["rtp", "mp3"])),
   /** Passed to the server unchanged. */
@@ -64,5 +62,5 @@ export const events = [
 ] as const
 
 /** Why a stream ended as `failed`. A detail for people may follow, after a colon and a space. */
-export const Failure = Schema.Literals(["connection_failed", "protocol_error", "carrier_error"])
+export const Failure = Schema.Literals(StreamField.failures)
 export type Failure = typeof Failure.Type

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
+import * as StreamField from "../../domain/schema/StreamField.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
-import * as Message from "../../ports/media/StreamMessages.ts"
 import type { CallState } from "./machine/CallState.ts"
 import { isStream } from "./verb/Streaming.ts"
 
@@ -10,15 +10,7 @@ export const MediaStream = Wire.struct({
   id: Field.streamId,
   callId: Field.callId(),
   legId: Field.legId(),
-  streamUrl: Field.text("Where it leads, without its query, which may hold a token.", "wss://media.example/stream"),
-  streamTrack: Message.Track.annotate({
-    description: "What the leg says, what it hears, or both.",
-    examples: ["inbound_track"]
-  }),
-  streamCodec: Schema.NullOr(Message.Codec).annotate({
-    description: "Null: the codec of the call.",
-    examples: ["PCMU"]
-  }),
+  ...StreamField.shown,
   status: Field.oneOf("A list has only those that are `starting` or `active`.", [
     "active",
     "starting",

@@ -1,4 +1,5 @@
 import type * as StreamMessages from "../../../ports/media/StreamMessages.ts"
+import type { StreamCodec } from "../../../domain/schema/StreamField.ts"
 import type { Track } from "../../mix/Tap.ts"
 
 /** The contents of the first message about the stream. */
@@ -9,7 +10,7 @@ export interface About {
 
 /** The format as it is sent: the name of the codec, and its clock in Hz. */
 export interface MediaFormat {
-  readonly encoding: StreamMessages.Codec
+  readonly encoding: StreamCodec
   readonly sampleRate: number
 }
 

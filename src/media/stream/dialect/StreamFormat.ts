@@ -1,6 +1,8 @@
-import type { Encoder } from "../../../protocol/audio/codec/Codec.ts"
+import { rates, type StreamCodec } from "../../../domain/schema/StreamField.ts"
+import type { Codec, Encoder } from "../../../protocol/audio/codec/Codec.ts"
 import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
+import * as Frame from "../../Frame.ts"
 import type { FarEnd } from "../../FarEnd.ts"
 import type * as StreamMessages from "../../../ports/media/StreamMessages.ts"
 import type { MediaFormat } from "./StreamDialect.ts"
@@ -19,24 +21,23 @@ export interface StreamFormat {
   readonly passes: (codec: Codecs.CodecName) => boolean
 }
 
-/** Payloads of these codecs may be cut between any two units. */
-const units: Readonly<Record<StreamMessages.Codec, SoundDecoder["unit"]>> = {
-  PCMU: { octets: 1, samples: 1 },
-  PCMA: { octets: 1, samples: 1 },
-  G722: { octets: 1, samples: 2 },
-  L16: { octets: 2, samples: 1 },
-  OPUS: null
+/**
+ * The smallest part of a payload, between any two of which it may be cut; null: it may not. A frame of a plain codec
+ * has as many octets as samples, or one of them is a multiple of the other.
+ */
+const unitOf = ({ frameOctets, isPlain, sampleRate }: Codec): SoundDecoder["unit"] => {
+  const perOctet = Frame.lengthAt(sampleRate) / frameOctets
+  return isPlain ? { octets: Math.max(1, 1 / perOctet), samples: Math.max(1, perOctet) } : null
 }
 
 /** Null: the codec has no such rate. */
-const of = (name: StreamMessages.Codec, rate: number): StreamFormat | null => {
+const of = (name: StreamCodec, rate: number): StreamFormat | null => {
   const codec = Codecs.at(name, rate)
   if (codec === null) return null
   const { sampleRate } = codec
   const isSameOnLegs = name === "OPUS" || Codecs.table[name].sampleRate === sampleRate
   return {
-    // G.722 is named with 8 kHz, its clock rate in RTP, RFC 3551 section 4.5.2.
-    told: { encoding: name, sampleRate: name === "G722" ? codec.clockRate : sampleRate },
+    told: { encoding: name, sampleRate: rates[name].length > 1 ? sampleRate : rates[name][0] },
     rate: sampleRate,
     frameOctets: codec.frameOctets,
     encoder: () => codec.encoder(null),
@@ -44,7 +45,7 @@ const of = (name: StreamMessages.Codec, rate: number): StreamFormat | null => {
     decoder: () => {
       const { decode, duration, reset } = codec.decoder()
       return {
-        unit: units[name],
+        unit: unitOf(codec),
         samplesIn: (packet) => (duration(packet, 0, packet.length) * sampleRate) / codec.clockRate,
         decode,
         reset

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Secret from "../../../domain/schema/Secret.ts"
+import * as StreamField from "../../../domain/schema/StreamField.ts"
 import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
 import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
 import * as BodyField from "../../verb/BodyField.ts"
@@ -39,7 +40,7 @@ export const fields = {
     "inbound_track"
   ),
   streamCodec: orNull(
-    StreamMessages.Codec,
+    StreamField.StreamCodec,
     "The codec of the stream, in both directions; null: `stream_bidirectional_codec`, else the codec of the call.",
     "PCMU"
   ),
@@ -49,12 +50,12 @@ export const fields = {
     "rtp"
   ),
   streamBidirectionalCodec: orNull(
-    StreamMessages.Codec,
+    StreamField.StreamCodec,
     "The codec of what the server sends. A stream has one codec: it is that of `stream_codec`; where neither is given, PCMU.",
     "PCMU"
   ),
   streamBidirectionalSamplingRate: orNull(
-    Schema.Literals([8000, 16_000, 24_000, 48_000]),
+    StreamField.StreamRate,
     "In Hz, in both directions: 8000, 16000 or 24000 of L16, and of OPUS also 48000; 8000 of the others.",
     8000
   ),
@@ -93,15 +94,8 @@ const codecOf = ({ streamBidirectionalCodec, streamBidirectionalMode, streamCode
   streamBidirectionalCodec ??
   (streamProtocol === "twilio" || streamBidirectionalMode === "rtp" ? "PCMU" : null)
 
-/** The sampling rates of each codec, the default first. */
-const rates: Readonly<Record<StreamMessages.Codec, ReadonlyArray<number>>> = {
-  PCMU: [8000],
-  PCMA: [8000],
-  // The rate of its RTP clock, RFC 3551 section 4.5.2.
-  G722: [8000],
-  OPUS: [16_000, 8000, 24_000, 48_000],
-  L16: [8000, 16_000, 24_000]
-}
+const ratesOf = (codec: StreamField.StreamCodec | null): ReadonlyArray<StreamField.StreamRate> =>
+  codec === null ? [] : StreamField.rates[codec]
 
 /** The conflict between fields; undefined: there is none. */
 export const fault = (body: Fields): string | undefined => {
@@ -112,7 +106,7 @@ export const fault = (body: Fields): string | undefined => {
   if (streamProtocol === "twilio" && codec !== "PCMU") return "stream_protocol twilio is PCMU only"
   if (streamProtocol === "twilio" && body.streamBidirectionalMode === "mp3")
     return "stream_protocol twilio takes no MP3 files"
-  if (rate !== null && codec !== null && !rates[codec].includes(rate))
+  if (rate !== null && codec !== null && !ratesOf(codec).includes(rate))
     return `stream_bidirectional_sampling_rate ${rate} is not one of ${codec}`
   return undefined
 }
@@ -120,15 +114,15 @@ export const fault = (body: Fields): string | undefined => {
 /** The stream options of a body. */
 export const optionsOf = (streamUrl: string, body: Fields): StreamMessages.Options => {
   const codec = codecOf(body)
-  const [first = 8000] = codec === null ? [] : rates[codec]
-  const rate = body.streamBidirectionalSamplingRate ?? first
+  const rates = ratesOf(codec)
+  const [first = null] = rates
   return {
     url: streamUrl,
     token: body.streamAuthToken,
     protocol: body.streamProtocol,
     track: body.streamTrack,
     codec,
-    rate: codec === "OPUS" || codec === "L16" ? (rate as StreamMessages.Options["rate"]) : null,
+    rate: rates.length > 1 ? (body.streamBidirectionalSamplingRate ?? first) : null,
     hears: body.streamBidirectionalMode,
     parameters: body.customParameters
   }

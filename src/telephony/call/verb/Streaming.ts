@@ -4,6 +4,7 @@ import { disagreement } from "../../../domain/schema/CodedCheck.ts"
 import * as Id from "../../../domain/Id.ts"
 import { StreamId } from "../../../domain/Id.ts"
 import type { StreamEvent } from "../../../domain/event/StreamEvent.ts"
+import * as StreamField from "../../../domain/schema/StreamField.ts"
 import * as StreamMessages from "../../../ports/media/StreamMessages.ts"
 import * as ActionKind from "./ActionKind.ts"
 import * as BodyField from "../../verb/BodyField.ts"
@@ -21,7 +22,7 @@ const fields = {
   streamUrl: Schema.String,
   streamTrack: StreamMessages.Track,
   /** Null: the codec of the call. */
-  streamCodec: Schema.NullOr(StreamMessages.Codec),
+  streamCodec: Schema.NullOr(StreamField.StreamCodec),
   createdAt: Schema.Number,
   /** Null until it is connected. */
   startedAt: Schema.NullOr(Schema.Number)
