@@ -1,10 +1,11 @@
-/** `npm run check`: types, lint, floors, words, format; stops at the first that fails. */
+/** `npm run check`: types, lint, floors, exports, words, format; stops at the first that fails. */
 import { spawnSync } from "node:child_process"
 
 const steps: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["tsc", ["-p", "tsconfig.json"]],
   ["oxlint", ["-c", "scripts/oxlintrc.json", "--type-aware", "--deny-warnings", "src", "test", "scripts"]],
   ["node", ["scripts/floors.ts"]],
+  ["node", ["scripts/exports.ts"]],
   ["node", ["scripts/words.ts"]],
   ["oxfmt", ["-c", "scripts/oxfmtrc.json", "--check", "src", "test", "scripts"]]
 ]

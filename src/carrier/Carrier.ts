@@ -14,8 +14,7 @@ import { TrunkStates } from "./peer/TrunkStates.ts"
 
 export type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 export type { Authority, CarrierCommand, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
-export type { CarrierEvent, LegEnd, LegQuality, LegReport, PeerReason, Told } from "./CarrierEvent.ts"
-export type { PeerUpdate } from "./peer/PeerTable.ts"
+export type { CarrierEvent, LegEnd, LegQuality, LegReport, Told } from "./CarrierEvent.ts"
 export type { LegFacts, Snapshot } from "./Snapshot.ts"
 
 /**

@@ -24,7 +24,7 @@ export interface OrderMemory<Key extends string> {
  * `no`: its owner was replaced, or the command was taken before. `over`: its leg or room has ended. The owner gets that
  * end anyway, but work may outlive a leg, so the outcome of such a command has to be reported after the end.
  */
-export type Admitted = "yes" | "over" | "no"
+type Admitted = "yes" | "over" | "no"
 
 export const keepMs = 120_000
 export const idRoom = 128

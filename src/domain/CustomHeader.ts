@@ -5,7 +5,7 @@ import { Schema } from "effect"
  * The name is a token of RFC 3261 section 25.1; the value has no control characters. Both together have at most 1 KiB.
  */
 export const maxHeaders = 20
-export const maxOctets = 1024
+const maxOctets = 1024
 
 const name = /^X-[A-Za-z0-9\-.!%*_+`'~]+$/iu
 const value = /^\P{Cc}*$/u

@@ -16,7 +16,7 @@ const direction = Wire.struct({
 
 const example = { packets: 3050, lost: 2, jitter_ms: 1.5, mos: 4.4 }
 
-export const Quality = Wire.struct({
+const Quality = Wire.struct({
   codec: Field.text("The codec that was agreed last.", "PCMU"),
   inbound: direction.pipe(Schema.annotateEncoded({ description: "What was received.", examples: [example] })),
   outbound: Schema.NullOr(direction).pipe(

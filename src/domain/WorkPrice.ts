@@ -14,7 +14,7 @@ export const Prices = Schema.Struct({
 export type Prices = typeof Prices.Type
 export type Kind = keyof Prices
 
-export const kinds: ReadonlyArray<Kind> = ["recording", "transcription", "machine_detection", "conference"]
+const kinds: ReadonlyArray<Kind> = ["recording", "transcription", "machine_detection", "conference"]
 
 export const free: Prices = { recording: 0, transcription: 0, machine_detection: 0, conference: 0 }
 

@@ -1,7 +1,7 @@
 import { Deferred, Effect } from "effect"
 
 /** The requests to stop this process, and what has to be ended when the process must exit quickly. */
-export interface StopRequests {
+interface StopRequests {
   /** Completes at the second request, after which the process no longer waits for live calls. */
   readonly hurried: Effect.Effect<void>
   /**

@@ -10,7 +10,7 @@ import * as HttpServer from "../../edge/http/Server.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { OperatorServer } from "../../edge/operator/door/OperatorServer.ts"
 
-export interface Options {
+interface Options {
   readonly dataDir: string
   readonly version: string
   readonly unready: () => ReadonlyArray<string>

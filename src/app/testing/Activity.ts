@@ -1,7 +1,7 @@
 import { Effect, Scheduler } from "effect"
 
 /** Unfinished work, and when it began, by `performance.now()`. */
-export interface Work {
+interface Work {
   readonly what: string
   readonly since: number
 }

@@ -50,7 +50,7 @@ const version = "testing"
 /** Work that depends on rows or other processes uses this machine's clock, whatever clock the calls use. */
 const live = Layer.succeed(Clock.Clock, Context.get(Context.empty(), Clock.Clock))
 
-export interface Options {
+interface Options {
   readonly databaseUrl: string
   readonly baseUrl: string
   readonly directory: string

@@ -8,7 +8,7 @@ import * as EmbeddedPostgres from "../../runtime/store/embedded/EmbeddedPostgres
 import * as OwnerFile from "../../runtime/store/embedded/OwnerFile.ts"
 
 /** A Postgres server for the tests of this process. */
-export interface Server {
+interface Server {
   readonly url: string
   readonly release: () => Promise<void>
 }

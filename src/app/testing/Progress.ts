@@ -16,7 +16,7 @@ interface Waiter extends Wait {
   readonly reject: (error: unknown) => void
 }
 
-export interface Options {
+interface Options {
   readonly now: () => number
   /** The next moment at which something is due; null: never. */
   readonly nextDue: () => number | null
@@ -102,5 +102,3 @@ export const make = ({ isPaced, moveTo, nextDue, now, quiet, takeFault }: Option
     fail: failAll
   }
 }
-
-export type Progress = ReturnType<typeof make>

@@ -2,7 +2,7 @@ import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 import type { Activity } from "./Activity.ts"
 
 /** Some activity has lasted too long in real time. */
-export class Stuck extends Error {
+class Stuck extends Error {
   override readonly name = "Stuck"
   constructor(underWay: ReadonlyArray<string>, patienceMs: number) {
     super(
@@ -19,7 +19,7 @@ const turnsOutside = 16
 /** A statement takes a fraction of a millisecond; a longer one is checked less often. */
 const promptMs = 20
 
-export interface Options {
+interface Options {
   readonly activity: Activity
   /** The deliveries or jobs that are due by the database, or null. Asked only after a further statement. */
   readonly unfinished: () => Promise<string | null>

@@ -12,7 +12,7 @@ export type Handler = (request: Request) => Response | Promise<Response>
  */
 export type Place = Handler | URL | string | Uint8Array
 
-export interface Options {
+interface Options {
   readonly during: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Reports a fault to the test: a handler that threw, or a URL that nothing serves. */
   readonly fault: (error: Error) => void

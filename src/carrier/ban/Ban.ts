@@ -12,7 +12,7 @@ import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journ
 /** How soon this process follows a change that another process made. */
 const pollEvery = "2 seconds"
 /** The most operator bans in force at once. */
-export const maxBans = 10_000
+const maxBans = 10_000
 
 /** A ban as the operator gives it. With `forSecs` null it lasts until it is removed. */
 interface NewBan {

@@ -15,7 +15,7 @@ export interface Ban {
 }
 
 /** A stranger that was loud recently. */
-export interface LoudStranger {
+interface LoudStranger {
   /** An IPv4 address, or an IPv6 network of 64 bits. */
   readonly source: string
   /** The messages in the last whole interval and in this one. */
@@ -23,7 +23,7 @@ export interface LoudStranger {
 }
 
 /** The edge of one carrier towards strangers. */
-export interface Edge {
+interface Edge {
   /** Replaces the operator's bans by these. */
   readonly take: (bans: ReadonlyArray<Ban>) => void
   /** The automatic bans in force. */

@@ -9,7 +9,7 @@ import * as RoomMember from "./RoomMember.ts"
 
 type Member = RoomMember.RoomMember
 
-export interface Options {
+interface Options {
   /** Null when there is no such leg. */
   readonly legOf: (legId: LegId) => Bridgeable | null
   /** Takes a leg out of its bridge, if it has one. */

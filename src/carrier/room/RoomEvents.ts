@@ -6,7 +6,7 @@ import type { Told } from "../CarrierEvent.ts"
 export const maxWaiting = 4_096
 
 /** Reports the events of rooms: those of one room one after the other, each until it is durable. */
-export interface RoomEvents {
+interface RoomEvents {
   /**
    * `done` is called when the event is durable, when the room has no owner, or when it was given up (`fault`). False
    * when too many wait, and the event is not reported. The last event of a room (`over`) always is.

@@ -62,7 +62,7 @@ const closingPatienceMs = 1_000
 const commandsRemembered = 1_024
 
 /** The room as a leg of the plane. */
-export const legOf = (id: Id.ConferenceId): Id.LegId => Id.derive(id, "leg")
+const legOf = (id: Id.ConferenceId): Id.LegId => Id.derive(id, "leg")
 
 /**
  * The rooms of all carriers in this process whose legs share one media plane: any of these legs can join any of these

@@ -35,7 +35,7 @@ export interface PhoneScript {
  * Called when a leg of the phone begins, with a way to act on it. The result receives the acts of our side and the
  * leg's end, whose `by` is as the phone sees it: `near` is the phone. It may receive the end twice.
  */
-export type Holder = (held: {
+type Holder = (held: {
   readonly legId: LegId
   /** The number at our side of the leg. */
   readonly number: string
@@ -129,8 +129,6 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
 
 /** The phone with this number; null when it is not a phone's. It may be a tenant's. */
 export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
-
-export const numbers: ReadonlyArray<string> = [...phones.keys()]
 
 /**
  * A phone that calls a tenant's number. It echoes once it is answered, gives up after a minute of ringing, and hangs up

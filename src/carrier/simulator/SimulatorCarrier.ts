@@ -28,7 +28,7 @@ import * as Referrals from "./Referrals.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 /** The most legs at once; the next one ends with `error`, or is not admitted. */
-export const maxLegs = 20_000
+const maxLegs = 20_000
 
 const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const sink = yield* CarrierSink

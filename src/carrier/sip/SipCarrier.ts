@@ -24,7 +24,7 @@ import { SharedBridges } from "../bridge/SharedBridges.ts"
 import { SharedRooms } from "../room/SharedRooms.ts"
 import * as UserAgent from "./UserAgent.ts"
 
-export interface Config {
+interface Config {
   /** Our name in User-Agent. */
   readonly userAgent: string
   /** The codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */

@@ -14,8 +14,8 @@ import * as DialledNumber from "./leg/dial/DialledNumber.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
 /** The messages of the lines that fail2ban reads. */
-export const refusedLine = "SIP message of a stranger refused"
-export const bannedLine = "SIP stranger banned"
+const refusedLine = "SIP message of a stranger refused"
+const bannedLine = "SIP stranger banned"
 /** The message for a trunk, which fail2ban must not ban. */
 const floodLine = "SIP messages of a trunk beyond what is read of one"
 

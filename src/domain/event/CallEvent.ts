@@ -3,7 +3,7 @@ import * as Field from "../schema/Field.ts"
 import * as LegReport from "../LegReport.ts"
 import * as Secret from "../schema/Secret.ts"
 import * as Wire from "../schema/Wire.ts"
-import type { EmittedOf, Family } from "./PublicEvent.ts"
+import type { Family } from "./PublicEvent.ts"
 
 /** The fields of every event of a call. */
 const ofCall = { callId: Field.callId(), legId: Field.legId(), customerReference: Field.customerReference }
@@ -225,5 +225,3 @@ export const rows = {
     })
   }
 } as const satisfies Family<"call">
-
-export type CallEvent = EmittedOf<typeof rows>

@@ -1,6 +1,6 @@
 import * as Field from "../schema/Field.ts"
 import * as Wire from "../schema/Wire.ts"
-import type { EmittedOf, Family } from "./PublicEvent.ts"
+import type { Family } from "./PublicEvent.ts"
 
 export const rows = {
   "webhook.test": {
@@ -8,5 +8,3 @@ export const rows = {
     data: Wire.struct({ subscriptionId: Field.id("sub", "The subscription that is tested.") })
   }
 } as const satisfies Family<"webhook">
-
-export type WebhookEvent = EmittedOf<typeof rows>

@@ -2,7 +2,7 @@
  * Reports whether holders have company, for limits that apply only then: a holder that is alone takes everything, and
  * one that shares it leaves some to the others. Mutable.
  */
-export interface Company {
+interface Company {
   /** Counts an arrival of this holder. Times are milliseconds of any steady clock. */
   readonly came: (holder: string, now: number) => void
   /** Whether another holder than the newest has come within the time. */

@@ -14,7 +14,7 @@ export interface Turn {
  * A fair queue (`FairQueue.ts`) for work of the event loop: only a few items begin in each of its turns. So thousands
  * of items of one holder delay neither other work nor the items of another holder. Mutable.
  */
-export interface LoopTurns {
+interface LoopTurns {
   /** Calls `begin` when the holder has its turn, possibly at once. `weight`: its part of `perTurn` (1). */
   readonly take: (holder: string, begin: () => void, weight?: number) => Turn
   /** Begins nothing more of this holder until it is woken; the others continue. */

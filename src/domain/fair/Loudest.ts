@@ -13,7 +13,7 @@ export interface Loudest {
   readonly size: () => number
 }
 
-export interface Use {
+interface Use {
   readonly holder: string
   readonly times: number
   readonly cost: number

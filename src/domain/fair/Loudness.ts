@@ -17,7 +17,7 @@ export interface Loudness {
   readonly size: () => number
 }
 
-export interface Options {
+interface Options {
   readonly intervalMs: number
   readonly maxSources: number
 }

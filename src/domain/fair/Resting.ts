@@ -3,7 +3,7 @@
  * there the one that has rested longest. Among holders with equally many it is the one whose number changed longest
  * ago. Every step takes constant time, however many holders there are. Mutable.
  */
-export interface Resting<Item> {
+interface Resting<Item> {
   /** Adds an item; one that rests already is unchanged. */
   readonly add: (holder: string, item: Item) => void
   /** Removes an item; one that does not rest changes nothing. */

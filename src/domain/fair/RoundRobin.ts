@@ -3,7 +3,7 @@
  * one holder keep their order. So a thousand items of one delay another's first by one turn. Mutable; it has no bound,
  * so its users must bound the number of items.
  */
-export interface RoundRobin<Item> {
+interface RoundRobin<Item> {
   readonly add: (holder: string, item: Item) => void
   /** Takes up to `limit` items in turns. A holder whose first item `admits` refuses is skipped, and keeps its place. */
   readonly take: (limit: number, admits: (holder: string, item: Item) => boolean) => ReadonlyArray<Item>

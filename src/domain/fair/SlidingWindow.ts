@@ -9,7 +9,7 @@ export interface Window {
  * a bucket of tokens (`TokenBucket.ts`) admits up to twice as many, and it knows when the next request may come. It is
  * for small limits, because it remembers each request. Mutable.
  */
-export interface SlidingWindow {
+interface SlidingWindow {
   /**
    * Counts one request and returns 0. When there is no room, it counts nothing and returns the milliseconds until there
    * is.

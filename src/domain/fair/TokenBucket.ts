@@ -5,7 +5,7 @@ export interface Rate {
 }
 
 /** A bucket of tokens that fills again with time. Times are milliseconds of any steady clock. Mutable. */
-export interface TokenBucket {
+interface TokenBucket {
   /** Takes a token. False: the bucket is empty. */
   readonly take: (now: number) => boolean
   /** Takes tokens for something that has come already. The bucket may then hold less than nothing. */
@@ -18,7 +18,7 @@ export interface TokenBucket {
  * The buckets of many holders (addresses, trunks). At most `mostHolders` are remembered, each until its bucket is full
  * again, so an attacker gains nothing by using many addresses. While there is no room, a new holder gets nothing.
  */
-export interface TokenBuckets {
+interface TokenBuckets {
   /** Takes a token out of the holder's bucket. False: that bucket is empty, or the one that all share. */
   readonly take: (holder: string, now: number) => boolean
   /** The number of remembered holders. */

@@ -13,7 +13,7 @@ export interface IpNetwork {
 const octets = Array.from({ length: 256 }, (_, octet) => octet.toString(2).padStart(8, "0"))
 
 /** All bits of an address in its one spelling, as `0` and `1`. */
-export const bitsOf = (address: string): string => {
+const bitsOf = (address: string): string => {
   let bits = ""
   for (const octet of ipaddr.parse(address).toByteArray()) bits += octets[octet] ?? ""
   return bits
@@ -44,7 +44,7 @@ export const contains = (outer: IpNetwork, inner: IpNetwork): boolean =>
   outer.family === inner.family && inner.bits.startsWith(outer.bits)
 
 /** Networks to look addresses up in: each lookup takes one step for each prefix length. */
-export interface IpNetworks {
+interface IpNetworks {
   /** The smallest network that contains the address, in its one spelling; null: none does. */
   readonly find: (address: string) => string | null
 }

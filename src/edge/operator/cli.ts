@@ -9,7 +9,7 @@ import * as DoorClient from "./command/DoorClient.ts"
 import * as Download from "./command/Download.ts"
 import * as Flag from "./command/Flag.ts"
 
-export const exits = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
+const exits = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
 
 export interface Outcome {
   readonly code: number

@@ -34,7 +34,7 @@ export type CaptureEnd =
   | "unknown_leg"
   | "plane_stopped"
 
-export interface Options extends Wanted {
+interface Options extends Wanted {
   /** Whether the leg has sound yet: the capture begins with the first round in which it has. */
   readonly ready: () => boolean
   readonly give: (chunk: Timeline.Chunk) => void

@@ -20,8 +20,6 @@ export interface Captured {
   readonly stop: () => void
 }
 
-export type Captures = ReturnType<typeof make>
-
 /** The receivers of all captures, outside of the media thread. `post` sends a command to the leg's thread. */
 export const make = (post: (command: CaptureCommand) => void) => {
   const receivers = new Map<LegId, Map<WorkId, Receiver>>()

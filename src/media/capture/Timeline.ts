@@ -38,8 +38,6 @@ interface Line {
   readonly tracks: ReadonlyArray<TrackState>
 }
 
-export type Timeline = ReturnType<typeof make>
-
 /**
  * Lays the frames of some tracks on one time line, the tick of the plane, and hands it out in chunks of `chunkMs`.
  *

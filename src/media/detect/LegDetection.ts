@@ -3,8 +3,6 @@ import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Taps from "../mix/Tap.ts"
 
-export type LegDetection = ReturnType<typeof make>
-
 /** The detection of an answering machine on one leg: a tap on the sound of its far end. One runs at a time. */
 export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: MediaEvent) => void }) => {
   const { emit, taps } = leg

@@ -5,8 +5,8 @@ import * as Frame from "../Frame.ts"
 import type { Source } from "./Source.ts"
 
 /** The warning tone of a recording as telephone companies know it: 1,400 Hz, half a second. */
-export const frequency = 1400
-export const beepMs = 500
+const frequency = 1400
+const beepMs = 500
 const dbfs = -20
 const warning = { frequency, ms: beepMs }
 

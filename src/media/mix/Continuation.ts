@@ -5,8 +5,6 @@ import * as Frame from "../Frame.ts"
 /** The length of the join. A filter that begins with the change needs up to 5 ms until its sound is complete. */
 const joinMs = 20
 
-export type Continuation = ReturnType<typeof make>
-
 /**
  * Joins the sound that one leg hears of another across changes of either rate: the first frame after a change fades in
  * over a continuation of the sound before it.

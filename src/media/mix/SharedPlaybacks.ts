@@ -18,7 +18,7 @@ interface Options {
   readonly others: () => ReadonlyArray<Player.Player>
 }
 
-export interface SharedPlaybacks {
+interface SharedPlaybacks {
   /** Plays to this leg, whichever leg was asked. */
   readonly player: Player.Player
   /** `hearers` replaces the targets that a command names; may be empty. */

@@ -24,7 +24,7 @@ import * as LegStream from "../stream/LegStream.ts"
 import type { Common } from "../stream/dialect/Common.ts"
 import type { StreamAsk } from "../stream/dialect/StreamMessage.ts"
 
-export interface Options extends Taps.Options {
+interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
   /** The country of the ring-back tone. */
   readonly country?: RingbackTone.Country

@@ -9,7 +9,7 @@ import type * as Protocol from "./Protocol.ts"
 import type { Entry, MemberChange } from "../../ports/media/MemberChange.ts"
 import type { PhoneScript } from "../SimulatedPhone.ts"
 
-export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
+export type { Loss, Quality, RtpRemote } from "./Protocol.ts"
 export type { PhoneScript } from "../SimulatedPhone.ts"
 
 /** The plane has no room for another leg, or has the leg already. A later attempt may succeed. */

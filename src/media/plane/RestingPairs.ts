@@ -18,8 +18,6 @@ export interface Pair {
   attendAt: number
 }
 
-export type RestingPairs = ReturnType<typeof make>
-
 /** Bridged legs whose packets are forwarded without turns. They are attended to all together. */
 export const make = (slots: Slots) => {
   const pairs = new Set<Pair>()

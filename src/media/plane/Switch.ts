@@ -66,8 +66,6 @@ interface Leg {
 /** The rate of joined legs, which have no codec. Phones and most codecs are no wider. */
 const joinedRate: SampleRate = 16_000
 
-export type Switch = ReturnType<typeof make>
-
 /** All legs of one thread and their connections, controlled by commands and driven by the owner's clock. */
 export const make = (options: Options) => {
   const { clock, cpuClock = clock, emit, onDefect, ports } = options

@@ -21,7 +21,7 @@ interface Elsewhere {
   wasWanted: boolean
 }
 
-export interface Common {
+interface Common {
   readonly limiter: Limiter.Limiter
   /** The last frame, at the rate of the room. */
   readonly present: () => Frame.Frame

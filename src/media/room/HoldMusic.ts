@@ -17,8 +17,6 @@ interface Music {
   readonly leg: Leg
 }
 
-export type HoldMusic = ReturnType<typeof make>
-
 /**
  * The sounds of members on hold. Each has its own, repeated, with the rank `hold` in the mix of its leg. One that
  * cannot be fetched is silence.

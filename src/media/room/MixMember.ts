@@ -51,7 +51,7 @@ export interface MixMember {
 }
 
 /** Passes the room's frames to the leg of a member, which takes them in its own slot. */
-export interface Ear {
+interface Ear {
   readonly source: Source
   /** Sets the next frame, lent until the next round. `isEnding`: it is the last one for a while. */
   readonly give: (frame: Frame.Frame | null, isEnding: boolean) => void

@@ -19,8 +19,6 @@ export const isHeard = (member: MixMember.MixMember, members: ReadonlyArray<MixM
 const isOver = ({ from, part }: MixMember.Whisper, to: MixMember.MixMember): boolean =>
   !part.isHeard && (from.isLeaving || from.role !== "whisper" || !from.targets.has(to.id))
 
-export type MixMinus = ReturnType<typeof make>
-
 /**
  * The sums of a room. The common mix is summed once, in 32 bits. A member that is heard gets that sum minus exactly the
  * samples it added, and a target of a whisper gets the whisper added. Each sum is limited by itself.

@@ -18,7 +18,7 @@ import * as Recorded from "./Recorded.ts"
 import * as Signal from "./Signal.ts"
 import * as Talkers from "./Talkers.ts"
 
-export interface Options extends Taps.Options {
+interface Options extends Taps.Options {
   readonly id: LegId
   readonly emit: (event: LegEvent) => void
   /** An internal error occurred with the sound of one member; its leg has to be closed. */

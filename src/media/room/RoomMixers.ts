@@ -6,7 +6,7 @@ import type * as Taps from "../mix/Tap.ts"
 import * as RoomMixer from "./RoomMixer.ts"
 import type { Entry } from "../../ports/media/MemberChange.ts"
 
-export interface Options extends Taps.Options {
+interface Options extends Taps.Options {
   readonly slots: Slots
   readonly emit: (event: Event) => void
   /** An internal error ended the sound of this leg. */
@@ -17,8 +17,6 @@ interface Place {
   readonly room: RoomMixer.RoomMixer
   readonly turn: Ticked
 }
-
-export type RoomMixers = ReturnType<typeof make>
 
 /** The rooms of a switch, with their commands and events. An internal error ends one room, and no leg. */
 export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }: Options) => {

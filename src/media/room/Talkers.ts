@@ -1,6 +1,6 @@
 /** Up to `all` members that may be heard are all heard at a time; in a larger room `most` of them are. */
-export const all = 6
-export const most = 5
+const all = 6
+const most = 5
 
 /** A talker whose gate was closed for longer, in frames, gives way to one that speaks. */
 const idleFrames = 5

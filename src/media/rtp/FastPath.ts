@@ -11,7 +11,7 @@ const mostAheadMs = 100
 const longest = 1500
 
 /** The packet after which a run begins. */
-export interface Begin {
+interface Begin {
   readonly packet: RtpPacket.RtpPacket
   /** The duration of its sound, in clock units. */
   readonly duration: number
@@ -26,9 +26,7 @@ export interface Begin {
  * Updates the state for a packet that was forwarded. Only its header is available, and lent. False: the packet does not
  * count, and the packets after it have to be examined.
  */
-export type Book = (packet: RtpPacket.RtpPacket, duration: number, at: number) => boolean
-
-export type FastPath = ReturnType<typeof make>
+type Book = (packet: RtpPacket.RtpPacket, duration: number, at: number) => boolean
 
 const nowhere = (): void => undefined
 

@@ -12,7 +12,7 @@ const longestStep = 1000
 const eventGapMs = 100
 const frameMs = 20
 
-export interface Options {
+interface Options {
   readonly sender: RtpSender
   /** The codec and payload types of the peer; null: it cannot be sent to now. */
   readonly encoding: () => Encoding | null
@@ -21,7 +21,7 @@ export interface Options {
 }
 
 /** A path for packets of another leg into the stream to a peer. */
-export interface PacketPath extends PacketSink {
+interface PacketPath extends PacketSink {
   readonly isOpen: () => boolean
   /** Called before the peer moves, its encoding changes, or the state of the stream is read. */
   readonly settle: () => void

@@ -13,7 +13,7 @@ const longestRoundTripMs = 10_000
  */
 const longestOctets = 1500
 
-export interface Options {
+interface Options {
   readonly ssrc: number
   readonly cname: string
   /** Returns 32 bits, uniformly distributed and unsigned. */
@@ -28,8 +28,6 @@ export interface Said {
   readonly sent: { readonly timestamp: number; readonly packets: number; readonly octets: number } | null
   readonly received: (ReceptionStats.Report & { readonly ssrc: number }) | null
 }
-
-export type RtcpSession = ReturnType<typeof make>
 
 /** The RTCP of a leg: when to report, its own reports, and the contents of the peer's. */
 export const make = ({ cname, random, ssrc, wallClock }: Options) => {

@@ -12,7 +12,7 @@ import * as RtpReceiver from "./RtpReceiver.ts"
 import * as RtpSender from "./RtpSender.ts"
 import * as SourceLatch from "./SourceLatch.ts"
 
-export interface Options {
+interface Options {
   /** Returns 32 bits, uniformly distributed and unsigned. */
   readonly random: () => number
   /** Epoch milliseconds, for sender reports. */

@@ -15,8 +15,6 @@ import type { Encoding } from "./RtpSender.ts"
 /** How much of the newest sound is needed to continue it. */
 const newestMs = 60
 
-export type RtpReceiver = ReturnType<typeof make>
-
 /**
  * One incoming stream: sound goes through the jitter buffer, a digit to `onDigit` at its first packet, and statistics
  * into reports.

@@ -12,7 +12,7 @@ export class AudioUnreadable extends Data.TaggedError("AudioUnreadable")<{
 export class DecoderLost extends Data.TaggedError("DecoderLost")<{}> {}
 
 /** The longest sound that is played: half an hour. */
-export const limits: Decode.Limits = { maxSeconds: 1800 }
+const limits: Decode.Limits = { maxSeconds: 1800 }
 
 /** The length of a piece of sound. */
 const pieceMs = 2000
@@ -67,7 +67,7 @@ export class AudioDecoder extends Context.Service<
   })
 }
 
-export interface Begun {
+interface Begun {
   readonly pieces: Pieces.Pieces
   readonly free: () => void
 }

@@ -40,7 +40,7 @@ const entryBytes = 32 * 1024
 const kept = (rate: SampleRate): SampleRate => (rate < 16_000 ? 8000 : 16_000)
 
 /** A sound that is played: it is read piece by piece at the speed of playback, over and over again. */
-export interface SoundReader {
+interface SoundReader {
   readonly rate: SampleRate
   /** The next piece, shared by all players and only read; after the last piece comes the first again. Never empty. */
   readonly next: Effect.Effect<Piece, AudioUnavailable>

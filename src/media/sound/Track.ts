@@ -20,7 +20,7 @@ export interface Track {
 }
 
 /** Enough for four minutes at 8 kHz, two at 16 kHz. */
-export const keptBytes = 4 * 1024 * 1024
+const keptBytes = 4 * 1024 * 1024
 /** How often a file is decoded anew after another file ended its decoding thread. */
 const maxRestarts = 3
 

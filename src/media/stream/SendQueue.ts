@@ -12,7 +12,7 @@ import type { Media } from "./dialect/StreamDialect.ts"
  * `handOver` sends what the network takes now. It is not called before the stream begins, so the first sound is kept up
  * to the same bound, and the timestamps begin with the first sound that is sent.
  */
-export const limits = { soundMs: 2000, others: 2000, behindMs: 10_000 }
+const limits = { soundMs: 2000, others: 2000, behindMs: 10_000 }
 
 /** Sound of a track in 20 ms: its place in the track and its payload in base64. */
 interface Sound {
@@ -32,8 +32,6 @@ interface Sink {
   readonly send: (text: string) => boolean
   readonly spell: (media: Media, sequence: number) => string
 }
-
-export type SendQueue = ReturnType<typeof make>
 
 export const make = () => {
   let entries: Array<Entry> = []

@@ -11,7 +11,7 @@ const pingMs = 20_000
 /** The silence is detected at the ping after the second one that was not answered. */
 const silenceMs = 2 * pingMs + pingMs / 4
 
-export interface Options {
+interface Options {
   readonly open: Open
   readonly token: string | null
   readonly clock: () => number
@@ -28,7 +28,7 @@ export interface Options {
 }
 
 /** The one connection of a stream to its server, attempted some times (`Attempts`), guide/streams.md#connecting. */
-export interface StreamSocket {
+interface StreamSocket {
   /** Begins the first attempt. */
   readonly begin: () => void
   readonly reached: (pinned: Pinned) => void

@@ -15,7 +15,7 @@ import * as PlaneMetrics from "./PlaneMetrics.ts"
 import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
 import * as UdpPorts from "./packet/UdpPorts.ts"
 
-export interface Config {
+interface Config {
   /** IP address literal to bind. */
   readonly bindAddress: string
   /** The addresses that are announced to peers, one of each family that the sockets reach. */
@@ -34,7 +34,7 @@ export interface Config {
 }
 
 /** The thread of the media plane did not start. */
-export class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("MediaPlaneFailed", {
+class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("MediaPlaneFailed", {
   detail: Schema.String
 }) {
   override get message() {

@@ -15,7 +15,7 @@ import * as StatusLetter from "./StatusLetter.ts"
 
 export type { Request, Told } from "./AccountMachine.ts"
 export type { Live } from "./Lives.ts"
-export type { Reserved, Reserving } from "./LiveAccounts.ts"
+export type { Reserving } from "./LiveAccounts.ts"
 export type { Operator } from "./AccountRecord.ts"
 export { of as destinationOf } from "./Destination.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"

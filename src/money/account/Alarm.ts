@@ -13,10 +13,10 @@ export interface Alarm {
 }
 
 /** A balance of less than this, in cents, is low. */
-export const lowBalanceCents = 200
+const lowBalanceCents = 200
 
 /** A spend from this share of a cap on raises an alarm. */
-export const share = 0.8
+const share = 0.8
 
 const dollars = (cents: number): string => `${cents < 0 ? "-" : ""}$${(Math.abs(cents) / 100).toFixed(2)}`
 

@@ -6,7 +6,7 @@ import {
 } from "libphonenumber-js/max"
 
 /** The place of a number by the world's numbering plans (libphonenumber), guide/calls.md#dialing-permissions. */
-export interface Destination {
+interface Destination {
   /** ISO 3166 alpha-2, when the plan leaves no doubt; null otherwise. */
   readonly country: string | null
   /** Null when the number begins with no calling code that is in use. */
@@ -21,7 +21,7 @@ export interface Destination {
  * `shared_cost`: by their plan, and the international ranges +979 and +808. `unknown`: a number that is in no plan.
  */
 export const classes = ["satellite", "premium_rate", "shared_cost", "unknown"] as const
-export type DestinationClass = (typeof classes)[number]
+type DestinationClass = (typeof classes)[number]
 
 /** Calling codes (ITU-T E.164) that belong to no country, and the class of all their numbers. */
 const byCode: Readonly<Record<string, DestinationClass>> = {

@@ -7,7 +7,7 @@ import type { Live } from "./Lives.ts"
  * A reservation is in flight from its decision until the commit that writes it into a row, or until it is abandoned or
  * its entity has ended. There are never more than requests under way.
  */
-export interface InFlight {
+interface InFlight {
   readonly add: (tenantId: TenantId, id: EntityId, live: Live) => void
   readonly remove: (tenantId: TenantId, id: EntityId) => void
   /** A copy of the current reservations, which does not change. */

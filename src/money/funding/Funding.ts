@@ -19,7 +19,6 @@ import * as Reversals from "./processor/Reversals.ts"
 import * as Settling from "./charge/Settling.ts"
 import * as TopUp from "./charge/TopUp.ts"
 
-export type { Exception, Reconciliation } from "./processor/Reconciliation.ts"
 export type { Attempt } from "./charge/AttemptMachine.ts"
 export type { RefundRow } from "./FundingRepo.ts"
 export type { Payout } from "./payout/Payouts.ts"

@@ -2,7 +2,7 @@ import type { Letter } from "../../ports/letter/Letter.ts"
 import type { Attempt } from "./charge/AttemptMachine.ts"
 import type { DisabledReason } from "./recharge/AutoRechargeMachine.ts"
 
-export const dollars = (cents: number): string =>
+const dollars = (cents: number): string =>
   `${cents < 0 ? "-" : ""}$${Math.trunc(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, "0")}`
 
 export const receipt = (attempt: Attempt, card: string, balanceCents: number): Letter => ({

@@ -306,5 +306,3 @@ export const make = Effect.gen(function* () {
       )
   } as const
 })
-
-export type FundingRepo = Effect.Success<typeof make>

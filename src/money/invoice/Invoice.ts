@@ -14,7 +14,7 @@ import { type InvoiceRow, type InvoiceView, type Party, view } from "./InvoiceVi
 import * as Issue from "./Issue.ts"
 
 export { Drawing, NotDrawn } from "./Drawing.ts"
-export type { InvoiceRow, InvoiceView, Party } from "./InvoiceView.ts"
+export type { InvoiceRow, Party } from "./InvoiceView.ts"
 export { Invoice as View, statuses } from "./InvoiceView.ts"
 export type { Line } from "./Statement.ts"
 

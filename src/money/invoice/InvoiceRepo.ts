@@ -6,7 +6,7 @@ import { type InvoiceRow, numberOf, type Party, type Status } from "./InvoiceVie
 import type { Group, Statement } from "./Statement.ts"
 
 /** The facts at the time when the invoice was issued. */
-export interface Document extends Statement {
+interface Document extends Statement {
   readonly seller: Party
   readonly buyer: Party
 }

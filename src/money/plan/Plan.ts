@@ -15,9 +15,6 @@ import * as PlanRepo from "./PlanRepo.ts"
 import { type PlanRow, type PlanView, planView, type SubscriptionView, subscriptionView } from "./PlanView.ts"
 
 export type { Metered } from "./Coverage.ts"
-export type { Charged } from "./Included.ts"
-export { names as includedFields } from "./Included.ts"
-export type { PlanRow, PlanView } from "./PlanView.ts"
 export { Plan as View, Subscription } from "./PlanView.ts"
 
 const retry = { attempts: 3, firstMs: 10_000, maxMs: 600_000 }

@@ -9,9 +9,7 @@ import * as ProofView from "./ProofView.ts"
 import * as Sealer from "./Sealer.ts"
 import * as Verification from "./Verification.ts"
 
-export type { ProofView } from "./ProofView.ts"
 export { Proof as View } from "./ProofView.ts"
-export type { Verified } from "./Verification.ts"
 
 /** The last reconciliation with the card payment processor. */
 type Reconciled = NonNullable<Effect.Success<ReturnType<Funding["Service"]["reconciled"]>>>

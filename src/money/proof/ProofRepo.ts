@@ -14,14 +14,14 @@ export interface Seal extends Leaf {
   readonly balanceBeforeCents: number
 }
 
-export interface Root extends Named {
+interface Root extends Named {
   readonly seals: number
   readonly entries: number
   readonly rootHash: string
 }
 
 /** A row of the ledger with its place in the order. */
-export type PlacedEntry = LedgerEntry & { readonly place: string }
+type PlacedEntry = LedgerEntry & { readonly place: string }
 
 /** Calls that cost something, and those whose debit has the same amount. */
 interface Calls {
@@ -29,7 +29,7 @@ interface Calls {
   readonly debited: number
 }
 
-export interface Standing {
+interface Standing {
   readonly balanceCents: number
   readonly entries: number
   readonly sumCents: number
@@ -43,7 +43,7 @@ export interface Standing {
 export const beginning = "-9223372036854775808"
 
 /** The rows of one read. Each is hashed on the event loop, so a read takes a few milliseconds. */
-export const portionRows = 1_000
+const portionRows = 1_000
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const sealColumns = sql`tenant_id AS "tenantId", number, day::text AS day, through_ordinal::text AS "throughOrdinal",

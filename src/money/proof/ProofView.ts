@@ -3,7 +3,7 @@ import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
 /** The possible faults, guide/money.md#proof. Only `Verification` finds `seal_differs`, as it reads every entry. */
-export const exceptionCodes = [
+const exceptionCodes = [
   "balance_differs",
   "entry_differs",
   "seal_differs",

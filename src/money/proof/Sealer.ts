@@ -11,7 +11,7 @@ import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
 export const callsSettleMs = 25 * 3_600_000
 
 /** The progress along a chain. */
-export interface Progress {
+interface Progress {
   readonly ordinal: string
   readonly at: number
   readonly link: string

@@ -6,7 +6,7 @@ import * as Sealer from "./Sealer.ts"
 import type { ExceptionCode } from "./ProofView.ts"
 
 /** A difference that was found. */
-export interface Fault {
+interface Fault {
   readonly tenantId: TenantId | null
   readonly code: ExceptionCode | "root_differs"
   readonly message: string

@@ -18,7 +18,7 @@ export { UsageReport } from "./UsageView.ts"
 export const groupings = ["none", "day", "month", ...UsageSums.dimensions] as const
 export type Grouping = (typeof groupings)[number]
 
-export interface Asked {
+interface Asked {
   /** Epoch milliseconds; absent: the first of this month. */
   readonly startMs?: number
   /** Absent: the end of this month. */

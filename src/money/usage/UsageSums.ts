@@ -16,7 +16,7 @@ export const entries = `jsonb_to_recordset(t.entries) AS e(id text, at float8, c
     destination text, carried jsonb, ${figures.map((figure) => `${figure} bigint`).join(", ")})`
 
 /** The most references of a day with sums of their own. Usage with others is summed with usage that has none. */
-export const namedReferences = 1_000
+const namedReferences = 1_000
 
 const names = figures.join(", ")
 

@@ -11,14 +11,14 @@ import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 
 /** The result of a change; null when nothing changes. */
-export interface Changed {
+interface Changed {
   readonly row: NumberView.NumberRow
   /** The form is `<resource>.<past>`. */
   readonly action: string
   readonly changes: AuditRow["changes"]
 }
 
-export const notFound = ApiError.of("number_not_found", "no such number")
+const notFound = ApiError.of("number_not_found", "no such number")
 export const noAnchor = ApiError.of("conflict", "the number has no emergency address")
 const nobodys = ApiError.of("number_not_found", "nobody has this number")
 

@@ -6,7 +6,7 @@ import * as RenewalCalendar from "./renewal/RenewalCalendar.ts"
  * The life of a number, guide/numbers.md#owned-numbers and guide/numbers.md#renewals: a table from state and input to
  * state. The caller handles rows, money and letters. Times are epoch milliseconds.
  */
-export type Status = "pending" | "active" | "failed" | "port_pending" | "released" | "ported_out"
+type Status = "pending" | "active" | "failed" | "port_pending" | "released" | "ported_out"
 
 export interface Life {
   readonly status: Status
@@ -44,7 +44,7 @@ export type Input =
 /** The letters to the owner. */
 export type Letter = "due" | "suspended" | "released"
 
-export type Outcome =
+type Outcome =
   | { readonly type: "accepted"; readonly life: Life; readonly letter: Letter | null }
   | { readonly type: "unchanged" }
   | { readonly type: "rejected"; readonly error: ApiError }

@@ -14,7 +14,6 @@ import * as PortingOrders from "./PortingOrders.ts"
 import * as PortingRepo from "./PortingRepo.ts"
 import * as PortingView from "./PortingView.ts"
 
-export type { OrderFilters } from "./PortingRepo.ts"
 export * as DocumentBytes from "./DocumentBytes.ts"
 export * as DocumentSource from "./DocumentSource.ts"
 export {

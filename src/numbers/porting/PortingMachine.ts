@@ -54,7 +54,7 @@ export type Input =
   /** An exception was not answered for 14 days. */
   | { readonly type: "unanswered" }
 
-export type Step =
+type Step =
   | { readonly type: "accepted"; readonly state: State }
   | { readonly type: "unchanged" }
   | { readonly type: "rejected"; readonly error: ApiError }

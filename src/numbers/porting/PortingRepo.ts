@@ -211,5 +211,3 @@ export const make = Effect.gen(function* () {
       Effect.orDie(sql`UPDATE porting_document SET status = ${status} WHERE id = ${id}`)
   }
 })
-
-export type PortingRepo = Effect.Success<typeof make>

@@ -47,7 +47,7 @@ const line = Schema.String.check(Schema.isMinCodePoints(1), Schema.isMaxCodePoin
 const lineOrNull = (description: string, example: string) =>
   Schema.NullOr(line).annotate({ description, examples: [example] })
 
-export const Address = Wire.struct({
+const Address = Wire.struct({
   streetAddress: line.annotate({ description: "Street and number.", examples: ["1600 Market Street"] }),
   extendedAddress: Wire.absentIs(null, lineOrNull("Floor, suite.", "Suite 4")),
   locality: line.annotate({ description: "Town.", examples: ["Philadelphia"] }),

@@ -2,7 +2,7 @@
  * The addresses of hosts, and which of them were added and removed since the last call. Addresses are counted, because
  * several hosts may have one address. Mutable; at most `capacity` addresses.
  */
-export interface HostAddresses {
+interface HostAddresses {
   /**
    * Replaces the addresses of a host; an empty list forgets the host. `false` when there was no room for all of them.
    */

@@ -25,7 +25,6 @@ import * as RouteRepo from "./RouteRepo.ts"
 import * as TrunkChanges from "./TrunkChanges.ts"
 import * as TrunkRoom from "./TrunkRoom.ts"
 
-export type { TrunkSettings } from "./ConnectionView.ts"
 export { type ConnectionView, Connection } from "./ConnectionView.ts"
 
 /** The adapter that a call goes through. */

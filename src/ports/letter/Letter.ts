@@ -21,7 +21,7 @@ interface Posted {
  * `billing`: the members with roles that pay (owner, admin, billing). `owners`: those responsible for everything
  * (owner, admin).
  */
-export type Audience = "billing" | "owners"
+type Audience = "billing" | "owners"
 
 const roles: Readonly<Record<Audience, ReadonlyArray<string>>> = {
   billing: ["owner", "admin", "billing"],

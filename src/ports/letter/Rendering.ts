@@ -9,7 +9,7 @@ export interface Letter {
   readonly link: { readonly label: string; readonly url: string } | null
 }
 
-export interface Rendered {
+interface Rendered {
   readonly subject: string
   readonly text: string
   readonly html: string

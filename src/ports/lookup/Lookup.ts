@@ -43,7 +43,7 @@ export type LineType = (typeof lineTypes)[number]
 export type Asked = "carrier" | "caller_name"
 
 /** The source could not be reached. A later attempt may succeed. */
-export class LookupError extends Schema.TaggedError<LookupError>()("LookupError", { detail: Schema.String }) {
+class LookupError extends Schema.TaggedError<LookupError>()("LookupError", { detail: Schema.String }) {
   override get message() {
     return `number not looked up: ${this.detail}`
   }

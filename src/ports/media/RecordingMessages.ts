@@ -46,9 +46,3 @@ export const events = [
     downloadUrl: Schema.String
   })
 ] as const
-
-/**
- * Why a recording failed (`ended`): there was no sound, it was lost with the process that made it, the disk or the
- * store refused it, or an internal error occurred.
- */
-export const failures = ["no_sound", "lost", "storage_error", "internal_error", "unsupported"] as const

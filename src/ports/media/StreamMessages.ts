@@ -38,7 +38,7 @@ const Subject = Schema.Struct({
   from: Schema.String,
   to: Schema.String
 })
-export type Subject = typeof Subject.Type
+type Subject = typeof Subject.Type
 
 const start = Schema.Struct({
   type: Schema.tag("start_stream"),

@@ -115,7 +115,7 @@ export class PaymentError extends Schema.TaggedError<PaymentError>()("PaymentErr
   }
 }
 
-export interface Charge {
+interface Charge {
   /** The same key is the same charge, for at least a day. */
   readonly key: string
   readonly attemptId: string

@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import { type Engine, type Give, type Phrase, RecognitionFailed, type Sound, type Word } from "./Recognition.ts"
 
 /** Bounds of one session. */
-export const limits = {
+const limits = {
   /** The time for the last results, once the sound is over. */
   lastMs: 10_000,
   /** Faster than anybody speaks. `phrasesAhead` is how far an engine may be ahead of this rate. */
@@ -28,7 +28,7 @@ const printable = (text: string): string =>
     .trim()
 
 /** The phrase with its times in order and within the sound so far; null when it has no text. */
-export const tidy = (phrase: Phrase, heardMs: number): Phrase | null => {
+const tidy = (phrase: Phrase, heardMs: number): Phrase | null => {
   const text = printable(phrase.text)
   if (text === "") return null
   const startMs = within(phrase.startMs, 0, heardMs)

@@ -7,11 +7,11 @@ import * as RecognitionMetrics from "./RecognitionMetrics.ts"
 import * as RecognitionWatch from "./RecognitionWatch.ts"
 
 /** The choices that the API offers. The operator selects an engine for each. */
-export const qualities = ["fast", "accurate"] as const
+const qualities = ["fast", "accurate"] as const
 export type Quality = (typeof qualities)[number]
 
 /** The field at fault, and the reason. */
-export interface Refusal {
+interface Refusal {
   readonly field: "engine" | "language"
   readonly detail: string
 }

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import type { Speech } from "../media/PlaybackMessages.ts"
 import type { Engine, Voice } from "./Engine.ts"
 
-export interface Chosen {
+interface Chosen {
   readonly engine: Engine
   readonly voice: Voice
 }

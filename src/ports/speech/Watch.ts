@@ -4,7 +4,7 @@ import { type Engine, type Give, SpeechFailed, type Utterance } from "./Engine.t
 import * as SpeechMetrics from "./SpeechMetrics.ts"
 
 /** Bounds of one utterance. */
-export const limits = {
+const limits = {
   /** The time until the first sound; `gapMs` is the time from one stretch to the next. */
   firstMs: 5_000,
   gapMs: 2_000,

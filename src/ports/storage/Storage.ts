@@ -26,7 +26,7 @@ export interface Range {
 }
 
 /** An object, or a range of it, as a stream. */
-export interface Opened {
+interface Opened {
   /** The size of the whole object. */
   readonly sizeBytes: number
   readonly body: Stream.Stream<Uint8Array, StorageError>

@@ -63,13 +63,13 @@ export const seconds = (bytes: Uint8Array): number => {
 }
 
 /** A stretch of decoded sound, one channel (the mean of both). */
-export interface Stretch {
+interface Stretch {
   readonly sampleRate: number
   readonly samples: Int16Array
 }
 
 /** A file that is being decoded. */
-export interface Decoding {
+interface Decoding {
   /** Returns the sound of the next octets, which may be none; null: the end. Throws the errors of the codec. */
   readonly next: () => Stretch | null
   /** Frees the memory; called once, as the last call. */

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 
 /** A stretch of linear sound of one channel, at its own rate. */
-export interface Stretch {
+interface Stretch {
   readonly rate: number
   readonly samples: Int16Array
 }
@@ -9,7 +9,7 @@ export interface Stretch {
 /** The format of a stream: raw samples, 16 bits little endian, one channel, of this rate; or a WAVE file of such. */
 export type Shape = { readonly type: "pcm"; readonly rate: number } | { readonly type: "wav" }
 
-export interface PcmStream {
+interface PcmStream {
   /** Returns the samples in the next bytes, perhaps none yet. Failure: this is not a WAVE file of 16-bit PCM. */
   readonly push: (bytes: Uint8Array) => Result.Result<Stretch, "unsupported_format">
 }

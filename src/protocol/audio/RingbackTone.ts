@@ -47,6 +47,6 @@ export type Country = keyof typeof table
 
 export const defaultCountry: Country = "US"
 
-export const isCountry = (code: string): code is Country => Object.hasOwn(table, code)
+const isCountry = (code: string): code is Country => Object.hasOwn(table, code)
 
 export const countries = Object.keys(table).filter(isCountry)

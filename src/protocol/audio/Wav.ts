@@ -8,7 +8,7 @@ export interface Sound {
 }
 
 /** `unsupported_format`: not a RIFF WAVE, or a coding or a number out of range; `empty`: no sample in it. */
-export type Fault = "unsupported_format" | "empty"
+type Fault = "unsupported_format" | "empty"
 
 const formats = { pcm: 1, aLaw: 6, muLaw: 7, extensible: 0xfffe } as const
 

@@ -4,7 +4,7 @@
  * All other parameters have the defaults of the recommendation's table 2 (loudness, room noise, echo loss), so an
  * undisturbed path has the rating 93.2. The scale is that of narrow-band speech; the advantage factor A is 0.
  */
-export interface Path {
+interface Path {
   /** From mouth to ear, in milliseconds. */
   readonly oneWayDelayMs: number
   /** The share of speech that was lost on the way or came too late, 0 to 1. */
@@ -14,7 +14,7 @@ export interface Path {
 }
 
 /** The effect of a codec on speech, ITU-T G.113 appendix I. */
-export interface Impairment {
+interface Impairment {
   /** The equipment impairment factor without loss. */
   readonly ie: number
   /** The packet-loss robustness factor. */

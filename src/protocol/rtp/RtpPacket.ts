@@ -19,7 +19,7 @@ export interface RtpPacket extends RtpHeader {
   readonly payloadEnd: number
 }
 
-export type Malformed = "too_short" | "wrong_version" | "bad_extension" | "bad_padding"
+type Malformed = "too_short" | "wrong_version" | "bad_extension" | "bad_padding"
 
 /** The length of a header without contributing sources and extension. */
 export const headerLength = 12
@@ -49,7 +49,7 @@ const writeUint32 = (bytes: Uint8Array, at: number, value: number): void => {
 const none: Uint8Array = new Uint8Array(0)
 
 /** A packet object that the next packet overwrites. */
-export type Slot = { -readonly [K in keyof RtpPacket]: RtpPacket[K] }
+type Slot = { -readonly [K in keyof RtpPacket]: RtpPacket[K] }
 
 export const slot = (): Slot => ({
   payloadType: 0,

@@ -7,7 +7,7 @@ const recentPackets = 128
 const sourceSilenceMs = 60
 
 /** `doubtful`: dropped until a second one confirms it. `new`: it begins another stream, or another timeline. */
-export type Verdict = "present" | "new" | "doubtful" | "duplicate"
+type Verdict = "present" | "new" | "doubtful" | "duplicate"
 
 /**
  * Selects the packets of the stream that is played: one source, and timestamps within `jump` clock units of the present

@@ -7,7 +7,7 @@ import { timestampDistance } from "./SequenceNumber.ts"
  * `duration` is in timestamp units since the event (or its present segment) began, at most 65535; `volume` in -dBm0, 0
  * to 63.
  */
-export interface TelephoneEvent {
+interface TelephoneEvent {
   readonly event: number
   readonly end: boolean
   readonly volume: number

@@ -14,7 +14,7 @@ export interface Mail<Input, Asked, Answer> {
   readonly done: Deferred.Deferred<Answer | null, ApiError> | null
 }
 
-export interface Mailbox<M> {
+interface Mailbox<M> {
   readonly queue: Queue.Queue<M | null>
   readonly askRoom: number
   asks: number

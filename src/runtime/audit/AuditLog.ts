@@ -7,7 +7,7 @@ import * as Listing from "../store/list/Listing.ts"
 import { type AuditLineView, view } from "./AuditView.ts"
 
 /** A line matches when all given filters hold. The moments of creation themselves are excluded. */
-export interface Filters {
+interface Filters {
   readonly action?: string
   readonly resourceType?: string
   readonly resourceId?: string
@@ -18,7 +18,7 @@ export interface Filters {
 }
 
 /** A line as it is read; `occurredAt` in epoch milliseconds. */
-export interface Line {
+interface Line {
   readonly id: AuditId
   readonly occurredAt: number
   readonly actorType: AuditRow["actor"]["type"]
@@ -31,7 +31,7 @@ export interface Line {
   readonly ip: string | null
 }
 
-export interface Page {
+interface Page {
   readonly results: ReadonlyArray<Line>
   /** The end of this page, if more lines may follow it; null: there are none. */
   readonly next: string | null

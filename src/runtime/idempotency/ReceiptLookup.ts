@@ -13,7 +13,7 @@ interface Waiting {
   readonly done: Deferred.Deferred<Stored | null, ApiError>
 }
 
-export const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
+const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
 
 const batchLimit = 256
 

@@ -6,8 +6,7 @@ import type { Job } from "./Job.ts"
 import type * as JobRows from "./JobRows.ts"
 import * as PartitionJobs from "./PartitionJobs.ts"
 
-export type { Due, Job } from "./Job.ts"
-export type { FailedRow } from "./JobRows.ts"
+export type { Job } from "./Job.ts"
 
 /** The counts of one kind; times in milliseconds. */
 interface Standing extends JobRows.Standing {

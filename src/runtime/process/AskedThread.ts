@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect"
 
 /** The part of `Worker` of `node:worker_threads` that is used here. */
-export interface Thread {
+interface Thread {
   readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
   readonly on: {
     (event: "message", listener: (message: unknown) => void): unknown
@@ -29,7 +29,7 @@ type Answer<A> =
   | { readonly id: number; readonly type: "answer"; readonly answer: A }
   | { readonly id: number; readonly type: "fault"; readonly fault: unknown }
 
-export type Outcome<A> = Effect.Effect<A, ThreadDied>
+type Outcome<A> = Effect.Effect<A, ThreadDied>
 
 /**
  * A thread that answers one question after the other. The caller bounds how many wait.
@@ -38,7 +38,7 @@ export type Outcome<A> = Effect.Effect<A, ThreadDied>
  * with `ThreadDied`, and the next question starts a new thread; a caller may repeat a failed question at once. A fault
  * in the answer to one question is a defect of that question alone.
  */
-export interface AskedThread<Q, A> {
+interface AskedThread<Q, A> {
   /** The buffers in `moved` belong to the thread from now on. An interrupted caller gets no answer. */
   readonly ask: (question: Q, moved?: ReadonlyArray<ArrayBuffer>) => Outcome<A>
   /** Calls `settle` with the outcome, for a caller that passes one answer on to several. */
@@ -99,7 +99,7 @@ export const make = <Q, A>(start: () => Thread): AskedThread<Q, A> => {
 }
 
 /** The part of `parentPort` of `node:worker_threads` that is used here. */
-export interface Port {
+interface Port {
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
   readonly postMessage: (message: unknown, moved: ReadonlyArray<ArrayBuffer>) => void
 }

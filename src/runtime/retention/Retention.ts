@@ -45,7 +45,7 @@ const bytes = Metric.gauge("table_bytes", { description: "A table on disk with i
 const rows = Metric.gauge("table_rows", { description: "Rows of a table, as the database estimates them" })
 
 /** For how many days events (with deliveries and journals) and calls (with audit lines) are kept. */
-export interface Days {
+interface Days {
   readonly event: number
   readonly call: number
 }

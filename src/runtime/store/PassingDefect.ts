@@ -7,7 +7,7 @@ const unavailable = ApiError.of("service_unavailable", "the service cannot reach
 const elsewhere = ApiError.of("service_unavailable", "another process has taken this over; try again")
 
 /** The answer to the caller, and the reason for the log. */
-export interface Passing {
+interface Passing {
   readonly answer: ApiError
   readonly why: string
 }

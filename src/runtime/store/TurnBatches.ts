@@ -4,7 +4,7 @@ import * as Monotonic from "../../domain/time/Monotonic.ts"
 import * as RoundRobin from "../../domain/fair/RoundRobin.ts"
 
 /** The queues of items that wait for a batch, one for each tenant. */
-export interface TurnBatches<Item> {
+interface TurnBatches<Item> {
   /** Adds an item. The queue is not bounded here: the caller bounds how much it has under way. */
   readonly offer: (tenant: string, item: Item) => void
   /** Checks again the items that were not admitted. */

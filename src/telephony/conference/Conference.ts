@@ -15,9 +15,6 @@ import * as ReadConferences from "./shell/ReadConferences.ts"
 import type { UpstreamFilters, UpstreamPage } from "./Upstream.ts"
 import type { ConferenceAction } from "./verb/ConferenceVerbs.ts"
 
-export type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceRepo.ts"
-
-export type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
 export { Conference } from "./ConferenceView.ts"
 export { ConferenceParticipant } from "./ParticipantView.ts"
 export { Page as UpstreamParticipants } from "./Upstream.ts"

@@ -15,7 +15,7 @@ export interface UpstreamFilters {
 }
 
 /** A member of the carrier's room, or one that the carrier lacks. */
-export const Row = Wire.struct({
+const Row = Wire.struct({
   memberId: Field.idOrNull("member", "The member; null: the conference knows none such."),
   drift: Field.flag("The carrier and the conference disagree on whether it is there.", false),
   callId: Field.callIdOrNull("Its call."),
@@ -33,9 +33,9 @@ export const Row = Wire.struct({
   createdAt: Field.time("When it came in, by the carrier."),
   updatedAt: Field.time("When one of its flags changed, by the carrier.")
 }).pipe(Schema.annotateEncoded({ identifier: "UpstreamParticipant" }))
-export type Row = typeof Row.Encoded
+type Row = typeof Row.Encoded
 
-export const Meta = Wire.struct({
+const Meta = Wire.struct({
   pageNumber: Field.count("This page.", 1),
   pageSize: Field.count("Rows of a page.", 20),
   totalPages: Field.count("Pages in all.", 1),

@@ -19,7 +19,7 @@ interface Carried<Id> {
   readonly adapter: string
 }
 
-export type InTime = (at: number) => number
+type InTime = (at: number) => number
 
 export interface Kind<
   Id extends CallId | ConferenceId,

@@ -3,7 +3,7 @@ import * as SignedLink from "../../runtime/store/vault/SignedLink.ts"
 import type { Keyring } from "../../runtime/store/vault/Vault.ts"
 
 /** How long a link is valid. A download that has begun continues after that. */
-export const lifetimeMs = 600_000
+const lifetimeMs = 600_000
 
 /** The URL path of the files of recordings. */
 export const path = "/recordings/"

@@ -39,7 +39,7 @@ const longestWaitMs = 60_000
 const giveUpAfterMs = 5.5 * 3_600_000
 
 /** An item of a call or a conference that awaits the outcome of its recording. */
-export interface Awaited {
+interface Awaited {
   readonly id: Id.WorkId
   /** The host's call, for a conference. */
   readonly callId: Id.CallId

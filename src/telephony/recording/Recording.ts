@@ -20,7 +20,7 @@ import { RecordingList, type Recorded, type RecordingRow } from "./RecordingList
 import * as RecordingRepo from "./RecordingRepo.ts"
 import * as RecordingView from "./RecordingView.ts"
 
-export type { Recorded, RecordingRow } from "./RecordingList.ts"
+export type { RecordingRow } from "./RecordingList.ts"
 export type { Recording } from "./RecordingView.ts"
 export { Recording as View } from "./RecordingView.ts"
 

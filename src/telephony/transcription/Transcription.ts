@@ -7,7 +7,7 @@ import { type Segment, Segments, type Session, Sessions } from "./TranscriptionL
 import * as TranscriptionRepo from "./TranscriptionRepo.ts"
 import * as TranscriptionView from "./TranscriptionView.ts"
 
-export type { Segment, Session, Word } from "./TranscriptionList.ts"
+export type { Session } from "./TranscriptionList.ts"
 export { Transcription as View } from "./TranscriptionView.ts"
 
 /** The present row of a session, for the commit that changes it. */

@@ -3,7 +3,7 @@ import type * as Message from "../../ports/media/TranscriptionMessages.ts"
 import * as ListTable from "../../runtime/store/list/ListTable.ts"
 
 export const statuses = ["active", "completed", "failed"] as const
-export type Status = (typeof statuses)[number]
+type Status = (typeof statuses)[number]
 
 export interface Session {
   readonly id: TranscriptionId

@@ -26,7 +26,7 @@ export interface Verb<S extends Body = Body, When extends string = string> {
   recognizes?(body: S["Type"]): Recognizing
 }
 
-export interface Recognizing {
+interface Recognizing {
   readonly engine: typeof TranscriptionMessages.Engine.Type
   readonly language: string
 }

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Body, Verb } from "./Verb.ts"
 
 /** The verbs of an entity by their wire names, in the order of the published document. */
-export type Rows = Readonly<Record<string, Verb>>
+type Rows = Readonly<Record<string, Verb>>
 
 /** An action of the API: a verb and its body, with defaults applied. */
 export type ActionOf<Table extends Rows> = {

@@ -8,7 +8,7 @@ import type { TargetPolicy } from "../../ports/egress/TargetPolicy.ts"
 import * as TargetRules from "../../ports/egress/TargetRules.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 
-export interface KeptRule extends TargetRules.Rule {
+interface KeptRule extends TargetRules.Rule {
   readonly reason: string | null
   readonly createdAt: number
 }

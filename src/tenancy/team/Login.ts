@@ -11,7 +11,7 @@ import { Passwords } from "../tenant/Tenant.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import * as TeamView from "./TeamView.ts"
 
-export const lifetimeMs = 12 * 3_600_000
+const lifetimeMs = 12 * 3_600_000
 
 const wrong = ApiError.of("invalid_credentials", "the e-mail address or the password is wrong")
 

@@ -17,7 +17,7 @@ export interface Credentials {
 }
 
 /** An invitation that can be accepted. */
-export interface Invited {
+interface Invited {
   readonly id: InvitationId
   readonly tenantId: TenantId
   readonly email: string

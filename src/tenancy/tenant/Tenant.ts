@@ -15,7 +15,6 @@ import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
 export { Passwords } from "./Passwords.ts"
-export type { SignupRequest } from "./Signup.ts"
 export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
 
 /**

@@ -170,5 +170,3 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < to_timestamp(${before} / 1000.0)`)
   }
 })
-
-export type TenantRepo = Effect.Success<typeof make>

@@ -13,7 +13,7 @@ export interface Due {
  * How many endpoints of one tenant one look reaches. Each look begins at another one, so the next looks reach the
  * others.
  */
-export const perTenant = 128
+const perTenant = 128
 
 /** Walks an index of unfinished rows: from tenant to tenant, and from endpoint to endpoint within each. */
 const steps = (name: string, arm: string, due: string): string => {

@@ -2,7 +2,7 @@ import type { Redacted } from "effect"
 import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
 import * as Environment from "./Environment.ts"
 
-export interface Stripe {
+interface Stripe {
   readonly target: OperatorTarget
   readonly secretKey: Redacted.Redacted
   readonly publishableKey: string

@@ -13,7 +13,7 @@ export interface Choice {
   readonly model: string | null
 }
 
-export interface Server {
+interface Server {
   readonly target: OperatorTarget
   readonly apiKey: Redacted.Redacted | null
 }

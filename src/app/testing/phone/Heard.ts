@@ -6,7 +6,7 @@ import * as ReadableTones from "./ReadableTones.ts"
 const keptFrames = 30_000
 
 /** Everything that a phone has heard in one call. */
-export interface Heard {
+interface Heard {
   /** Takes the next 20 ms, which began at `now`. */
   readonly hear: (samples: Int16Array, now: number) => void
   readonly digit: (digit: string) => void

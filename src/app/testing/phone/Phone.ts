@@ -11,7 +11,7 @@ import * as ReadableTones from "./ReadableTones.ts"
 export type Span = Duration.Input
 
 /** The parts of the service that a phone needs. */
-export interface World {
+interface World {
   readonly now: () => number
   /** Moves the clock until `isDone`; the error of a failure names `what`. */
   readonly until: (

@@ -3,7 +3,7 @@ import { type FarEnd, withoutPackets } from "../../../media/FarEnd.ts"
 /** The rate of every phone: the widest that a call can have without a filter between two phones. */
 export const rate = 16_000
 
-export interface Options {
+interface Options {
   /** Receives the next 20 ms that the phone hears, lent for the duration of the function call. */
   readonly heard: (samples: Int16Array, now: number) => void
   /** The service pressed a digit. */

@@ -45,9 +45,6 @@ const symbol = (byte: number, rate: number): Int16Array => {
   return samples
 }
 
-/** The duration of a text. */
-export const lengthMs = (text: string): number => utf8.encoder.encode(text).length * symbolMs
-
 export const write = (text: string, rate: number): Int16Array => {
   const bytes = utf8.encoder.encode(text)
   const each = (symbolMs * rate) / 1000
@@ -85,13 +82,13 @@ const loudest = (
 }
 
 /** A stretch of text without a pause. Times are those that `hear` was given. */
-export interface Phrase {
+interface Phrase {
   readonly text: string
   readonly startMs: number
   readonly endMs: number
 }
 
-export interface Reader {
+interface Reader {
   /** Takes the next 20 ms, which began at `at`. True: the text has changed. */
   readonly hear: (frame: Int16Array, at: number) => boolean
   /** All phrases so far, the last perhaps unfinished. */

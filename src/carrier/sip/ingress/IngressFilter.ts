@@ -82,7 +82,7 @@ export interface IngressFilter {
   readonly loudest: (count: number) => ReturnType<Loudness.Loudness["loudest"]>
 }
 
-export interface Options extends BanList.Clocks {
+interface Options extends BanList.Clocks {
   readonly peers: PeerTable.PeerTable
   /** Whether strangers get no answer at all. */
   readonly isSilent?: boolean

@@ -9,7 +9,7 @@ import * as TokenBucket from "../../../domain/fair/TokenBucket.ts"
  * without a line are counted, and the next line of their source or the summary reports the number. At most
  * `maxSources` are remembered. Mutable.
  */
-export interface SecurityLog {
+interface SecurityLog {
   /** How many messages of this source the line reports; null when it gets no line now. */
   readonly note: (source: string, now: number) => number | null
   /** Returns the number of messages that no line has reported since the last call, and resets it. */

@@ -17,14 +17,14 @@ export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<
 export const maxWaiting = 256
 
 /** Numbers the events of one leg and reports them one after the other. */
-export interface LegEvents {
+interface LegEvents {
   /** Calls `done` when the event is durable, when no call wants it, or when it was given up (`fault`). */
   readonly tell: (callId: CallId, at: number, report: LegReport, done?: (told: Told) => void) => void
   /** Calls `then` when every event reported so far is settled. */
   readonly caughtUp: (then: () => void) => void
 }
 
-export interface Options {
+interface Options {
   readonly run: Run
   readonly sink: CarrierSink["Service"]
   readonly incarnation: string

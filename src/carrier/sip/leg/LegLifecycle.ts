@@ -49,7 +49,7 @@ type Common = "media" | "bridge" | "unbridge" | "join_room" | "leave_room" | "re
 
 type Dial = Extract<CarrierCommand, { readonly type: "dial" }>
 
-export interface Options {
+interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
   /** Null until the leg is admitted. */

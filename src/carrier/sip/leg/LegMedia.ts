@@ -25,7 +25,7 @@ export interface LegMedia {
   readonly close: () => boolean
 }
 
-export interface Options {
+interface Options {
   readonly legId: LegId
   readonly plane: MediaPlane["Service"]
   readonly run: Run

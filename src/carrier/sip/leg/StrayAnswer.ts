@@ -10,7 +10,7 @@ import * as NextHop from "../transport/NextHop.ts"
 const maxBranches = 16
 
 /** A 2xx to an INVITE of ours that is no longer wanted. */
-export interface StrayAnswer {
+interface StrayAnswer {
   readonly invite: SipRequest
   readonly dialog: Dialog.Dialog
   readonly flow: Flow

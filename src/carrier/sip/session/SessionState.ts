@@ -88,7 +88,7 @@ export interface State {
 }
 
 /** Our names in a dialog. */
-export interface Agent {
+interface Agent {
   readonly userAgent: string
   /** The host of our Contact, for a Warning. */
   readonly host: string

@@ -5,7 +5,7 @@ export interface Bounds {
 }
 
 /** More than any body of this API needs. Refusing a larger body costs only this scan. */
-export const bounds: Bounds = { depth: 16, values: 4_096 }
+const bounds: Bounds = { depth: 16, values: 4_096 }
 
 const quote = 0x22
 const comma = 0x2c

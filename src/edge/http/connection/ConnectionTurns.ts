@@ -12,7 +12,7 @@ const weight = { connection: 8, request: 1 } as const
  * turn of the event loop: two new ones, or sixteen further requests. So thousands of connections of one site that open
  * or close at once are handled one after the other, and those of other sites in between.
  */
-export interface ConnectionTurns {
+interface ConnectionTurns {
   /** Calls `begin` when the site has a place for it, possibly at once. */
   readonly take: (site: string, what: keyof typeof weight, begin: () => void) => LoopTurns.Turn
 }

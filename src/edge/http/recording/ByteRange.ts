@@ -1,7 +1,7 @@
 import type { Range } from "../../../ports/storage/Storage.ts"
 
 /** The meaning of a Range header: the whole, a part, or a part beyond the end. */
-export type Asked = { readonly type: "whole" } | ({ readonly type: "part" } & Range) | { readonly type: "beyond" }
+type Asked = { readonly type: "whole" } | ({ readonly type: "part" } & Range) | { readonly type: "beyond" }
 
 const whole: Asked = { type: "whole" }
 const single = /^bytes=([0-9]*)-([0-9]*)$/

@@ -65,7 +65,7 @@ const fileOf = (encoded: string): File | null => {
 }
 
 /** Decodes RFC 4648 section 4 with its padding and no other characters; null when the text has any other form. */
-export const decodeBase64 = (encoded: string): Uint8Array<ArrayBuffer> | null => {
+const decodeBase64 = (encoded: string): Uint8Array<ArrayBuffer> | null => {
   const bytes = Buffer.from(encoded, "base64")
   // The decoder skips unknown characters, so a text that contains any differs from its re-encoding.
   return bytes.length > 0 && bytes.toString("base64") === encoded ? bytes : null

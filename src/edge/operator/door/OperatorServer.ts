@@ -7,7 +7,7 @@ import * as OperatorDoor from "./OperatorDoor.ts"
 import * as Probes from "./Probes.ts"
 import * as TokenFile from "./TokenFile.ts"
 
-export interface Config {
+interface Config {
   /** With 0 any free port is taken. */
   readonly port: number
   readonly tokenFile: string

@@ -18,7 +18,7 @@ import type { StreamFormat } from "../dialect/StreamFormat.ts"
  *
  * Shapes: `positionMs` is where in the track a payload begins. Times are milliseconds of the plane's clock.
  */
-export interface Told {
+interface Told {
   readonly positionMs: number
   readonly payload: Uint8Array
 }
@@ -29,8 +29,6 @@ const aheadMs = 100
 const longestGapMs = 500
 /** The longest sound in one packet. */
 const longestPacketMs = 200
-
-export type OutgoingTrack = ReturnType<typeof make>
 
 export const make = (
   format: StreamFormat,

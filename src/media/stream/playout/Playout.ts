@@ -63,8 +63,6 @@ export interface Figures {
   trimmed: number
 }
 
-export type Playout = ReturnType<typeof make>
-
 export const make = (
   queue: SoundQueue,
   rate: SampleRate,

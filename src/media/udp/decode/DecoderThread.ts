@@ -12,7 +12,7 @@ export type Report =
   | { readonly type: "waited"; readonly ms: number }
   | { readonly type: "died"; readonly reason: string }
 
-export interface Options {
+interface Options {
   readonly program: URL
   /** The monotonic time in milliseconds. */
   readonly now: () => number

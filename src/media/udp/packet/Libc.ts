@@ -10,7 +10,7 @@ interface Koffi {
 }
 
 /** The machine, and the loader of koffi on it. */
-export interface Machine {
+interface Machine {
   readonly platform: string
   readonly arch: string
   readonly koffi: () => Koffi
@@ -39,7 +39,7 @@ const architectures = ["x64", "arm64"]
 export type Libc = ReturnType<typeof calls>
 
 /** Why the calls are not available, and whether that is a fault, because koffi has a binary for this machine. */
-export interface Unavailable {
+interface Unavailable {
   readonly type: "unavailable"
   readonly why: string
   readonly isFault: boolean

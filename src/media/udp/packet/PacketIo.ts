@@ -22,7 +22,7 @@ export interface Chosen {
   readonly isFault: boolean
 }
 
-export interface Options extends Pick<KernelReceiver.Options, "descriptors" | "patience"> {
+interface Options extends Pick<KernelReceiver.Options, "descriptors" | "patience"> {
   readonly load?: typeof Libc.load
 }
 

@@ -5,7 +5,7 @@ import type { Address } from "../../rtp/PacketPort.ts"
 export type SocketName = Uint8Array & { readonly SocketName: unique symbol }
 
 export const AF_INET = 2
-export const AF_INET6 = 10
+const AF_INET6 = 10
 const lengthOfIpv4 = 16
 const lengthOfIpv6 = 28
 

@@ -9,7 +9,7 @@ export interface UdpSocket {
   readonly close: () => void
 }
 
-export interface Options {
+interface Options {
   /** The IP address literal to bind; `::` for all of both families. */
   readonly bindAddress: string
   /** Called for each datagram that was not sent, and for each other error of a socket. */
@@ -17,7 +17,7 @@ export interface Options {
 }
 
 /** Binds a port; `bound` is called once, with `null` when it is not available. */
-export type Bind = (port: number, bound: (socket: UdpSocket | null) => void) => void
+type Bind = (port: number, bound: (socket: UdpSocket | null) => void) => void
 
 /** Makes sockets of this machine. */
 export type Sockets = (options: Options) => Bind

@@ -31,11 +31,11 @@ export interface Attempt {
 const hourMs = 3_600_000
 
 /** The processor may forget a key after 24 hours, so from this age on its charge is never requested again. */
-export const keyMs = 23 * hourMs
+const keyMs = 23 * hourMs
 /** A charge requested just before `keyMs` is answered or lost by now, so one that is missing will not appear. */
 const gaveUpMs = keyMs + hourMs / 2
 /** How long the cardholder may take to confirm a payment; then it is canceled. */
-export const confirmMs = hourMs
+const confirmMs = hourMs
 
 /** The next step when the processor has no charge (or refund) for it: `wait` while one may still be under way. */
 export const absent = ({ createdAt }: Pick<Attempt, "createdAt">, now: number): "charge" | "wait" | "give_up" => {

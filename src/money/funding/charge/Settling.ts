@@ -13,7 +13,7 @@ import * as FundingLetters from "../FundingLetters.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
 /** An intent of the processor, or the decline when there will be none. */
-export type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
+type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
 
 const attempts = Metric.counter("payment_attempts_total", {
   description: "Attempts to charge a card, by kind and by how they ended"
@@ -185,7 +185,7 @@ export const make = Effect.gen(function* () {
 
 export type Settling = Effect.Success<typeof make>
 
-export const causeOf = (attemptId: LedgerEntryId): string => `topup:${attemptId}`
+const causeOf = (attemptId: LedgerEntryId): string => `topup:${attemptId}`
 
 const lineOf = (
   attempt: Machine.Attempt,

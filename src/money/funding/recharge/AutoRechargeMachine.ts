@@ -33,7 +33,7 @@ const hourMs = 3_600_000
 /** Waits after the first three declines; the fourth disables it. Card schemes allow 15 attempts in 30 days. */
 const waitsMs = [hourMs, 6 * hourMs, 24 * hourMs]
 
-export const mostADay = 3
+const mostADay = 3
 
 /** The cents to charge now; null when nothing is due. */
 export const due = (recharge: AutoRecharge, facts: Facts, now: number): number | null =>

@@ -3,7 +3,7 @@ import type { OrderId, TenantId } from "../../../domain/Id.ts"
 import * as Inventory from "./Inventory.ts"
 
 export const failureReasons = ["not_available", "carrier_rejected", "requirements_missing", "timeout"] as const
-export type FailureReason = (typeof failureReasons)[number]
+type FailureReason = (typeof failureReasons)[number]
 
 /** The outcome for an ordered number: `active`, or why it is not available. */
 export type Outcome = "active" | FailureReason

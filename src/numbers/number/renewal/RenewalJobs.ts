@@ -8,7 +8,7 @@ import * as NumberRepo from "../NumberRepo.ts"
 import * as Renewal from "./Renewal.ts"
 
 /** A job whose key is the tenant. */
-export const kind = "number.renewal"
+const kind = "number.renewal"
 const sweepKind = "number.renewals"
 
 /** The due numbers that a sweep looks at; the next one finds the others. */

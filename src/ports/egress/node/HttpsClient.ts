@@ -34,7 +34,7 @@ export interface Options {
 }
 
 /** Sends requests to parsed targets, under one set of rules. Both kinds of egress use it. */
-export interface Client {
+interface Client {
   readonly request: (
     target: EgressTarget,
     request: Whole,

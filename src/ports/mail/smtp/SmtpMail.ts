@@ -8,7 +8,7 @@ import * as PinnedSocket from "./PinnedSocket.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** A mail server for submission (RFC 6409), from configuration. */
-export interface SmtpServer {
+interface SmtpServer {
   /** `smtp:` (STARTTLS) or `smtps:` (TLS from the first byte). */
   readonly target: OperatorTarget
   /** The sender, in the header and in the envelope. */

@@ -183,7 +183,7 @@ export const dispute = decoded(
   })
 )
 
-export interface Charge {
+interface Charge {
   readonly id: string
   readonly intentId: string | null
   readonly capturedCents: number

@@ -6,7 +6,7 @@ import { type Movement, PaymentError, Payments } from "../Payments.ts"
 import * as StripeAnswers from "./StripeAnswers.ts"
 import * as StripeFetch from "./StripeFetch.ts"
 
-export interface Options {
+interface Options {
   /** `https://api.stripe.com`. */
   readonly target: OperatorTarget
   readonly secretKey: Redacted.Redacted
@@ -30,7 +30,7 @@ const mostPages = 1_000
  * Cards by Stripe, over the operator's egress. No request is repeated by itself: after an unknown outcome the caller
  * asks for the object.
  */
-export const make = Effect.fnUntraced(function* (options: Options) {
+const make = Effect.fnUntraced(function* (options: Options) {
   const client = yield* (yield* OperatorEgress).open(options.target)
   const stripe = new Stripe(Redacted.value(options.secretKey), {
     httpClient: Stripe.createFetchHttpClient(StripeFetch.make(client, timeoutMs)),

@@ -15,7 +15,7 @@ export interface Server {
   readonly format: PcmStream.Shape
 }
 
-export const engine = "openai"
+const engine = "openai"
 
 /** An utterance of about 15 s stays far below this. */
 const mostBytes = 32 * 1024 * 1024

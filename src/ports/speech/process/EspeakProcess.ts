@@ -12,7 +12,7 @@ const graceMs = 500
 /** The longest time until the program is ready. */
 const readyMs = 20_000
 
-export interface Options {
+interface Options {
   /** This Node runs the program. */
   readonly program: URL
   /** Whether the process starts now, or with its first utterance. */
@@ -25,8 +25,6 @@ interface Job {
   readonly give: Give
   readonly settle: (outcome: Effect.Effect<void, SpeechFailed>) => void
 }
-
-export type EspeakProcess = ReturnType<typeof make>
 
 const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
 

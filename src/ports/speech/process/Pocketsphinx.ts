@@ -1,8 +1,5 @@
+/** Makes the sound that pocketsphinx takes (0.8, model `en-us`), and reads what it prints with `-time yes`. */
 import type { Phrase, Word } from "../Recognition.ts"
-
-/** The sound that pocketsphinx takes (0.8, model `en-us`), and the lines that it prints with `-time yes`. */
-
-export const rate = 16_000
 
 /**
  * Converts sound to 16 kHz, little endian. Each sample of 8 kHz is written twice, without a filter, because the model

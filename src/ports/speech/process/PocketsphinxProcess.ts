@@ -28,7 +28,7 @@ export const find = Effect.callback<Engine | null>((resume) => {
 })
 
 /** Runs a process for each track. A shell runs `command` in place of pocketsphinx. */
-export const make = (command: string): Engine => ({
+const make = (command: string): Engine => ({
   name: "pocketsphinx",
   mostRate: 16_000,
   places,

@@ -8,7 +8,7 @@ import { type Give, SpeechFailed } from "../Engine.ts"
 export const places = Math.max(3, availableParallelism())
 
 /** Lower than the priority of the media thread and of this one. */
-export const niceness = 5
+const niceness = 5
 
 /** Lowers the priority of a process that may have ended already, on a system that may forbid it. */
 export const nice = ({ pid }: ChildProcess): void => {

@@ -8,7 +8,7 @@ import type { RecognizerDialect } from "./RecognizerDialect.ts"
 import * as Unsure from "./Unsure.ts"
 
 /** Bounds of a connection. */
-export const limits = {
+const limits = {
   connectMs: 5_000,
   /** An answer has few words. */
   maxMessageBytes: 256 * 1024,

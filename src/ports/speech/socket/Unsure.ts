@@ -1,5 +1,5 @@
 /** This much sound that became no phrase is kept. Older sound was silence, or is given up. */
-export const mostMs = 15_000
+const mostMs = 15_000
 
 export type Unsure = ReturnType<typeof make>
 

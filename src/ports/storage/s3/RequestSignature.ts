@@ -1,12 +1,12 @@
 import { createHmac, hash } from "node:crypto"
 
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly region: string
 }
 
-export interface Unsigned {
+interface Unsigned {
   readonly method: string
   /** The path as it is sent, encoded, without a query. */
   readonly path: string

@@ -7,7 +7,7 @@ import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type LocalFile, type Range, Storage, StorageError } from "../Storage.ts"
 import * as RequestSignature from "./RequestSignature.ts"
 
-export interface Config {
+interface Config {
   /** The bucket, in path style: `https://host[:port]/bucket[/prefix]`. */
   readonly target: OperatorTarget
   /**

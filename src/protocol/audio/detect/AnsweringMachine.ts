@@ -25,7 +25,7 @@ export interface Frame {
   readonly tone: Tones.Heard
 }
 
-export interface Rules {
+interface Rules {
   /** Nothing is reported before the answer. */
   readonly isAnswered: boolean
   /** The time since the begin, and from the answer on since the answer. */

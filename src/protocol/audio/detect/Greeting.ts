@@ -11,7 +11,7 @@ export interface Greeting {
 }
 
 /** The properties of a frame of 20 ms that matter for speech. */
-export interface Frame {
+interface Frame {
   readonly isSpeech: boolean
   /** How long a tone has sounded. */
   readonly toneMs: number

@@ -21,8 +21,6 @@ const filterOf = (factor: number): Float64Array => {
   return taps.map((tap) => tap / sum)
 }
 
-export type Narrow = ReturnType<typeof make>
-
 /**
  * Converts a stream of frames of 20 ms, each of any of our rates, to 8 kHz. The output lags by 0.6 ms; at a change of
  * the rate, up to 1.3 ms are distorted.

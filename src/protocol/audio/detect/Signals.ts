@@ -43,7 +43,7 @@ export const begin: Signals = {
 export const answered = ({ isIntercepted, sits }: Signals): Signals => ({ ...begin, isIntercepted, sits })
 
 /** The signal that this frame makes certain. */
-export type Certain = "beep" | "ringback" | null
+type Certain = "beep" | "ringback" | null
 
 const sitsOf = (sits: number, { ended, quietMs }: Tones.Heard): number => {
   if (ended === null) return quietMs > 200 ? 0 : sits

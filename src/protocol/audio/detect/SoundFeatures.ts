@@ -117,8 +117,6 @@ const peaksOf = (power: Float64Array): Peaks => {
   }
 }
 
-export type Stream = ReturnType<typeof make>
-
 /** Computes the features of a stream of frames of 20 ms, each of any of our rates. */
 export const make = () => {
   const narrow = Narrow.make()

@@ -14,8 +14,6 @@ const reversed = Uint16Array.from({ length: half }, (_, i) => {
   return to
 })
 
-export type Spectrum = ReturnType<typeof make>
-
 /** Computes the power of 512 samples in each bin, with a Hann window; the main lobe of a sine of amplitude 1 has 1. */
 export const make = () => {
   const re = new Float64Array(half)

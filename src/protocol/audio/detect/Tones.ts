@@ -24,7 +24,7 @@ export interface Heard {
 const frameMs = 20
 
 /** Quieter sound is not taken for a tone. */
-export const leastDbfs = -45
+const leastDbfs = -45
 /** The least share of the energy in one sine, or in one and its octave. */
 const share = 0.85
 /** A tone keeps its frequency and its level. */
@@ -40,8 +40,6 @@ const mostSpread = 1.2
 const isSingle = ({ first, firstShare, second, secondShare, spread }: Peaks): boolean =>
   spread <= mostSpread &&
   (firstShare >= share || (firstShare >= 0.6 && Math.abs(second - 2 * first) < 30 && firstShare + secondShare >= 0.9))
-
-export type Tones = ReturnType<typeof make>
 
 /** Follows single steady tones from 350 to 2200 Hz through a stream of frames of 20 ms. */
 export const make = () => {

@@ -24,7 +24,7 @@ import * as StreamSelection from "../StreamSelection.ts"
  * Shapes: the timeline is that of RTP, in clock units. Samples are linear, at the rate of the frames to `pull`, which
  * need not be the clock rate (G.722). Times are milliseconds of any steady clock.
  */
-export type Options = AdaptivePlayout.Options
+type Options = AdaptivePlayout.Options
 
 export const defaults: Options = {
   clockRate: 8000,
@@ -36,11 +36,11 @@ export const defaults: Options = {
 }
 
 /** The outcome of a packet. */
-export type Pushed = "queued" | "duplicate" | "late" | "overflow" | "doubtful"
+type Pushed = "queued" | "duplicate" | "late" | "overflow" | "doubtful"
 
 export type { Pulled } from "./AdaptivePlayout.ts"
 
-export interface Counters extends AdaptivePlayout.Counters {
+interface Counters extends AdaptivePlayout.Counters {
   queued: number
   duplicate: number
   late: number

@@ -13,7 +13,7 @@ const mostBurstMs = 1000
 const toleratedPace = 1.02
 
 /** The playout point of a stream that nothing listens to: it advances by the clock, and adapts to the network. */
-export interface RestingPlayout {
+interface RestingPlayout {
   /** Begins the rest; `playout` is the timestamp that would be played now. */
   readonly begin: (playout: number, now: number) => void
   /** Takes the arrival of a packet. False: it does not count, because more sound came than could be played. */

@@ -3,7 +3,7 @@
  *
  * All identifiers and counters are unsigned 32 bits unless stated otherwise.
  */
-export interface SenderReport {
+interface SenderReport {
   readonly type: "sender_report"
   readonly ssrc: number
   /** The wall clock at `rtpTimestamp`: seconds since 1900 and their fraction in units of 2^-32 s. */
@@ -15,7 +15,7 @@ export interface SenderReport {
   readonly reports: ReadonlyArray<ReportBlock>
 }
 
-export interface ReceiverReport {
+interface ReceiverReport {
   readonly type: "receiver_report"
   readonly ssrc: number
   readonly reports: ReadonlyArray<ReportBlock>
@@ -53,7 +53,7 @@ export interface Bye {
 }
 
 /** Any other type (APP, feedback, XR), kept as it came. `count` is the five bits after version and padding. */
-export interface Unknown {
+interface Unknown {
   readonly type: "unknown"
   readonly packetType: number
   readonly count: number

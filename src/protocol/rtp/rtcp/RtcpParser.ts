@@ -9,7 +9,7 @@ import {
   reportBlockLength
 } from "./Rtcp.ts"
 
-export type Malformed = "too_short" | "wrong_version" | "bad_length" | "bad_padding" | "bad_body"
+type Malformed = "too_short" | "wrong_version" | "bad_length" | "bad_padding" | "bad_body"
 
 const text = new TextDecoder()
 

@@ -36,7 +36,7 @@ export interface Dialog {
 }
 
 /** A request, and the dialog after it was sent. */
-export interface Built {
+interface Built {
   readonly dialog: Dialog
   readonly request: SipRequest
 }

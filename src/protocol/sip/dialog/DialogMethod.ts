@@ -13,7 +13,7 @@ export type Place =
   | "leaving"
 
 /** The module that serves a method within a dialog. */
-export type ServedBy = "session" | "bye" | "capabilities" | "digits" | "subscription"
+type ServedBy = "session" | "bye" | "capabilities" | "digits" | "subscription"
 
 type Verdict = "serve" | 405 | 481 | 491 | 500 | 501
 

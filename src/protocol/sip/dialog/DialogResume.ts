@@ -49,7 +49,7 @@ const Confirmed = Schema.Struct({ ...version, ...confirmed })
 const Unanswered = Schema.Struct({ ...version, ...unanswered })
 export const DialogResume = Schema.Union([Confirmed, Unanswered])
 export type DialogResume = typeof DialogResume.Type
-export type Confirmed = typeof Confirmed.Type
+type Confirmed = typeof Confirmed.Type
 export type Unanswered = typeof Unanswered.Type
 
 /** Version 1 knew UDP only and stored only the address of the peer. */

@@ -4,7 +4,7 @@ import * as HeaderName from "./HeaderName.ts"
 import type { Header } from "./SipMessage.ts"
 
 /** A part of a multipart body, RFC 2046 section 5.1; its body shares memory with the whole. */
-export interface Part {
+interface Part {
   readonly headers: ReadonlyArray<Header>
   readonly body: Uint8Array
 }

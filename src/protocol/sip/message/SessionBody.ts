@@ -10,7 +10,7 @@ import * as Params from "./header/Params.ts"
 import { emptyBody, type Header, type SipMessage } from "./SipMessage.ts"
 
 /** The session description of a body, for readers of offers and answers. */
-export type SessionBody =
+type SessionBody =
   /** There is no body, or none that has to be understood. */
   | { readonly type: "none" }
   | { readonly type: "session"; readonly bytes: Uint8Array }

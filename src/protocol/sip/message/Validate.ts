@@ -16,7 +16,7 @@ export interface Policy {
 /** Supports no extensions. */
 export const defaultPolicy: Policy = { supported: [] }
 
-export type Verdict =
+type Verdict =
   | { readonly type: "accept" }
   /** `headers` go into the response besides the copied ones. */
   | {

@@ -14,7 +14,7 @@ import type * as SdpStream from "./SdpStream.ts"
 /** Our side of the session, without the parts that the state keeps. */
 export type Local = Omit<SdpOffer.Local, "sessionVersion" | "direction">
 
-export interface Agreement {
+interface Agreement {
   /** Our description in it: the next offer keeps its streams in their places. */
   readonly ours: Sdp.Sdp
   /** The direction that we want for the stream; `terms.direction` is the one that the peer allows. */
@@ -24,7 +24,7 @@ export interface Agreement {
 }
 
 /** The exchange that is under way, at most one (RFC 3264 section 4). */
-export type Exchange =
+type Exchange =
   | { readonly type: "none" }
   /**
    * Our offer has no answer yet. `preview` is the description of a provisional response. The answer is in the 2xx,
@@ -75,7 +75,7 @@ export type Output =
   /** The peer's description cannot be accepted. An offer is refused with `status`; after an answer the call ends. */
   | { readonly type: "unacceptable"; readonly status: 400 | 488; readonly reason: string }
 
-export interface Step {
+interface Step {
   readonly state: State
   readonly outputs: ReadonlyArray<Output>
 }

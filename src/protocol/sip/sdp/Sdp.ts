@@ -14,7 +14,7 @@ export interface Sdp {
   readonly media: ReadonlyArray<Media>
 }
 
-export interface Origin {
+interface Origin {
   readonly username: string
   /** Decimal, up to 64 bits. */
   readonly sessionId: string

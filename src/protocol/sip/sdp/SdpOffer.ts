@@ -40,7 +40,7 @@ const telephoneEventPayloadType = 101
 const events = "0-16"
 
 /** A payload type for each direction: the peer named the outgoing one, we the incoming one (RFC 3264 section 5.1). */
-export interface PayloadTypes {
+interface PayloadTypes {
   readonly send: number
   readonly receive: number
 }
@@ -61,7 +61,7 @@ export interface Agreed extends SdpStream.Receiver {
 }
 
 /** There is no common codec, or nothing usable. It answers an offer with 488 Not Acceptable Here. */
-export interface NotAcceptable {
+interface NotAcceptable {
   readonly status: 488
   readonly reason: string
 }

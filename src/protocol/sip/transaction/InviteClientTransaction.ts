@@ -10,8 +10,8 @@ import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 
-export type Phase = "calling" | "proceeding" | "accepted" | "completed" | "terminated"
-export type Timer = "A" | "B" | "D" | "M"
+type Phase = "calling" | "proceeding" | "accepted" | "completed" | "terminated"
+type Timer = "A" | "B" | "D" | "M"
 
 export interface State extends Transaction.State<Phase, Timer> {
   readonly request: SipRequest

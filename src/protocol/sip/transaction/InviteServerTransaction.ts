@@ -11,9 +11,9 @@ import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 
-export type Phase = "proceeding" | "accepted" | "completed" | "confirmed" | "terminated"
+type Phase = "proceeding" | "accepted" | "completed" | "confirmed" | "terminated"
 /** `trying` is the 200 ms after which the transaction answers 100 for the TU. */
-export type Timer = "trying" | "G" | "H" | "I" | "L"
+type Timer = "trying" | "G" | "H" | "I" | "L"
 
 export interface State extends Transaction.State<Phase, Timer> {
   /** The basis of its responses, `Responses.basis`. */

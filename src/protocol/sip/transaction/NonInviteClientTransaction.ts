@@ -8,8 +8,8 @@ import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 
-export type Phase = "trying" | "proceeding" | "completed" | "terminated"
-export type Timer = "E" | "F" | "K"
+type Phase = "trying" | "proceeding" | "completed" | "terminated"
+type Timer = "E" | "F" | "K"
 
 export interface State extends Transaction.State<Phase, Timer> {
   readonly request: SipRequest

@@ -9,8 +9,8 @@ import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 
-export type Phase = "trying" | "proceeding" | "completed" | "terminated"
-export type Timer = "J"
+type Phase = "trying" | "proceeding" | "completed" | "terminated"
+type Timer = "J"
 
 export interface State extends Transaction.State<Phase, Timer> {
   /** The response that a repeated request gets. */

@@ -10,7 +10,7 @@ import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 
-export type Timer = "retransmit" | "giveUp"
+type Timer = "retransmit" | "giveUp"
 
 export interface State {
   readonly phase: "unacknowledged" | "terminated"
@@ -64,5 +64,3 @@ export const step = (state: State, input: Input, now: number): Step => {
       )
   }
 }
-
-export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

@@ -43,7 +43,7 @@ export interface Timers {
   readonly trying: number
 }
 
-export interface Options extends Partial<Timers> {
+interface Options extends Partial<Timers> {
   /** TCP and TLS: nothing is retransmitted or absorbed. Default `false`. */
   readonly reliable?: boolean
 }

@@ -11,7 +11,7 @@ const { BackupUnusable } = BackupFormat
 const pageRows = 200
 
 /** The header of a backup, with the keys for the vault. */
-export interface Opened {
+interface Opened {
   readonly schema: number
   readonly takenAt: string
   readonly keys: Keyring

@@ -18,7 +18,7 @@ export interface OwnedDirectory {
 }
 
 /** Another live process owns the directory. Starting a second one on it would make two writers. */
-export class DataDirInUse extends Schema.TaggedError<DataDirInUse>()("DataDirInUse", {
+class DataDirInUse extends Schema.TaggedError<DataDirInUse>()("DataDirInUse", {
   dataDir: Schema.String,
   pid: Schema.Int
 }) {
@@ -27,7 +27,7 @@ export class DataDirInUse extends Schema.TaggedError<DataDirInUse>()("DataDirInU
   }
 }
 
-export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", {
+class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", {
   dataDir: Schema.String,
   detail: Schema.String
 }) {

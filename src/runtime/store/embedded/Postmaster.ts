@@ -12,7 +12,7 @@ import * as RunAs from "./RunAs.ts"
 /**
  * A Postgres server process that we started. Its times are the machine's, because a server process knows no test clock.
  */
-export interface Postmaster {
+interface Postmaster {
   readonly child: ChildProcess
   /** The port, on 127.0.0.1 only. */
   readonly port: number

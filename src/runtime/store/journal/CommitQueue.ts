@@ -26,7 +26,7 @@ const firstWaitMs = 200
 const longestWaitMs = 2_000
 
 /** The writer has ended, and the outcome of a commit that the database may have is unknown. */
-export class JournalClosed extends Error {
+class JournalClosed extends Error {
   constructor() {
     super("the journal was closed before the outcome of a commit was known")
   }

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Commit, EntityWrite } from "./Journal.ts"
 
 /** The part of some commits that the database has. */
-export interface Written {
+interface Written {
   readonly has: (commit: Commit) => boolean
   readonly balances: Readonly<Record<string, number>>
 }

@@ -69,7 +69,7 @@ export const byTime = (
 }
 
 /** The source of a list. `columns` include an `id` that is never null. */
-export interface List<Row, Item> {
+interface List<Row, Item> {
   readonly tenantId: TenantId
   readonly columns: Fragment
   readonly from: Fragment
@@ -197,5 +197,3 @@ const filtered = (search: Search): Found => {
         : sql`SELECT count(*) FILTER (WHERE wanted) FROM ${firstRows(search, sql`${wanted} AS wanted`)}`
   }
 }
-
-export type Reader = Effect.Success<typeof reader>

@@ -79,7 +79,7 @@ export const pollMs = 500
 /** An owner is silent when its sign has not changed for this time: seven heartbeats are missing. */
 export const silentMs = 15_000
 /** A look that comes later than this begins a new watch, because this process or the database was not working. */
-export const gapMs = 2_000
+const gapMs = 2_000
 
 export const initial: State = { type: "watching", seen: new Map(), lookedAtMs: null }
 

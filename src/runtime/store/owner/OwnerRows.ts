@@ -95,7 +95,7 @@ export const raise = Effect.fnUntraced(function* (
   return epochs
 })
 
-export interface Beat {
+interface Beat {
   readonly partition: number
   readonly epoch: number
   readonly time: number

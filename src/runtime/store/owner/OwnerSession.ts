@@ -13,14 +13,14 @@ export const OwnerConnection = Context.Reference<Effect.Effect<Connection, SqlEr
 )
 
 /** A statement had no answer. The connection was given up, and its locks are free. */
-export class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnected", { detail: Schema.String }) {
+class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnected", { detail: Schema.String }) {
   override get message() {
     return this.detail
   }
 }
 
 /** The database refused the statement on a working connection, for example because of a full disk. */
-export class Refused extends Schema.TaggedError<Refused>()("Refused", { detail: Schema.String }) {
+class Refused extends Schema.TaggedError<Refused>()("Refused", { detail: Schema.String }) {
   override get message() {
     return this.detail
   }

@@ -33,7 +33,7 @@ interface Taken {
 }
 
 /** The partitions of the journal that this process holds, each under the epoch that it raised. */
-export interface Ownership {
+interface Ownership {
   /** The epochs by partition. */
   readonly held: ReadonlyMap<number, number>
   /** How far the partition's time is ahead of the monotonic clock, in milliseconds. */

@@ -2,7 +2,7 @@ import { Context, Layer } from "effect"
 import type { JournalLost } from "./Ownership.ts"
 
 /** The partitions that this process holds, for code that writes rows outside of commits. */
-export interface Claim {
+interface Claim {
   /** The epochs by partition. */
   readonly held: ReadonlyMap<number, number>
   /** Gives all partitions up, because the database has other epochs by now. */

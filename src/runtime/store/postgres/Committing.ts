@@ -39,7 +39,7 @@ interface Witness extends Backend.Backend {
 }
 
 /** The outcome of a transaction stays unknown, because the process stops first. */
-export class OutcomeUnknown extends Error {
+class OutcomeUnknown extends Error {
   constructor() {
     super("the process stops before the outcome of a transaction could be read")
   }

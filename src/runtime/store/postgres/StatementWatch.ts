@@ -15,7 +15,7 @@ interface Entry {
  * The statements that wait for an answer, each with its limit. One fiber checks all of them, so that a statement costs
  * an entry in a set and no timer.
  */
-export interface StatementWatch {
+interface StatementWatch {
   /** `giveUp` is called once when the limit has passed; `restart` begins another wait, and `end` stops the watch. */
   readonly begin: (
     limitMs: number,

@@ -4,7 +4,7 @@ import type { Carried } from "./TrunkLeg.ts"
 import * as UsageRow from "./UsageRow.ts"
 
 /** The figures of one cause, at one moment (epoch milliseconds). Figures of zero are left out. */
-export type Entry = { readonly id: string; readonly at: number } & UsageRow.Dimensions &
+type Entry = { readonly id: string; readonly at: number } & UsageRow.Dimensions &
   Partial<Readonly<Record<UsageRow.Figure, number>>> & { readonly carried?: Carried }
 
 /** True for the types of ledger entries that are charges. The others bring money, or take it back. */

@@ -8,7 +8,7 @@ import * as ListTable from "../list/ListTable.ts"
 import * as Vault from "./Vault.ts"
 
 /** The value that the journal keeps in place of a secret. */
-export interface Sealed {
+interface Sealed {
   readonly sealed: string
   /** The text that replaces the value when the key is gone. */
   readonly standIn: string

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type SealedColumn, sealedColumns } from "./SealedColumns.ts"
 
 /** Sealed texts of one column, with the keys of their rows. */
-export interface Page extends SealedColumn {
+interface Page extends SealedColumn {
   readonly rows: ReadonlyArray<{ readonly id: string; readonly sealed: string }>
 }
 

@@ -54,7 +54,7 @@ interface OfCall {
 }
 
 /** Public events in order, and the rows of lists that the same commit writes. */
-export interface Tidings {
+interface Tidings {
   readonly events: ReadonlyArray<EmittedByCall>
   readonly rows: ReadonlyArray<ListWrite>
 }

@@ -29,7 +29,7 @@ const endedItem = (
   reason: string | null
 ): ActionKind.Ending => ended(id, media?.type === "speak", status, reason)
 
-export const playback = ActionKind.make(
+const playback = ActionKind.make(
   "playback",
   {},
   {

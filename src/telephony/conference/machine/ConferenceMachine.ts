@@ -27,7 +27,6 @@ import * as OnCallTell from "./OnCallTell.ts"
  * A conference owns seats, and a call owns its leg: neither waits for the other. Each member has an id of its own, so a
  * late or repeated message finds no seat but its own. `completed` absorbs: later inputs only settle unfinished work.
  */
-export type { Effects } from "./ConferenceStepBuilder.ts"
 
 export const machineVersion = 1
 

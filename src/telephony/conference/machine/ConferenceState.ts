@@ -22,8 +22,8 @@ export type Beep = typeof Beep.Type
  * A seat. `claimed`: its call was asked to enter; `ringing`: its call was dialled for it; `joining`: its call has sent
  * its leg; `joined`: it is in the room; `left`: over, for any reason. All but `left` count against the maximum.
  */
-export const Phase = Schema.Literals(["claimed", "ringing", "joining", "joined", "left"])
-export type Phase = typeof Phase.Type
+const Phase = Schema.Literals(["claimed", "ringing", "joining", "joined", "left"])
+type Phase = typeof Phase.Type
 
 /** The message that its call has not answered yet, and that is sent again. */
 const Told = Schema.Struct({

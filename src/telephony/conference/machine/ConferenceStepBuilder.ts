@@ -72,7 +72,7 @@ export const present = (builder: ConferenceStepBuilder, id: Id.MemberId): Member
 }
 
 /** A command without the ids that all commands have. */
-export type Asked = RoomCommand extends infer Command
+type Asked = RoomCommand extends infer Command
   ? Command extends RoomCommand
     ? Omit<Command, "commandId" | "conferenceId">
     : never

@@ -4,7 +4,7 @@ import type { Body, Verb } from "../../verb/Verb.ts"
 import type { ConferenceStepBuilder } from "../machine/ConferenceStepBuilder.ts"
 
 /** When the API may use a verb of a conference. `open`: until it has ended. `begun`: only after its start. */
-export type When = "open" | "begun"
+type When = "open" | "begun"
 
 /** Facts from outside, which the journal keeps beside the action. */
 export const facts = {
@@ -17,7 +17,7 @@ export const facts = {
 } as const
 
 /** The parts of a step that its verb may use. */
-export interface Moment extends Schema.Struct.Type<typeof facts> {
+interface Moment extends Schema.Struct.Type<typeof facts> {
   readonly builder: ConferenceStepBuilder
   readonly context: StepContext
 }

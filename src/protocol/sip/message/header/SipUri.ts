@@ -21,23 +21,23 @@ export interface SipUri {
 }
 
 /** A telephone URI, RFC 3966. `number` is without visual separators, a global one starts with `+`. */
-export interface TelUri {
+interface TelUri {
   readonly type: "tel"
   readonly number: string
   readonly params: UriParams
 }
 
 /** A URI of any other scheme, unparsed. `scheme` is lower case. */
-export interface OtherUri {
+interface OtherUri {
   readonly type: "other"
   readonly scheme: string
   readonly rest: string
 }
 
-export type Uri = SipUri | TelUri | OtherUri
+type Uri = SipUri | TelUri | OtherUri
 
 /** `null` for a parameter without a value. */
-export type UriParams = ReadonlyArray<readonly [name: string, value: string | null]>
+type UriParams = ReadonlyArray<readonly [name: string, value: string | null]>
 
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s
 const userPattern = /^(?:[\w\-.!~*'()&=+$,;?/]|%[0-9A-Fa-f]{2})+$/

@@ -11,7 +11,7 @@ import type { Leg } from "./Leg.ts"
  * - `gone`: the carrier does not know it.
  * - `unknown`: the carrier cannot be asked now.
  */
-export type Presence = "alive" | "found" | "gone" | "unknown"
+type Presence = "alive" | "found" | "gone" | "unknown"
 
 export const of = (state: CallState, leg: Leg, snapshot: Snapshot | null): Presence => {
   if (snapshot === null) return "unknown"

@@ -13,7 +13,7 @@ import * as Leg from "./Leg.ts"
  * Dials another leg for the call, guide/calls.md#transfer: composed of a dial and a bridge. The call's own leg hears
  * ring-back until the other one is answered, or fails.
  */
-export type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
+type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
 
 /** `reservedMinutes` are those of the new leg. */
 export const begin = (

@@ -8,7 +8,7 @@ type Refused = Extract<ToConference, { readonly type: "refused" }>["reason"]
 type Enter = Extract<ToCall, { readonly type: "enter" }>
 
 /** Why the call cannot take a seat, apart from its price; null: it can. */
-export const refusal = (state: CallState): Refused | null =>
+const refusal = (state: CallState): Refused | null =>
   isTerminal(state)
     ? "gone"
     : state.answeredAt === null

@@ -24,7 +24,7 @@ export interface Options {
   readonly initialTimeoutMs: number
 }
 
-export const Prompts = Schema.Struct({
+const Prompts = Schema.Struct({
   prompt: Playable,
   /** The sound before the prompt when the try before was invalid; null: none. */
   invalid: Schema.NullOr(Playable),
@@ -36,7 +36,7 @@ export const Prompts = Schema.Struct({
     Schema.Struct({ id: WorkId, what: Schema.Literals(["prompt", "invalid"]), since: Schema.Number })
   )
 })
-export type Prompts = typeof Prompts.Type
+type Prompts = typeof Prompts.Type
 
 export const fields = {
   digits: Secret.digits(Schema.String),
