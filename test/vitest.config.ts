@@ -7,8 +7,9 @@ const files = Projects.find()
 const common = {
   root: here(".."),
   setupFiles: [here("./support/EndsOnSignal.ts"), here("./support/PropertySeed.ts")],
-  testTimeout: 30_000,
-  hookTimeout: 60_000
+  // What takes a second on a quiet machine may take half a minute on one that is busy with other work.
+  testTimeout: 120_000,
+  hookTimeout: 300_000
 }
 const database = { globalSetup: [here("./support/GlobalDatabase.ts")] }
 
@@ -34,9 +35,6 @@ export default defineConfig({
           ...common,
           ...database,
           name: "process",
-          // A start takes seconds on a quiet machine, and minutes on one that is busy with other work.
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
           include: [...files.process],
           sequence: { groupOrder: 1 }
         }
