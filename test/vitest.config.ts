@@ -7,7 +7,7 @@ const files = Projects.find()
 const common = {
   root: here(".."),
   setupFiles: [here("./support/EndsOnSignal.ts"), here("./support/PropertySeed.ts")],
-  // What takes a second on a quiet machine may take half a minute on one that is busy with other work.
+  // A test that takes a second on a quiet machine may take half a minute on a busy one.
   testTimeout: 120_000,
   hookTimeout: 300_000
 }
