@@ -40,12 +40,24 @@ const endInitiator = Field.oneOf("Who ended it.", ["caller", "callee", "api", "s
 export type EndInitiator = typeof endInitiator.Type
 
 /** A word of a transcript. */
-export const Word = Wire.struct({
+const Word = Wire.struct({
   word: Secret.text(Field.text("The word.", "hello")),
   startMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [120] }),
   endMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [480] }),
   confidence: Schema.NullOr(Schema.Finite).annotate({ description: "0 to 1; null when not known.", examples: [0.97] })
 })
+
+/** The times of a recognized phrase and of its words. */
+export const phraseTimes = {
+  startedAt: Field.time("When the phrase began."),
+  endedAt: Field.time("When it ended.", "2026-01-01T00:00:01.000Z"),
+  words: Schema.Array(Word).pipe(
+    Schema.annotateEncoded({
+      description: "Each word with its time; empty when the recognizer gives none.",
+      examples: [[{ word: "hello", start_ms: 120, end_ms: 480, confidence: 0.97 }]]
+    })
+  )
+}
 
 export const rows = {
   "call.started": {
@@ -214,14 +226,7 @@ export const rows = {
         examples: [0.97]
       }),
       isFinal: Schema.Boolean.annotate({ description: "Always true.", examples: [true] }),
-      startedAt: Field.time("When the phrase began."),
-      endedAt: Field.time("When it ended.", "2026-01-01T00:00:01.000Z"),
-      words: Schema.Array(Word).pipe(
-        Schema.annotateEncoded({
-          description: "Each word with its time; empty when the recognizer gives none.",
-          examples: [[{ word: "hello", start_ms: 120, end_ms: 480, confidence: 0.97 }]]
-        })
-      )
+      ...phraseTimes
     })
   }
 } as const satisfies Family<"call">

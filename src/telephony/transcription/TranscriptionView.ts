@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
-import { Word } from "../../domain/event/CallEvent.ts"
+import { phraseTimes } from "../../domain/event/CallEvent.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import * as Message from "../../ports/media/TranscriptionMessages.ts"
 import {
@@ -20,14 +20,7 @@ const Segment = Wire.struct({
     description: "Who said it: `inbound` is the far end of the leg, `outbound` is what it hears.",
     examples: ["inbound"]
   }),
-  startedAt: Field.time("When the phrase began."),
-  endedAt: Field.time("When it ended.", "2026-01-01T00:00:01.000Z"),
-  words: Schema.Array(Word).pipe(
-    Schema.annotateEncoded({
-      description: "Each word with its time; empty when the recognizer gives none.",
-      examples: [[{ word: "hello", start_ms: 120, end_ms: 480, confidence: 0.97 }]]
-    })
-  )
+  ...phraseTimes
 })
 
 const session = {

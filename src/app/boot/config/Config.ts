@@ -1,3 +1,4 @@
+import type { S3Store } from "../../../ports/storage/s3/S3Storage.ts"
 import { Redacted } from "effect"
 import { isIP } from "node:net"
 import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
@@ -52,7 +53,7 @@ export interface Config {
   /** After how many days recordings are archived, and when they expire. */
   readonly recordingDays: { readonly archive: number; readonly expire: number }
   /** Null: recordings are stored under `dataDir`. */
-  readonly recordingStore: Recording.RecordingStore | null
+  readonly recordingStore: S3Store | null
   /** A speech server like OpenAI's; null: only the engines of this machine are used. */
   readonly speechServer: Speech.SpeechServer | null
   readonly recognition: Recognition.RecognitionConfig

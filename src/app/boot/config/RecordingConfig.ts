@@ -1,21 +1,8 @@
-import type { Redacted } from "effect"
-import type { OperatorTarget } from "../../../ports/egress/OperatorTarget.ts"
+import type { S3Store } from "../../../ports/storage/s3/S3Storage.ts"
 import * as Environment from "./Environment.ts"
 
-/** A bucket of a store with the protocol of Amazon S3. */
-export interface RecordingStore {
-  readonly target: OperatorTarget
-  /** The value of the `Host` header in requests. */
-  readonly host: string
-  /** The path of the bucket and the prefix, without a slash at the end. */
-  readonly path: string
-  readonly region: string
-  readonly accessKeyId: string
-  readonly secretAccessKey: Redacted.Redacted
-}
-
 /** Null: recordings are stored under `DATA_DIR`. */
-export const store = (env: Environment.Environment): RecordingStore | null => {
+export const store = (env: Environment.Environment): S3Store | null => {
   const variable = "RECORDING_STORE"
   const target = env.service(variable, ["https:", "http:"], { authorities: env.file("RECORDING_STORE_CA_FILE") })
   if (target === null) return null

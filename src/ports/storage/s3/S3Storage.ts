@@ -7,7 +7,8 @@ import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type LocalFile, type Range, Storage, StorageError } from "../Storage.ts"
 import * as RequestSignature from "./RequestSignature.ts"
 
-interface Config {
+/** A bucket of a store with the protocol of Amazon S3. */
+export interface S3Store {
   /** The bucket, in path style: `https://host[:port]/bucket[/prefix]`. */
   readonly target: OperatorTarget
   /**
@@ -73,7 +74,7 @@ const hashOf = (path: string) =>
  * When a store refuses and its clock differs from ours by more than five minutes, the request is repeated once in the
  * store's time, and later requests use that time. So a wrong clock does not stop recordings.
  */
-export const layer = (config: Config) =>
+export const layer = (config: S3Store) =>
   Layer.effect(
     Storage,
     Effect.gen(function* () {
