@@ -176,6 +176,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   protocol: /^(effect(\/|$)|ipaddr\.js$|sdp-transform$|@echogarden\/speex-resampler-wasm|mpg123-decoder$)/,
   media: /^(effect(\/|$)|mpg123-decoder$)/,
   ports: /^(effect(\/|$)|ipaddr\.js$)/,
+  runtime: /^(effect(\/|$)|@effect\/sql-pg\/PgTypes$)/,
   money: /^(effect(\/|$)|libphonenumber-js)/,
   numbers: /^(effect(\/|$)|libphonenumber-js)/
 }

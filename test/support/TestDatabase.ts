@@ -7,6 +7,7 @@ import { inject } from "vitest"
 import * as Migrations from "../../src/runtime/store/Migrations.ts"
 import { OwnerConnection } from "../../src/runtime/store/owner/OwnerSession.ts"
 import * as PostgresClient from "../../src/runtime/store/postgres/PostgresClient.ts"
+import * as RowConversion from "../../src/runtime/store/postgres/RowConversion.ts"
 import { UpkeepClient } from "../../src/runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../src/runtime/store/owner/WriteFence.ts"
 
@@ -41,10 +42,10 @@ export const migrated = Effect.flatMap(ask("template"), (template) => create(` T
 /** The connections beside the pool, as the service has them. */
 const beside = (url: Redacted.Redacted) =>
   Layer.merge(
-    Layer.effect(UpkeepClient, PgClient.make({ url, maxConnections: 1 })),
+    Layer.effect(UpkeepClient, PgClient.make({ ...RowConversion.settings, url, maxConnections: 1 })),
     Layer.succeed(
       OwnerConnection,
-      PgClient.makeClient({ url }).pipe(
+      PgClient.makeClient({ ...RowConversion.settings, url }).pipe(
         Effect.flatMap(({ reserve }) => reserve),
         Effect.provide(Reactivity.layer)
       )

@@ -76,7 +76,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       })
       expect(yield* webhooks.find(tenantId, id)).toStrictEqual({ id, created_at, ...rest })
       const [row] = yield* sql<{ readonly signing_secret: string }>`
-        SELECT signing_secret FROM webhook_subscription WHERE id = ${id}`
+        SELECT signing_secret FROM webhook_subscription WHERE id = ${id}`.withoutTransform
       expect(row?.signing_secret).not.toContain(signing_secret)
       expect((yield* Vault).open(row?.signing_secret ?? "")).toBe(signing_secret)
     })
@@ -177,7 +177,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       expect((yield* webhooks.find(tenantId, id)).is_active).toBe(true)
       expect((yield* World.rows(tenantId)).length).toBe(2)
       const lines = yield* sql<{ readonly action: string; readonly actor_type: string; readonly changes: unknown }>`
-        SELECT action, actor_type, changes FROM audit WHERE resource_id = ${id} ORDER BY ordinal`
+        SELECT action, actor_type, changes FROM audit WHERE resource_id = ${id} ORDER BY ordinal`.withoutTransform
       expect(lines.slice(1)).toStrictEqual([
         {
           action: "webhook_subscription.disabled",
@@ -194,7 +194,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
         }
       ])
       expect(
-        yield* sql`SELECT failing_since, failed_attempts FROM webhook_subscription WHERE id = ${id}`
+        yield* sql`SELECT failing_since, failed_attempts FROM webhook_subscription WHERE id = ${id}`.withoutTransform
       ).toStrictEqual([{ failing_since: null, failed_attempts: 0 }])
       const unknown = Id.derive("nobody's", "sub")
       expect(yield* codeOf(webhooks.disable(unknown, by, "x"))).toBe("subscription_not_found")

@@ -133,7 +133,7 @@ export const rows = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
     SELECT id::text AS id, event_id::text AS event_id, subscription_id, destination, status, attempt_no, response_status_code,
       response_body_snippet, error_message, due_at IS NOT NULL AS due, next_retry_at IS NOT NULL AS retries,
       sent_at IS NOT NULL AS sent
-    FROM webhook_delivery WHERE tenant_id = ${tenantId} ORDER BY ordinal`
+    FROM webhook_delivery WHERE tenant_id = ${tenantId} ORDER BY ordinal`.withoutTransform
 })
 
 /** Gives the tenant's delivery rows once `holds` is true of them. */

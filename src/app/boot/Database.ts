@@ -7,6 +7,7 @@ import { connections, ListClient } from "../../runtime/store/list/ListClient.ts"
 import * as Migrations from "../../runtime/store/Migrations.ts"
 import { OwnerConnection } from "../../runtime/store/owner/OwnerSession.ts"
 import * as PostgresClient from "../../runtime/store/postgres/PostgresClient.ts"
+import * as RowConversion from "../../runtime/store/postgres/RowConversion.ts"
 import { UpkeepClient } from "../../runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../runtime/store/owner/WriteFence.ts"
 
@@ -18,6 +19,7 @@ class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ read
 
 /** The settings of the connections outside of the pools: upkeep, and the owner's. */
 const shared = {
+  ...RowConversion.settings,
   connectTimeout: "5 seconds",
   // Detects a peer that vanished without a message, which would otherwise leave callers without an answer.
   keepAlive: "15 seconds",

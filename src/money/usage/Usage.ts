@@ -108,7 +108,7 @@ export class Usages extends Context.Service<
               ${sql.literal(figures.map((name) => `coalesce(e.${name}, 0)`).join(", "))}
             FROM usage_tail t CROSS JOIN LATERAL ${sql.literal(UsageSums.entries)}
             WHERE t.tenant_id = ${tenantId} AND e.at >= ${period.start}::float8 AND e.at < ${period.end}::float8
-          ) AS counted GROUP BY 1, 2`
+          ) AS counted GROUP BY 1, 2`.withoutTransform
       }
 
       const report = Effect.fn("Usages.report")(function* (tenantId: TenantId, asked: Asked) {

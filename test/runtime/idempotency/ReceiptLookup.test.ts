@@ -5,6 +5,7 @@ import * as Monotonic from "../../../src/domain/time/Monotonic.ts"
 import * as ReceiptLookup from "../../../src/runtime/idempotency/ReceiptLookup.ts"
 import * as Slot from "../../../src/runtime/idempotency/Slot.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
+import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
@@ -26,7 +27,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Lookin
       yield* Effect.provide(Migrations.run, PgClient.layer({ url: Redacted.make(url.href) }))
       const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
       url.port = String(proxy.port)
-      const client = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4 }))
+      const client = yield* Layer.build(
+        PgClient.layer({ ...RowConversion.settings, url: Redacted.make(url.href), maxConnections: 4 })
+      )
       const find = yield* Effect.provide(ReceiptLookup.make(300), client)
       expect(yield* find(slot("before"))).toBeNull()
       proxy.swallowAnswers()

@@ -9,6 +9,7 @@ import { Jobs } from "../../../src/runtime/job/Jobs.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import * as Ids from "../../support/Ids.ts"
+import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
@@ -22,7 +23,7 @@ const clockOf = (sql: SqlClient.SqlClient) => {
 /** A database, a clock, and as many processes as a test needs. */
 const world = Effect.gen(function* () {
   const url = yield* TestDatabase.migrated
-  const database = yield* Layer.build(PgClient.layer({ url, maxConnections: 10 }))
+  const database = yield* Layer.build(PgClient.layer({ ...RowConversion.settings, url, maxConnections: 10 }))
   yield* Effect.provide(Migrations.run, database)
   const sql = yield* Effect.provide(SqlClient.SqlClient, database)
   const clock = clockOf(sql)
@@ -437,7 +438,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           Jobs.layer().pipe(
             Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
             Layer.provide(
-              PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4, connectTimeout: "1 second" })
+              PgClient.layer({
+                ...RowConversion.settings,
+                url: Redacted.make(url.href),
+                maxConnections: 4,
+                connectTimeout: "1 second"
+              })
             )
           )
         )

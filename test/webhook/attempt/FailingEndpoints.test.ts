@@ -77,7 +77,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an endpoint t
         ["succeeded", null]
       ])
       expect((yield* failures(id))?.active).toBe(false)
-      const lines = yield* sql`SELECT action, actor_type FROM audit WHERE resource_id = ${id}`
+      const lines = yield* sql`SELECT action, actor_type FROM audit WHERE resource_id = ${id}`.withoutTransform
       expect(lines).toStrictEqual([{ action: "webhook_subscription.disabled", actor_type: "system" }])
     })
   )

@@ -46,7 +46,7 @@ export const commands = [
           ...(tenantId === null ? [] : [sql`s.tenant_id = ${tenantId}`]),
           ...(failing ? [sql`s.failing_since IS NOT NULL`] : [])
         ])}
-        ORDER BY s.failing_since NULLS LAST, s.created_at DESC, s.id LIMIT ${listLimit}`)
+        ORDER BY s.failing_since NULLS LAST, s.created_at DESC, s.id LIMIT ${listLimit}`.withoutTransform)
       return {
         results: rows.map((row) => ({
           ...masked(row),

@@ -37,7 +37,7 @@ const rows = Effect.fnUntraced(function* (of: { readonly tenantId: TenantId } | 
       outbound_cps, inbound_cps, is_qualified, refuses_unreachable,
       (extract(epoch FROM created_at) * 1000)::float8 AS created_at
     FROM route WHERE ${"id" in of ? sql`id = ${of.id}` : sql`tenant_id = ${of.tenantId}`}
-    ORDER BY route.created_at, id LIMIT 1000`)
+    ORDER BY route.created_at, id LIMIT 1000`.withoutTransform)
 })
 
 /** The row with what the carrier knows about it: its state is unknown while it is not asked by OPTIONS. */

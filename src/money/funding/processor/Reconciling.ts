@@ -172,11 +172,13 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   /** The last reconciliation of a tenant; null when there was none. */
   const last = (tenantId: TenantId): Effect.Effect<Reconciliation | null> =>
     Effect.map(
-      Effect.orDie(sql<Reconciliation>`
+      Effect.orDie(
+        sql<Reconciliation>`
         SELECT charged_cents::float8 AS charged_cents, refunded_cents::float8 AS refunded_cents,
           difference_cents::float8 AS difference_cents, exceptions,
           to_char(checked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS checked_at
-        FROM payment_reconciliation WHERE tenant_id = ${tenantId}`),
+        FROM payment_reconciliation WHERE tenant_id = ${tenantId}`.withoutTransform
+      ),
       ([row]) => row ?? null
     )
 

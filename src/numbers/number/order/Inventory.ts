@@ -154,17 +154,22 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         ...(region === undefined ? [] : [sql`lower(i.region) = lower(${region})`]),
         ...(features === undefined ? [] : [sql`i.features @> ${features}::text[]`])
       ])
-      return Effect.orDie(sql<AvailableNumberView>`
-        SELECT ${columns} FROM inventory i WHERE ${where} ORDER BY i.phone_number LIMIT ${search.limit}`)
+      return Effect.orDie(
+        sql<AvailableNumberView>`
+        SELECT ${columns} FROM inventory i WHERE ${where} ORDER BY i.phone_number LIMIT ${search.limit}`
+          .withoutTransform
+      )
     },
 
     /** The numbers of `phoneNumbers` that can be ordered as this country and type. */
     available: (asker: Asker, phoneNumbers: ReadonlyArray<string>, countryCode: string, numberType: NumberType) =>
-      Effect.orDie(sql<AvailableNumberView>`
+      Effect.orDie(
+        sql<AvailableNumberView>`
         SELECT ${columns} FROM inventory i
         WHERE i.phone_number = ANY(${phoneNumbers}::text[]) AND i.country_code = ${countryCode}
           AND i.number_type = ${numberType} AND ${unowned(asker)}
-        ORDER BY i.phone_number`),
+        ORDER BY i.phone_number`.withoutTransform
+      ),
 
     /** Takes numbers out of the inventory, and returns those that were in it. An owner keeps its number. */
     remove: (phoneNumbers: ReadonlyArray<string>) =>

@@ -12,6 +12,7 @@ import { serverMs, StatementLimit } from "../StatementLimit.ts"
 import * as Unanswered from "../journal/Unanswered.ts"
 import * as Backend from "./Backend.ts"
 import * as Committing from "./Committing.ts"
+import * as RowConversion from "./RowConversion.ts"
 import { Session, unanswered } from "./Session.ts"
 import * as StatementWatch from "./StatementWatch.ts"
 
@@ -72,6 +73,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const config: PgPool.Config = {
     url,
     maxConnections,
+    types: RowConversion.settings.types,
     connectTimeout: "5 seconds",
     // Detects a peer that vanished without a message, while the connection is idle.
     keepAlive: "15 seconds",
@@ -232,6 +234,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     borrower,
     transactionAcquirer: lease,
     compiler: PgClient.makeCompiler(),
+    transformRows: RowConversion.transformRows,
     driver: "pg",
     prepareTransactionControls: true,
     beginTransaction: begin,
