@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { AuditId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../store/Timestamptz.ts"
 import type { AuditRow } from "../store/journal/Journal.ts"
 import * as Listing from "../store/list/Listing.ts"
 import { type AuditLineView, view } from "./AuditView.ts"
@@ -68,9 +69,8 @@ export class AuditLog extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const readList = yield* Listing.reader
       const order = Listing.byOrdinal(sql)
-      const columns = sql`id::text AS id, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt",
-        actor_type AS "actorType", actor_id AS "actorId", actor_name AS "actorName", action,
-        resource_type AS "resourceType", resource_id AS "resourceId", changes, ip`
+      const columns = sql`id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id,
+        changes, ip`
 
       const conditions = (tenantId: TenantId | null, filters: Filters) => {
         const equal = (column: string, value: string | undefined): ReadonlyArray<Fragment> =>
@@ -87,10 +87,10 @@ export class AuditLog extends Context.Service<
             ...equal("actor_id", filters.actorId),
             ...(filters.createdAfterMs === undefined
               ? []
-              : [sql`occurred_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000)`]),
+              : [sql`occurred_at >= ${timestamptz(filters.createdAfterMs + 1)}`]),
             ...(filters.createdBeforeMs === undefined
               ? []
-              : [sql`occurred_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000)`])
+              : [sql`occurred_at < ${timestamptz(filters.createdBeforeMs)}`])
           ]
         }
       }

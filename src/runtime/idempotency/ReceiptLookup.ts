@@ -2,6 +2,7 @@ import { Clock, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Batches from "../store/Batches.ts"
+import { timestamptz } from "../store/Timestamptz.ts"
 import * as CommitStatement from "../store/journal/CommitStatement.ts"
 import type { Receipt } from "../store/journal/Journal.ts"
 import * as Slot from "./Slot.ts"
@@ -17,14 +18,14 @@ const away = ApiError.of("service_unavailable", "the service cannot reach its da
 
 const batchLimit = 256
 
-/** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds; an older receipt counts as forgotten. */
+/** `$1`: JSON array of places with their ordinals; `$2`: a time; an older receipt counts as forgotten. */
 const text = `
-SELECT w.ordinal, r.body_hash AS "bodyHash", r.status, r.body, r.sealed
+SELECT w.ordinal, r.body_hash, r.status, r.body, r.sealed
 FROM jsonb_to_recordset($1::jsonb) AS w(ordinal int, owner text, key text, method text, path text)
 CROSS JOIN LATERAL (
   SELECT i.body_hash, i.status, i.body, i.sealed FROM idempotency i
   WHERE i.owner = w.owner AND i.key = w.key AND i.method = w.method AND i.path = w.path
-    AND i.created_at > to_timestamp($2::float8) LIMIT 1
+    AND i.created_at > $2::timestamptz LIMIT 1
 ) r`
 
 /**
@@ -38,7 +39,7 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
 
   const look = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-    const forgottenAt = ((yield* Clock.currentTimeMillis) - Slot.windowMs) / 1000
+    const forgottenAt = (yield* Clock.currentTimeMillis) - Slot.windowMs
     const places = batch.map(({ slot: { key, method, owner, path } }, ordinal) => ({
       ordinal,
       owner,
@@ -48,7 +49,7 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     }))
     const rows = yield* sql.unsafe<Stored & { readonly ordinal: number }>(text, [
       CommitStatement.encode(places),
-      forgottenAt
+      timestamptz(forgottenAt)
     ])
     return new Map(rows.map(({ ordinal, ...stored }) => [ordinal, stored]))
   })

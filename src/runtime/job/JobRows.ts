@@ -60,8 +60,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const { now = () => sql`now()`, partition } = options
   const after = (ms: number) => sql`${now()} + ${ms}::float8 * interval '1 millisecond'`
-  const claimed = sql`kind, key, nullif(tenant_id, ${nobody}::uuid)::text AS "tenantId", attempt,
-    leased_by::float8 AS epoch, last_error AS "lastError"`
+  const claimed = sql`kind, key, nullif(tenant_id, ${nobody}::uuid) AS tenant_id, attempt, leased_by AS epoch,
+    last_error`
 
   return {
     /**
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
     /** The time until the nearest row of each kind is due, in milliseconds; kinds without rows are left out. */
     nearest: (kinds: ReadonlyArray<string>) => sql<{ readonly kind: string; readonly inMs: number }>`
-      SELECT k.kind, (extract(epoch FROM nearest.due_at - ${now()}) * 1000)::float8 AS "inMs"
+      SELECT k.kind, extract(epoch FROM nearest.due_at - ${now()}) * 1000 AS in_ms
       FROM unnest(${kinds}::text[]) AS k(kind) CROSS JOIN LATERAL (
         SELECT due_at FROM job WHERE partition = ${partition} AND kind = k.kind AND due_at IS NOT NULL
         ORDER BY due_at LIMIT 1) nearest`,
@@ -188,9 +188,9 @@ export const make = Effect.fnUntraced(function* (options: {
 
     /** Counts the rows that are due and not claimed, and those that have failed, both up to `countLimit`. */
     standing: sql<Standing>`
-      SELECT kind, count(*) FILTER (WHERE failed_at IS NULL)::float8 AS due,
-        count(*) FILTER (WHERE failed_at IS NOT NULL)::float8 AS failed,
-        coalesce(max(extract(epoch FROM now() - due_at) * 1000), 0)::float8 AS "oldestDueMs"
+      SELECT kind, count(*) FILTER (WHERE failed_at IS NULL) AS due,
+        count(*) FILTER (WHERE failed_at IS NOT NULL) AS failed,
+        coalesce(max(extract(epoch FROM now() - due_at) * 1000), 0) AS oldest_due_ms
       FROM (
         (SELECT kind, due_at, failed_at FROM job
           WHERE partition = ${partition} AND due_at <= now() AND leased_by IS NULL LIMIT ${countLimit})
@@ -201,8 +201,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
     /** The failed rows, the newest failure first. */
     failed: (limit: number) => sql<FailedRow>`
-      SELECT kind, key, nullif(tenant_id, ${nobody}::uuid)::text AS "tenantId", attempt AS attempts, last_error AS error,
-        (extract(epoch FROM failed_at) * 1000)::float8 AS "failedAt"
+      SELECT kind, key, nullif(tenant_id, ${nobody}::uuid) AS tenant_id, attempt AS attempts, last_error AS error,
+        failed_at
       FROM job WHERE partition = ${partition} AND failed_at IS NOT NULL ORDER BY failed_at DESC, kind, key LIMIT ${limit}`,
 
     /**

@@ -59,7 +59,7 @@ export const forReads: ReadonlyArray<NonNullable<Retained["index"]>> = [
 
 /** The final SELECT of a statement, over its parts `looked` (with the position `at`) and `gone`. */
 const answer = `
-SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
+SELECT (SELECT count(*) FROM gone) AS pruned,
   CASE WHEN (SELECT count(*) FROM looked) = $3::int THEN (SELECT at::text FROM looked ORDER BY at DESC LIMIT 1) END AS position`
 
 /**
@@ -85,7 +85,7 @@ gone AS (
   DELETE FROM ${of.name} WHERE ctid = ANY (ARRAY(SELECT place FROM looked)) AND ${of.column} < ${cutoff}
     AND ${of.when ?? "true"} RETURNING 1
 )${answer}`,
-  oldest: `SELECT (extract(epoch FROM min(${of.column})) * 1000)::float8 AS at FROM ${of.name}`
+  oldest: `SELECT min(${of.column}) AS at FROM ${of.name}`
 })
 
 /**
@@ -114,7 +114,7 @@ gone AS (
   DELETE FROM ${of.name} WHERE id = ANY (ARRAY(SELECT id FROM looked EXCEPT SELECT id FROM needed))
     AND ${of.time} < ${cutoff} AND ${of.when} RETURNING 1
 )${answer}`,
-  oldest: `SELECT (extract(epoch FROM ${of.time}) * 1000)::float8 AS at FROM ${of.name} ORDER BY id LIMIT 1`
+  oldest: `SELECT ${of.time} AS at FROM ${of.name} ORDER BY id LIMIT 1`
 })
 
 /**
@@ -148,11 +148,11 @@ gone AS (
     ) AS inputs
   )) RETURNING 1
 )
-SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
+SELECT (SELECT count(*) FROM gone) AS pruned,
   CASE WHEN (SELECT count(*) FROM portion) < (SELECT count(*) FROM settled) THEN (SELECT max(at)::text FROM portion)
     WHEN (SELECT count(*) FROM looked) = $3::int / 4 THEN (SELECT max(at)::text FROM looked) END AS position`,
   oldest: `
-SELECT (extract(epoch FROM j.at) * 1000)::float8 AS at FROM journal j
+SELECT j.at FROM journal j
 WHERE j.seq = 1 AND EXISTS (SELECT 1 FROM entity e WHERE e.id = j.entity_id AND e.kind IN ('call', 'conference') AND e.settled)
 ORDER BY j.at LIMIT 1`
 }
@@ -184,7 +184,7 @@ states AS (
 gone AS (
   DELETE FROM ${table} WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
 )${answer}`,
-  oldest: `SELECT (extract(epoch FROM min(${at})) * 1000)::float8 AS at FROM ${table}`
+  oldest: `SELECT min(${at}) AS at FROM ${table}`
 })
 
 const call = entityRow("call", "initiated_at", "")

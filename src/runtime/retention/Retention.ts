@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { Jobs } from "../job/Jobs.ts"
+import { timestamptz } from "../store/Timestamptz.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import { UpkeepClient } from "../store/UpkeepClient.ts"
 import * as Indexes from "./Indexes.ts"
@@ -93,7 +94,7 @@ export class Retention extends Context.Service<
 
         /** Stores the moment before the first row is deleted. It never moves back. */
         const note = (name: string, until: number) => sql`
-          INSERT INTO retention (name, pruned_until) VALUES (${name}, to_timestamp(${until}::float8 / 1000))
+          INSERT INTO retention (name, pruned_until) VALUES (${name}, ${timestamptz(until)})
           ON CONFLICT (name) DO UPDATE SET pruned_until = greatest(retention.pruned_until, excluded.pruned_until)`
 
         const batch = (retained: Retained.Retained, until: number, position: string) =>
@@ -127,7 +128,7 @@ export class Retention extends Context.Service<
         const measure = Effect.fnUntraced(function* ({ name, oldest, period }: Retained.Retained) {
           const of = { table: name }
           const [size] = yield* sql<{ readonly bytes: number; readonly rows: number }>`
-            SELECT pg_total_relation_size(oid)::float8 AS bytes, greatest(0, reltuples)::float8 AS rows
+            SELECT pg_total_relation_size(oid) AS bytes, greatest(0, reltuples) AS rows
             FROM pg_class WHERE oid = to_regclass(${name})`
           if (size !== undefined) {
             yield* Metric.update(Metric.withAttributes(bytes, of), size.bytes)
@@ -167,7 +168,7 @@ export class Retention extends Context.Service<
           prunedUntil: (name) =>
             Effect.map(
               Effect.orDie(shared<{ readonly at: number }>`
-                SELECT (extract(epoch FROM pruned_until) * 1000)::float8 AS at FROM retention WHERE name = ${name}`),
+                SELECT pruned_until AS at FROM retention WHERE name = ${name}`),
               ([row]) => row?.at ?? null
             )
         })

@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
 import { empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
+import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
 import * as HeldPartitions from "../../../src/runtime/store/owner/HeldPartitions.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import { init } from "../../../src/runtime/store/migration/0001_init.ts"
@@ -61,10 +62,17 @@ const before = Effect.gen(function* () {
     yield* sql.unsafe(text)
 })
 
-layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.layer({ url, maxConnections: 4 })))), {
-  timeout: "60 seconds",
-  excludeTestServices: true
-})("A database of the version before", (it) => {
+layer(
+  Layer.unwrap(
+    Effect.map(TestDatabase.empty, (url) =>
+      Layer.orDie(PgClient.layer({ ...RowConversion.settings, url, maxConnections: 4 }))
+    )
+  ),
+  {
+    timeout: "60 seconds",
+    excludeTestServices: true
+  }
+)("A database of the version before", (it) => {
   it.effect("goes on: its calls are found, its deliveries are made, its money moves", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

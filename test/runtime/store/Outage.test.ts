@@ -4,6 +4,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
+import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
 import { CommitTooLarge } from "../../../src/runtime/store/journal/CommitAttempt.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as PostgresClient from "../../../src/runtime/store/postgres/PostgresClient.ts"
@@ -49,7 +50,9 @@ const commit = (seq: number, cents = 0, seed = "s"): Commit => ({
 /** The journal through a network that fails, and a separate client that reads the database directly. */
 const setUp = Effect.gen(function* () {
   const url = new URL(Redacted.value(yield* TestDatabase.migrated))
-  const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
+  const eyes = yield* Layer.build(
+    PgClient.layer({ ...RowConversion.settings, url: Redacted.make(url.href), maxConnections: 2 })
+  )
   yield* Effect.provide(Migrations.run, eyes)
   const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)

@@ -4,6 +4,7 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, References, Sc
 import { SqlClient } from "effect/sql"
 import * as Database from "../../../src/app/boot/Database.ts"
 import { Journal } from "../../../src/runtime/store/journal/Journal.ts"
+import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import type { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
@@ -43,7 +44,7 @@ const process = Effect.fnUntraced(function* (
 
 /** A client that does not use the network of the processes. */
 const eyes = (url: Redacted.Redacted) =>
-  Effect.map(Layer.build(PgClient.layer({ url, maxConnections: 1 })), (context) =>
+  Effect.map(Layer.build(PgClient.layer({ ...RowConversion.settings, url, maxConnections: 1 })), (context) =>
     Context.get(context, SqlClient.SqlClient)
   )
 

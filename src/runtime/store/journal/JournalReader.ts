@@ -5,7 +5,7 @@ import type { Kind, StoredEntity, StoredInput, StoredOf } from "./Journal.ts"
 
 /** Reads the stored entities and inputs without decoding them. A failed read dies. */
 export const make = (sql: SqlClient.SqlClient) => {
-  const entity = sql`id, kind, tenant_id AS "tenantId", partition, seq::int AS seq, settled, state_version AS "stateVersion",
+  const entity = sql`id, kind, tenant_id, partition, seq, settled, state_version,
     state`
 
   return {
@@ -21,7 +21,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
     inputs: Effect.fn("Journal.inputs")((entityId: EntityId) =>
       Effect.orDie(sql<StoredInput>`
-        SELECT seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed, machine_version AS "machineVersion", input
+        SELECT seq, at, seed, machine_version, input
         FROM journal WHERE entity_id = ${entityId} ORDER BY seq`)
     )
   }

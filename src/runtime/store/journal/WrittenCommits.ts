@@ -30,7 +30,7 @@ export const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, commi
     (causes.length === 0
       ? []
       : yield* sql<{ readonly cause: string; readonly after: number }>`
-          SELECT cause, balance_after_cents::float8 AS after FROM ledger WHERE cause IN ${sql.in(causes)}`
+          SELECT cause, balance_after_cents AS after FROM ledger WHERE cause IN ${sql.in(causes)}`
     ).map(({ after, cause }) => [cause, after])
   )
   const audited = new Set(

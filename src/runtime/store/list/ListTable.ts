@@ -44,23 +44,18 @@ interface Column<State, V extends Value> {
   readonly of: (state: State) => V
 }
 
-/** The conversions of a value: its type in JSON, from there into the column, and back. */
+/** The conversions of a value: its type in JSON, and from there into the column. */
 interface Type {
   readonly sent: string
   readonly written: (sent: string) => string
-  readonly read: (column: string) => string
 }
 
 const same = (text: string) => text
-const textType: Type = { sent: "text", written: same, read: same }
-const uuidType: Type = { sent: "uuid", written: same, read: (column) => `${column}::text` }
-const intType: Type = { sent: "int", written: same, read: same }
-const bigintType: Type = { sent: "bigint", written: same, read: (column) => `${column}::float8` }
-const timeType: Type = {
-  sent: "float8",
-  written: (sent) => `to_timestamp(${sent} / 1000.0)`,
-  read: (column) => `(extract(epoch FROM ${column}) * 1000)::float8`
-}
+const textType: Type = { sent: "text", written: same }
+const uuidType: Type = { sent: "uuid", written: same }
+const intType: Type = { sent: "int", written: same }
+const bigintType: Type = { sent: "bigint", written: same }
+const timeType: Type = { sent: "float8", written: (sent) => `to_timestamp(${sent} / 1000.0)` }
 
 export const text = <State, V extends string | null>(of: (state: State) => V): Column<State, V> => ({
   type: textType,
@@ -105,6 +100,6 @@ export const of =
         before !== null && fields.every(([, column]) => column.of(before) === column.of(after))
           ? []
           : [{ table, row: rowOf(after) }],
-      columns: table.columns.map(({ field, name, type }) => `${type.read(name)} AS "${field}"`).join(", ")
+      columns: table.columns.map(({ name }) => name).join(", ")
     }
   }

@@ -116,7 +116,7 @@ export const reader = Effect.gen(function* () {
     const page = sql<Row & Totals>`
       WITH ${found}
       SELECT total.*, rows.* FROM (
-        SELECT (${counted})::int AS count,
+        SELECT (${counted}) AS count,
           (SELECT ${order.place} FROM ${from} WHERE id = (SELECT listed FROM ending)) AS next
       ) AS total LEFT JOIN (
         SELECT found.position, row.* FROM found CROSS JOIN LATERAL

@@ -35,7 +35,7 @@ const hasTable = (session: OwnerSession) =>
 export const look = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
   if (!(yield* hasTable(session))) return new Map<number, Sign>()
   const rows = yield* session.run(
-    `SELECT o.partition, o.epoch::int AS epoch, ${beat} AS beat, to_jsonb(o) ->> 'holder' AS holder,
+    `SELECT o.partition, o.epoch, ${beat} AS beat, to_jsonb(o) ->> 'holder' AS holder,
        coalesce((to_jsonb(o) ->> 'ended_epoch')::bigint = o.epoch, false) AS ended
      FROM journal_owner o WHERE o.partition = ANY ($1::int[])`,
     [`{${partitions.join()}}`],
@@ -83,7 +83,7 @@ export const raise = Effect.fnUntraced(function* (
      )
      UPDATE journal_owner o SET epoch = o.epoch + 1 FROM same
      WHERE o.partition = same.partition AND (SELECT count(*) FROM same) = $2::int
-     RETURNING o.partition, o.epoch::int AS epoch`,
+     RETURNING o.partition, o.epoch`,
     [JSON.stringify(asked), asked.length],
     raiseMs
   )) as ReadonlyArray<{ partition: number; epoch: number }>

@@ -191,8 +191,7 @@ export const take = Effect.fnUntraced(function* <E = never>(
             extract(epoch FROM clock_timestamp()) * 1000),
           alive_ms = coalesce(alive_ms, extract(epoch FROM heartbeat_at) * 1000)
         WHERE partition = ${partition} AND epoch = coalesce(${expected?.get(partition) ?? null}::bigint, epoch)
-        RETURNING epoch::int AS epoch, time_ms AS time, alive_ms AS alive,
-          (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at`
+        RETURNING epoch, time_ms AS time, alive_ms AS alive, heartbeat_at AS at`
       if (row === undefined) return false
       held.set(partition, row.epoch)
       taken.set(partition, { originMs: row.time - (yield* Monotonic.now), aliveMs: row.alive, at: row.at })

@@ -52,7 +52,7 @@ export const make = Effect.gen(function* () {
       }
     >`
       SELECT listed.*, e.state_version AS "stateVersion", e.state,
-        listed."endedAt" IS NOT NULL AND listed.initiated <= ${until}::text::timestamptz AND listed.id <> ALL (${others}::text[]) AS counts
+        listed.ended_at IS NOT NULL AND listed.initiated <= ${until}::text::timestamptz AND listed.id <> ALL (${others}::text[]) AS counts
       FROM (
         SELECT ${sql.literal(CallList.columns)}, initiated_at AS initiated FROM call
         WHERE id > ${position} ORDER BY id LIMIT ${portion}

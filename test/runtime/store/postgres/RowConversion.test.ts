@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
 /** Microseconds since 1970, before and after it, in both halves of a word. */
-const micros = [0, 1, -1, 999, 1_001, -6_213_559_680_000_001, 1_700_000_000_123_457, 4_294_967_296_000_001].concat(
+const micros = [0, 1, -1, 999, 1_001, -1_234_567_890_123_457, 1_700_000_000_123_457, 4_294_967_296_000_001].concat(
   Array.from({ length: 2_000 }, (_, n) => 1_700_000_000_000_000 + n * 1_234_567_891)
 )
 
