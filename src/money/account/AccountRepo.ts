@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { defaultQuota, type Settings } from "./AccountMachine.ts"
 import { isCharge } from "../../runtime/store/usage/UsageEntries.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
@@ -44,11 +45,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         readonly born: ReadonlyArray<EntityId>
       }
     >`
-      SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
+      SELECT e.state, e.partition, b.balance_cents, b.credit_limit_cents,
         EXISTS (SELECT FROM auto_recharge r WHERE r.tenant_id = e.tenant_id AND r.last_attempt_status = 'failed')
-          AS "rechargeFailed",
-        (SELECT concurrent_call_limit FROM plan_subscription p WHERE p.tenant_id = e.tenant_id) AS "planCallLimit",
-        coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
+          AS recharge_failed,
+        (SELECT concurrent_call_limit FROM plan_subscription p WHERE p.tenant_id = e.tenant_id) AS plan_call_limit,
+        coalesce(l.day, 0) AS day_spent_cents, coalesce(l.month, 0) AS month_spent_cents,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
           'state', u.state)), '[]')
           FROM entity u WHERE u.tenant_id = e.tenant_id AND NOT u.settled) AS unsettled,
@@ -75,7 +76,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const mirrorStatus = (settings: Settings, at: number) => sql`
     UPDATE tenant SET status = ${settings.status}, suspension_reason = ${settings.suspensionReason},
-      updated_at = to_timestamp(${at} / 1000.0)
+      updated_at = ${timestamptz(at)}
     WHERE id = ${settings.tenantId}`
 
   return { read, mirrorStatus }

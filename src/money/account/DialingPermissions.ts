@@ -5,6 +5,7 @@ import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Destination from "./Destination.ts"
 
@@ -44,7 +45,7 @@ export class DialingPermissions extends Context.Service<
       const journal = yield* Journal
       const entropy = yield* Entropy
       let rules = yield* Effect.orDie(
-        sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
+        sql<Rule>`SELECT id, tenant_id, kind, value FROM destination_rule ORDER BY created_at, id`
       )
       // Changes run one at a time, so that no rule exists twice.
       const changes = yield* Semaphore.make(1)
@@ -103,7 +104,7 @@ export class DialingPermissions extends Context.Service<
             at
           )(sql`
             INSERT INTO destination_rule (id, tenant_id, kind, value, created_at)
-            VALUES (${rule.id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, to_timestamp(${at} / 1000.0))`)
+            VALUES (${rule.id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, ${timestamptz(at)})`)
           return rule
         }, changes.withPermits(1)),
         remove: Effect.fn("DialingPermissions.remove")(function* (id) {

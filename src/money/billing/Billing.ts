@@ -6,6 +6,7 @@ import * as Id from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Money from "../../domain/Money.ts"
 import type * as WorkPrice from "../../domain/WorkPrice.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import { type Balance, type BalanceView, type LedgerEntryView, view } from "./BillingView.ts"
@@ -114,7 +115,7 @@ export class Billing extends Context.Service<
           Effect.asVoid(
             Effect.orDie(sql`
               INSERT INTO balance (tenant_id, balance_cents, updated_at)
-              VALUES (${tenant.id}, 0, to_timestamp(${tenant.at} / 1000.0))`)
+              VALUES (${tenant.id}, 0, ${timestamptz(tenant.at)})`)
           )
 
         const trialWithin = Effect.fn("Billing.trialWithin")(function* (tenant: {
@@ -126,7 +127,7 @@ export class Billing extends Context.Service<
           if (options.trialCreditCents === 0) return []
           const first = yield* Effect.orDie(sql`
             INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
-            VALUES (${tenant.identity}, ${tenant.id}, to_timestamp(${tenant.at} / 1000.0))
+            VALUES (${tenant.identity}, ${tenant.id}, ${timestamptz(tenant.at)})
             ON CONFLICT DO NOTHING RETURNING 1`)
           if (first.length === 0) return []
           const credit: MoneyRow = {
@@ -145,10 +146,8 @@ export class Billing extends Context.Service<
 
         const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
           const [row] = yield* Effect.orDie(sql<typeof Balance.Type>`
-            SELECT balance_cents::float8 AS "balanceCents", credit_limit_cents::float8 AS "creditLimitCents",
-              auto_recharge_threshold_cents::float8 AS "autoRechargeThresholdCents",
-              auto_recharge_amount_cents::float8 AS "autoRechargeAmountCents",
-              (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"
+            SELECT balance_cents, credit_limit_cents, auto_recharge_threshold_cents, auto_recharge_amount_cents,
+              updated_at
             FROM balance WHERE tenant_id = ${tenantId}`)
           if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
           return view(row)
@@ -228,7 +227,7 @@ export class Billing extends Context.Service<
             changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
           })
           yield* Effect.andThen(
-            sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = to_timestamp(${at} / 1000.0)
+            sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = ${timestamptz(at)}
                 WHERE tenant_id = ${tenantId}`,
             journal.commitWithin({ ...empty, audit: [line] })
           ).pipe(sql.withTransaction, Effect.orDie)

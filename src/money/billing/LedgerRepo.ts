@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { EntryType } from "../../domain/EntryType.ts"
 import type * as Id from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
@@ -18,9 +19,8 @@ export interface LedgerFilters {
 const portionRows = 2_000
 
 /** The columns that are shown of an entry. */
-export const entryColumns = (sql: SqlClient.SqlClient): Fragment => sql`id, type, amount_cents::float8 AS "amountCents",
-  balance_after_cents::float8 AS "balanceAfterCents", description, reference_type AS "referenceType",
-  reference_id AS "referenceId", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+export const entryColumns = (sql: SqlClient.SqlClient): Fragment => sql`id, type, amount_cents, balance_after_cents,
+  description, reference_type, reference_id, created_at`
 
 /** Reads the ledger of a tenant. Tenants take turns (`ListClient`). */
 export const make = Effect.gen(function* () {
@@ -32,10 +32,8 @@ export const make = Effect.gen(function* () {
     ...(filters.createdAfterMs === undefined
       ? []
       : // The moment itself is left out, and with it every entry that is shown with that millisecond.
-        [sql`created_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000.0)`]),
-    ...(filters.createdBeforeMs === undefined
-      ? []
-      : [sql`created_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000.0)`])
+        [sql`created_at >= ${timestamptz(filters.createdAfterMs + 1)}`]),
+    ...(filters.createdBeforeMs === undefined ? [] : [sql`created_at < ${timestamptz(filters.createdBeforeMs)}`])
   ]
 
   const page = (tenantId: Id.TenantId, filters: LedgerFilters, window: Listing.Window) =>
@@ -56,7 +54,7 @@ export const make = Effect.gen(function* () {
       tenantId,
       Effect.map(
         sql<LedgerEntry & { readonly place: string; readonly isWanted: boolean }>`
-          SELECT ordinal::text AS place, ${wanted.length === 0 ? sql`true` : sql.and(wanted)} AS "isWanted", ${entryColumns(sql)}
+          SELECT ordinal::text AS place, ${wanted.length === 0 ? sql`true` : sql.and(wanted)} AS is_wanted, ${entryColumns(sql)}
           FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portionRows}`,
         (rows) => ({
           entries: rows.filter(({ isWanted }) => isWanted).map((row) => ledgerEntry(row)),

@@ -4,6 +4,7 @@ import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RateDeck from "./RateDeck.ts"
 
@@ -41,12 +42,11 @@ export const make = Effect.gen(function* () {
   const entropy = yield* Entropy
 
   const all = Effect.orDie(sql<Dated>`
-    SELECT id, (extract(epoch FROM effective_at) * 1000)::float8 AS "effectiveAt",
-      (extract(epoch FROM imported_at) * 1000)::float8 AS "importedAt", rows
+    SELECT id, effective_at, imported_at, rows
     FROM rate_deck ORDER BY effective_at, id`)
   const ratesOf = (id: number) =>
     Effect.orDie(sql<RateDeck.Rate>`
-      SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
+      SELECT direction, prefix, micro_usd_per_minute FROM rate
       WHERE deck = ${id} ORDER BY direction DESC, prefix`)
 
   type Loaded = Dated & { readonly deck: RateDeck.RateDeck }
@@ -112,7 +112,7 @@ export const make = Effect.gen(function* () {
       const id = yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO rate_deck (effective_at, imported_at, rows)
-          VALUES (to_timestamp(${from}::float8 / 1000), to_timestamp(${now}::float8 / 1000), ${rates.length}) RETURNING id`
+          VALUES (${timestamptz(from)}, ${timestamptz(now)}, ${rates.length}) RETURNING id`
         const id = made?.id ?? 0
         yield* sql`
           INSERT INTO rate (deck, direction, prefix, micro_usd_per_minute)

@@ -6,7 +6,7 @@ import * as WorkPrice from "../../domain/WorkPrice.ts"
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(sql<{ readonly kind: string; readonly microUsd: number }>`
-    SELECT kind, micro_usd::float8 AS "microUsd" FROM work_price`)
+    SELECT kind, micro_usd FROM work_price`)
   return rows.reduce<WorkPrice.PriceList>(
     (prices, { kind, microUsd }) => (WorkPrice.isPriced(kind) ? { ...prices, [kind]: microUsd } : prices),
     WorkPrice.allFree

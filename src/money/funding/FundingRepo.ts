@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../domain/Id.ts"
 import type { Decline, Subject } from "../../ports/payment/Payments.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Attempt, Tried } from "./charge/AttemptMachine.ts"
 import type { AutoRecharge } from "./recharge/AutoRechargeMachine.ts"
@@ -37,21 +38,17 @@ export interface RefundRow {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const readList = yield* Listing.reader
-  const ms = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
-  const at = (time: number | null) => sql`to_timestamp(${time}::float8 / 1000.0)`
 
-  const attemptColumns = sql`id, tenant_id::text AS "tenantId", processor, kind, amount_cents::float8 AS "amountCents",
-    payment_method_id AS "paymentMethodId", customer_id AS "customerId", card_id AS "cardId", status, intent_id AS "intentId",
-    failure_code AS "failureCode", failure_message AS "failureMessage", actor, ip, ${ms("created_at")} AS "createdAt",
-    ${ms("settled_at")} AS "settledAt"`
-  const methodColumns = sql`id, tenant_id::text AS "tenantId", processor_id AS "cardId", brand, last4, exp_month AS "expMonth",
-    exp_year AS "expYear", is_default AS "isDefault", ${ms("created_at")} AS "createdAt"`
-  const rechargeColumns = sql`enabled, threshold_cents::float8 AS "thresholdCents", amount_cents::float8 AS "amountCents",
-    payment_method_id AS "paymentMethodId", disabled_reason AS "disabledReason", failures,
-    ${ms("next_try_at")} AS "nextTryAt", ${ms("last_attempt_at")} AS "lastAttemptAt",
-    last_attempt_status AS "lastAttemptStatus", ${ms("updated_at")} AS "updatedAt"`
-  const refundColumns = sql`id, attempt_id AS "attemptId", tenant_id::text AS "tenantId", amount_cents::float8 AS "amountCents",
-    status, refund_id AS "refundId", failure, reason, payout_round AS "payoutRound", ${ms("created_at")} AS "createdAt"`
+  const attemptColumns = sql`id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
+    status, intent_id, failure_code, failure_message, actor, ip, created_at,
+    settled_at`
+  const methodColumns = sql`id, tenant_id, processor_id AS card_id, brand, last4, exp_month, exp_year, is_default,
+    created_at`
+  const rechargeColumns = sql`enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason, failures,
+    next_try_at, last_attempt_at, last_attempt_status,
+    updated_at`
+  const refundColumns = sql`id, attempt_id, tenant_id, amount_cents, status, refund_id, failure, reason, payout_round,
+    created_at`
 
   const first = <Row>(statement: Effect.Effect<ReadonlyArray<Row>, unknown>): Effect.Effect<Row | null> =>
     Effect.map(Effect.orDie(statement), ([row]) => row ?? null)
@@ -70,14 +67,14 @@ export const make = Effect.gen(function* () {
       Effect.map(
         Effect.orDie(sql<{ readonly id: string }>`
           INSERT INTO payment_customer (tenant_id, processor, customer_id, created_at)
-          VALUES (${tenantId}, ${processor}, ${customerId}, ${at(now)})
+          VALUES (${tenantId}, ${processor}, ${customerId}, ${timestamptz(now)})
           ON CONFLICT (tenant_id, processor) DO UPDATE SET processor = excluded.processor RETURNING customer_id AS id`),
         ([row]) => row?.id ?? customerId
       ),
     tenantOfCustomer: (processor: string, customerId: string) =>
       Effect.map(
         first(sql<{ readonly id: TenantId }>`
-          SELECT tenant_id::text AS id FROM payment_customer
+          SELECT tenant_id AS id FROM payment_customer
           WHERE processor = ${processor} AND customer_id = ${customerId}`),
         (row) => row?.id ?? null
       ),
@@ -113,7 +110,7 @@ export const make = Effect.gen(function* () {
     countMethods: (tenantId: TenantId) =>
       Effect.map(
         first(sql<{ readonly count: number }>`
-          SELECT count(*)::int AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`),
+          SELECT count(*) AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`),
         (row) => row?.count ?? 0
       ),
     insertMethod: (method: Method, processor: string) =>
@@ -121,7 +118,7 @@ export const make = Effect.gen(function* () {
         INSERT INTO payment_method (id, tenant_id, processor, processor_id, brand, last4, exp_month, exp_year, is_default,
           created_at)
         VALUES (${method.id}, ${method.tenantId}, ${processor}, ${method.cardId}, ${method.brand}, ${method.last4},
-          ${method.expMonth}, ${method.expYear}, false, ${at(method.createdAt)})`),
+          ${method.expMonth}, ${method.expYear}, false, ${timestamptz(method.createdAt)})`),
     makeDefault: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
       done(
         Effect.andThen(
@@ -132,7 +129,7 @@ export const make = Effect.gen(function* () {
       ),
     removeMethod: (tenantId: TenantId, id: PaymentMethodId, now: number) =>
       done(sql`
-        UPDATE payment_method SET removed_at = ${at(now)}, is_default = false WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        UPDATE payment_method SET removed_at = ${timestamptz(now)}, is_default = false WHERE tenant_id = ${tenantId} AND id = ${id}`),
     newestMethod: (tenantId: TenantId, processor: string) =>
       first(sql<Method>`
         SELECT ${methodColumns} FROM payment_method
@@ -151,7 +148,7 @@ export const make = Effect.gen(function* () {
           status, actor, ip, slot, created_at)
         VALUES (${attempt.id}, ${attempt.tenantId}, ${attempt.processor}, ${attempt.kind}, ${attempt.amountCents},
           ${attempt.paymentMethodId}, ${attempt.customerId}, ${attempt.cardId}, 'pending',
-          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${at(attempt.createdAt)})`),
+          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${timestamptz(attempt.createdAt)})`),
     attempt: (id: LedgerEntryId) => first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id}`),
     lockAttempt: (id: LedgerEntryId) =>
       first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id} FOR UPDATE`),
@@ -160,7 +157,7 @@ export const make = Effect.gen(function* () {
         SELECT ${attemptColumns} FROM payment_attempt WHERE processor = ${processor} AND intent_id = ${intentId} FOR UPDATE`),
     bySlot: (slot: string, since: number) =>
       first(sql<Attempt>`
-        SELECT ${attemptColumns} FROM payment_attempt WHERE slot = ${slot} AND created_at > ${at(since)}
+        SELECT ${attemptColumns} FROM payment_attempt WHERE slot = ${slot} AND created_at > ${timestamptz(since)}
         ORDER BY ordinal DESC LIMIT 1`),
     attempts: (tenantId: TenantId, limit: number) =>
       Effect.orDie(sql<Attempt>`
@@ -169,13 +166,13 @@ export const make = Effect.gen(function* () {
     tried: ({ cardId, tenantId }: Method, processor: string, since: number) =>
       Effect.map(
         first(sql<Tried>`
-          SELECT count(*) FILTER (WHERE is_card AND status = 'failed')::int AS declined,
-            count(*) FILTER (WHERE is_card AND status = 'pending')::int AS charging,
-            count(*) FILTER (WHERE status = 'failed')::int AS "declinedOfTenant",
-            count(*) FILTER (WHERE status = 'pending')::int AS pending
+          SELECT count(*) FILTER (WHERE is_card AND status = 'failed') AS declined,
+            count(*) FILTER (WHERE is_card AND status = 'pending') AS charging,
+            count(*) FILTER (WHERE status = 'failed') AS declined_of_tenant,
+            count(*) FILTER (WHERE status = 'pending') AS pending
           FROM (
             SELECT status, card_id = ${cardId} AND processor = ${processor} AS is_card
-            FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${at(since)}
+            FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${timestamptz(since)}
           ) AS attempt`),
         (row) => row ?? { declined: 0, charging: 0, declinedOfTenant: 0, pending: 0 }
       ),
@@ -190,11 +187,11 @@ export const make = Effect.gen(function* () {
     succeeded: (id: LedgerEntryId, intentId: string, now: number) =>
       done(sql`
         UPDATE payment_attempt SET status = 'succeeded', intent_id = ${intentId}, failure_code = NULL,
-          failure_message = NULL, settled_at = ${at(now)} WHERE id = ${id}`),
+          failure_message = NULL, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
     failed: (id: LedgerEntryId, intentId: string | null, decline: Decline, now: number) =>
       done(sql`
         UPDATE payment_attempt SET status = 'failed', intent_id = coalesce(${intentId}::text, intent_id),
-          failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${at(now)} WHERE id = ${id}`),
+          failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
 
     /** Whether money has moved for this cause. */
     hasMoved: (cause: string) =>
@@ -212,8 +209,8 @@ export const make = Effect.gen(function* () {
             INSERT INTO auto_recharge (tenant_id, enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason,
               failures, next_try_at, last_attempt_at, last_attempt_status, updated_at)
             VALUES (${tenantId}, ${recharge.enabled}, ${recharge.thresholdCents}, ${recharge.amountCents},
-              ${recharge.paymentMethodId}, ${recharge.disabledReason}, ${recharge.failures}, ${at(recharge.nextTryAt)},
-              ${at(recharge.lastAttemptAt)}, ${recharge.lastAttemptStatus}, ${at(recharge.updatedAt)})
+              ${recharge.paymentMethodId}, ${recharge.disabledReason}, ${recharge.failures}, ${timestamptz(recharge.nextTryAt)},
+              ${timestamptz(recharge.lastAttemptAt)}, ${recharge.lastAttemptStatus}, ${timestamptz(recharge.updatedAt)})
             ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, threshold_cents = excluded.threshold_cents,
               amount_cents = excluded.amount_cents, payment_method_id = excluded.payment_method_id,
               disabled_reason = excluded.disabled_reason, failures = excluded.failures,
@@ -232,30 +229,30 @@ export const make = Effect.gen(function* () {
         readonly succeededToday: number
         readonly isActive: boolean
       }>`
-        SELECT b.balance_cents::float8 AS "balanceCents", t.status = 'active' AS "isActive",
+        SELECT b.balance_cents, t.status = 'active' AS is_active,
           EXISTS (SELECT FROM payment_attempt a WHERE a.tenant_id = t.id AND a.processor = ${processor}
-            AND a.kind = 'auto_recharge' AND a.status = 'pending') AS "isPending",
-          (SELECT count(*)::int FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
-            AND a.status = 'succeeded' AND a.settled_at >= ${at(midnight)}) AS "succeededToday"
+            AND a.kind = 'auto_recharge' AND a.status = 'pending') AS is_pending,
+          (SELECT count(*) FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
+            AND a.status = 'succeeded' AND a.settled_at >= ${timestamptz(midnight)}) AS succeeded_today
         FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
     /** Tenants after this one (null: all) whose balance has fallen to their threshold, in the order of their ids. */
     rechargesDue: (now: number, after: TenantId | null, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`
-          SELECT r.tenant_id::text AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
+          SELECT r.tenant_id AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
           WHERE r.enabled AND b.balance_cents <= r.threshold_cents
-            AND (r.next_try_at IS NULL OR r.next_try_at <= ${at(now)})
+            AND (r.next_try_at IS NULL OR r.next_try_at <= ${timestamptz(now)})
             AND (${after}::text IS NULL OR r.tenant_id > ${after}::text::uuid) ORDER BY r.tenant_id LIMIT ${limit}`),
         (rows) => rows.map(({ id }) => id)
       ),
     thresholds: Effect.orDie(sql<{ readonly tenantId: TenantId; readonly cents: number }>`
-      SELECT tenant_id::text AS "tenantId", threshold_cents::float8 AS cents FROM auto_recharge WHERE enabled`),
+      SELECT tenant_id, threshold_cents AS cents FROM auto_recharge WHERE enabled`),
 
     insertRefund: (refund: Omit<RefundRow, "status" | "refundId" | "failure">) =>
       done(sql`
         INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, payout_round, created_at)
         VALUES (${refund.id}, ${refund.attemptId}, ${refund.tenantId}, ${refund.amountCents}, 'pending', ${refund.reason},
-          ${refund.payoutRound}, ${at(refund.createdAt)})`),
+          ${refund.payoutRound}, ${timestamptz(refund.createdAt)})`),
     refund: (id: string) => first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`),
     lockRefund: (id: string) =>
       first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`),
@@ -273,12 +270,12 @@ export const make = Effect.gen(function* () {
     ) =>
       done(sql`
         UPDATE payment_refund SET status = ${outcome.status}, refund_id = coalesce(${outcome.refundId}::text, refund_id),
-          failure = ${outcome.failure}, settled_at = ${at(now)} WHERE id = ${id}`),
+          failure = ${outcome.failure}, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
     /** The cents of an attempt that went back, by the ledger. */
     wentBack: (tenantId: TenantId, attemptId: LedgerEntryId) =>
       Effect.map(
         first(sql<{ readonly cents: number }>`
-          SELECT coalesce(-sum(amount_cents), 0)::float8 AS cents FROM ledger
+          SELECT coalesce(-sum(amount_cents), 0) AS cents FROM ledger
           WHERE tenant_id = ${tenantId} AND reference_type = 'topup' AND reference_id = ${attemptId}`),
         (row) => row?.cents ?? 0
       ),
@@ -293,7 +290,7 @@ export const make = Effect.gen(function* () {
         Effect.orDie(sql`
           INSERT INTO processor_event (id, processor, type, subject_type, subject_id, received_at)
           VALUES (${event.id}, ${processor}, ${event.type}, ${event.subject?.type ?? null}, ${event.subject?.id ?? null},
-            ${at(now)})
+            ${timestamptz(now)})
           ON CONFLICT DO NOTHING RETURNING 1`),
         (rows) => rows.length === 1
       ),

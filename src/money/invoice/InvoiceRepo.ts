@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InvoiceId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type InvoiceRow, numberOf, type Party, type Status } from "./InvoiceView.ts"
 import type { Group, Statement } from "./Statement.ts"
@@ -51,10 +52,8 @@ const rowOf = ({ document, number, ...stored }: Stored): InvoiceRow => ({
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const readList = yield* Listing.reader
-  const columns = sql`id, number::float8 AS number, status, (extract(epoch FROM period_start) * 1000)::float8 AS "periodStart",
-    (extract(epoch FROM period_end) * 1000)::float8 AS "periodEnd", total_cents::float8 AS "totalCents",
-    amount_due_cents::float8 AS "amountDueCents", document, (extract(epoch FROM issued_at) * 1000)::float8 AS "issuedAt",
-    (extract(epoch FROM paid_at) * 1000)::float8 AS "paidAt"`
+  const columns = sql`id, number, status, period_start, period_end, total_cents, amount_due_cents, document,
+    issued_at, paid_at`
 
   const list = <Item>(tenantId: TenantId, filters: Filters, window: Listing.Window, item: (row: InvoiceRow) => Item) =>
     readList({
@@ -66,7 +65,7 @@ export const make = Effect.gen(function* () {
         ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`]),
         ...(filters.periodStartAfterMs === undefined
           ? []
-          : [sql`period_start > to_timestamp(${filters.periodStartAfterMs}::float8 / 1000)`])
+          : [sql`period_start > ${timestamptz(filters.periodStartAfterMs)}`])
       ],
       order: Listing.byOrdinal(sql),
       window,
@@ -84,9 +83,8 @@ export const make = Effect.gen(function* () {
 
   /** Tenants with an entry that is in no invoice, of a month that ended before `until`: the next month of each. */
   const due = (until: number, without: ReadonlyArray<TenantId>) => sql<Due>`
-    SELECT b.tenant_id AS "tenantId", coalesce(i.through_ordinal, -1)::text AS after,
-      (l.balance_after_cents - l.amount_cents)::float8 AS "openingCents",
-      (extract(epoch FROM greatest(l.created_at, i.period_end)) * 1000)::float8 AS "firstAt"
+    SELECT b.tenant_id, coalesce(i.through_ordinal, -1)::text AS after,
+      l.balance_after_cents - l.amount_cents AS opening_cents, greatest(l.created_at, i.period_end) AS first_at
     FROM balance b
     LEFT JOIN LATERAL (
       SELECT through_ordinal, period_end FROM invoice WHERE tenant_id = b.tenant_id ORDER BY ordinal DESC LIMIT 1
@@ -95,7 +93,7 @@ export const make = Effect.gen(function* () {
       SELECT created_at, amount_cents, balance_after_cents FROM ledger
       WHERE tenant_id = b.tenant_id AND ordinal > coalesce(i.through_ordinal, -1) ORDER BY ordinal LIMIT 1
     ) l
-    WHERE date_trunc('month', greatest(l.created_at, i.period_end), 'UTC') + interval '1 month' <= to_timestamp(${until}::float8 / 1000)
+    WHERE date_trunc('month', greatest(l.created_at, i.period_end), 'UTC') + interval '1 month' <= ${timestamptz(until)}
       AND b.tenant_id <> ALL (${without}::text[]::uuid[])
     ORDER BY 4, 1 LIMIT 500`
 
@@ -108,12 +106,11 @@ export const make = Effect.gen(function* () {
       WITH next AS MATERIALIZED (
         SELECT coalesce(
           (SELECT ordinal FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint
-            AND created_at >= to_timestamp(${end}::float8 / 1000) ORDER BY ordinal LIMIT 1),
+            AND created_at >= ${timestamptz(end)} ORDER BY ordinal LIMIT 1),
           9223372036854775807) AS ordinal
       )
-      SELECT type::text AS type, g.description, is_debit AS "isDebit", is_included AS "isIncluded", is_reversal AS "isReversal",
-        count(*)::float8 AS entries,
-        sum(amount_cents)::float8 AS cents, (max(max(ordinal)) OVER ())::text AS through
+      SELECT type::text AS type, g.description, is_debit, is_included, is_reversal, count(*) AS entries,
+        sum(amount_cents) AS cents, (max(max(ordinal)) OVER ())::text AS through
       FROM (
         SELECT ordinal, type, amount_cents, amount_cents < 0 AS is_debit, cause LIKE 'included:%' AS is_included,
           coalesce(reference_type = 'topup', false) AS is_reversal,
@@ -125,7 +122,7 @@ export const make = Effect.gen(function* () {
   /** The next number. The caller's transaction holds it until its end. */
   const nextNumber = Effect.map(
     sql<{ readonly last: number }>`
-      UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last::float8 AS last`,
+      UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
     ([row]) => row?.last ?? 1
   )
 
@@ -140,14 +137,14 @@ export const make = Effect.gen(function* () {
     INSERT INTO invoice (id, tenant_id, number, status, period, period_start, period_end, through_ordinal, total_cents,
       amount_due_cents, document, issued_at, paid_at)
     VALUES (${invoice.id}, ${invoice.tenantId}, ${invoice.number}, ${invoice.status}, ${invoice.period}::text::date,
-      to_timestamp(${invoice.periodStart}::float8 / 1000), to_timestamp(${invoice.periodEnd}::float8 / 1000),
+      ${timestamptz(invoice.periodStart)}, ${timestamptz(invoice.periodEnd)},
       ${invoice.through}::text::bigint, ${invoice.totalCents}, ${invoice.amountDueCents},
-      ${JSON.stringify(invoice.document)}::text::jsonb, to_timestamp(${invoice.issuedAt}::float8 / 1000),
-      to_timestamp(${invoice.paidAt}::float8 / 1000))`
+      ${JSON.stringify(invoice.document)}::text::jsonb, ${timestamptz(invoice.issuedAt)},
+      ${timestamptz(invoice.paidAt)})`
 
   /** Open invoices of tenants whose balance is no longer below zero. */
   const covered = sql<{ readonly id: InvoiceId; readonly tenantId: TenantId }>`
-    SELECT i.id, i.tenant_id AS "tenantId" FROM invoice i JOIN balance b ON b.tenant_id = i.tenant_id
+    SELECT i.id, i.tenant_id FROM invoice i JOIN balance b ON b.tenant_id = i.tenant_id
     WHERE i.status = 'open' AND b.balance_cents >= 0 ORDER BY i.ordinal LIMIT 500`
 
   /** Returns true when the invoice was `open` until now. */
@@ -156,7 +153,7 @@ export const make = Effect.gen(function* () {
       sql`
         UPDATE invoice SET status = ${status},
           amount_due_cents = CASE WHEN ${status} = 'paid' THEN 0 ELSE amount_due_cents END,
-          paid_at = CASE WHEN ${status} = 'paid' THEN to_timestamp(${at}::float8 / 1000) END
+          paid_at = CASE WHEN ${status} = 'paid' THEN ${timestamptz(at)} END
         WHERE id = ${id} AND status = 'open' RETURNING 1`,
       (rows) => rows.length > 0
     )
@@ -164,7 +161,7 @@ export const make = Effect.gen(function* () {
   const byNumber = (number: number) =>
     Effect.map(
       sql<{ readonly id: InvoiceId; readonly tenantId: TenantId; readonly status: Status }>`
-        SELECT id, tenant_id AS "tenantId", status FROM invoice WHERE number = ${number}`,
+        SELECT id, tenant_id, status FROM invoice WHERE number = ${number}`,
       ([row]) => row ?? null
     )
 
@@ -175,7 +172,7 @@ export const make = Effect.gen(function* () {
 
   const setSeller = (party: Party, at: number) => sql`
     INSERT INTO invoice_seller (name, party, updated_at)
-    VALUES ('seller', ${JSON.stringify(party)}::text::jsonb, to_timestamp(${at}::float8 / 1000))
+    VALUES ('seller', ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
     ON CONFLICT (name) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
 
   /** The buyer that the operator set, or else the tenant's own data from signup. */
@@ -195,7 +192,7 @@ export const make = Effect.gen(function* () {
 
   const setBuyer = (tenantId: TenantId, party: Party, at: number) => sql`
     INSERT INTO invoice_buyer (tenant_id, party, updated_at)
-    VALUES (${tenantId}, ${JSON.stringify(party)}::text::jsonb, to_timestamp(${at}::float8 / 1000))
+    VALUES (${tenantId}, ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
     ON CONFLICT (tenant_id) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
 
   return {

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EntryType } from "../../domain/EntryType.ts"
 import type { LedgerEntryId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { Quantities } from "./Included.ts"
 import type { PlanRow } from "./PlanView.ts"
 
@@ -34,13 +35,11 @@ interface Debit {
 export const portion = 200
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const planColumns = sql`slug, name, description, is_public AS "isPublic", monthly_fee_cents::float8 AS "monthlyFeeCents",
+  const planColumns = sql`slug, name, description, is_public, monthly_fee_cents,
     included, jsonb_build_object('concurrentCallLimit', concurrent_call_limit, 'maxConferenceParticipants', max_conference_participants)
-      AS limits, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
-  const columns = sql`tenant_id AS "tenantId", plan_slug AS "planSlug", next_plan_slug AS "nextPlanSlug", status,
-    (extract(epoch FROM began_at) * 1000)::float8 AS "beganAt", (extract(epoch FROM period_start) * 1000)::float8 AS "periodStart",
-    (extract(epoch FROM period_end) * 1000)::float8 AS "periodEnd", included, used, through_ordinal::text AS "throughOrdinal",
-    concurrent_call_limit AS "concurrentCallLimit", (extract(epoch FROM next_try_at) * 1000)::float8 AS "nextTryAt"`
+      AS limits, created_at`
+  const columns = sql`tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
+    used, through_ordinal::text, concurrent_call_limit, next_try_at`
 
   return {
     plans: (isPublic: boolean) => sql<PlanRow>`
@@ -60,7 +59,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         max_conference_participants, created_at)
       VALUES (${plan.slug}, ${plan.name}, ${plan.description}, ${plan.isPublic}, ${plan.monthlyFeeCents},
         ${JSON.stringify(plan.included)}::text::jsonb, ${plan.limits.concurrentCallLimit},
-        ${plan.limits.maxConferenceParticipants}, to_timestamp(${plan.createdAt}::float8 / 1000))
+        ${plan.limits.maxConferenceParticipants}, ${timestamptz(plan.createdAt)})
       ON CONFLICT (slug) DO UPDATE SET name = excluded.name, description = excluded.description, is_public = excluded.is_public,
         monthly_fee_cents = excluded.monthly_fee_cents, included = excluded.included,
         concurrent_call_limit = excluded.concurrent_call_limit, max_conference_participants = excluded.max_conference_participants`,
@@ -74,7 +73,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     lockFunds: (tenantId: TenantId) =>
       Effect.map(
         sql<{ readonly funds: number }>`
-          SELECT (balance_cents + credit_limit_cents)::float8 AS funds FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`,
+          SELECT balance_cents + credit_limit_cents AS funds FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`,
         ([row]) => row?.funds ?? null
       ),
     /** The newest entry of the tenant's ledger. */
@@ -90,20 +89,20 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         sql`
           INSERT INTO plan_subscription (tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
             used, through_ordinal, concurrent_call_limit, next_try_at, updated_at)
-          VALUES (${row.tenantId}, ${row.planSlug}, ${row.nextPlanSlug}, ${row.status}, to_timestamp(${row.beganAt}::float8 / 1000),
-            to_timestamp(${row.periodStart}::float8 / 1000), to_timestamp(${row.periodEnd}::float8 / 1000),
+          VALUES (${row.tenantId}, ${row.planSlug}, ${row.nextPlanSlug}, ${row.status}, ${timestamptz(row.beganAt)},
+            ${timestamptz(row.periodStart)}, ${timestamptz(row.periodEnd)},
             ${JSON.stringify(row.included)}::text::jsonb, ${JSON.stringify(row.used)}::text::jsonb,
-            ${row.throughOrdinal}::text::bigint, ${row.concurrentCallLimit}, to_timestamp(${row.nextTryAt}::float8 / 1000),
-            to_timestamp(${at}::float8 / 1000))
+            ${row.throughOrdinal}::text::bigint, ${row.concurrentCallLimit}, ${timestamptz(row.nextTryAt)},
+            ${timestamptz(at)})
           ON CONFLICT DO NOTHING RETURNING 1`,
         (rows) => rows.length > 0
       ),
     update: (row: SubscriptionRow, at: number) => sql`
       UPDATE plan_subscription SET plan_slug = ${row.planSlug}, next_plan_slug = ${row.nextPlanSlug}, status = ${row.status},
-        period_start = to_timestamp(${row.periodStart}::float8 / 1000), period_end = to_timestamp(${row.periodEnd}::float8 / 1000),
+        period_start = ${timestamptz(row.periodStart)}, period_end = ${timestamptz(row.periodEnd)},
         included = ${JSON.stringify(row.included)}::text::jsonb, used = ${JSON.stringify(row.used)}::text::jsonb,
-        through_ordinal = ${row.throughOrdinal}::text::bigint, concurrent_call_limit = ${row.concurrentCallLimit}, next_try_at = to_timestamp(${row.nextTryAt}::float8 / 1000),
-        updated_at = to_timestamp(${at}::float8 / 1000)
+        through_ordinal = ${row.throughOrdinal}::text::bigint, concurrent_call_limit = ${row.concurrentCallLimit}, next_try_at = ${timestamptz(row.nextTryAt)},
+        updated_at = ${timestamptz(at)}
       WHERE tenant_id = ${row.tenantId}`,
     remove: (tenantId: TenantId) => sql`DELETE FROM plan_subscription WHERE tenant_id = ${tenantId}`,
     /** Whether any call is not over or not paid. */
@@ -116,7 +115,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     due: (at: number) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`
-          SELECT tenant_id AS "tenantId" FROM plan_subscription s WHERE next_try_at <= to_timestamp(${at}::float8 / 1000)
+          SELECT tenant_id FROM plan_subscription s WHERE next_try_at <= ${timestamptz(at)}
             OR EXISTS (SELECT FROM tenant t WHERE t.id = s.tenant_id AND t.status = 'closed')
           ORDER BY next_try_at LIMIT 500`,
         (rows) => rows.map(({ tenantId }) => tenantId)
@@ -124,7 +123,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Tenants with debits after the position that their subscription has reached. */
     uncovered: Effect.map(
       sql<{ readonly tenantId: TenantId }>`
-        SELECT s.tenant_id AS "tenantId" FROM plan_subscription s
+        SELECT s.tenant_id FROM plan_subscription s
         WHERE s.included <> '{}'::jsonb AND s.status = 'active' AND EXISTS (
           SELECT 1 FROM ledger l WHERE l.tenant_id = s.tenant_id AND l.ordinal > s.through_ordinal
         )`,
@@ -132,7 +131,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     ),
     /** A statement sees a prefix of a tenant's ledger, so no entry appears before a position that was passed. */
     debits: (tenantId: TenantId, after: string) => sql<Debit>`
-      SELECT id, ordinal::text AS place, type, (-amount_cents)::float8 AS cents, reference_id AS "referenceId" FROM ledger
+      SELECT id, ordinal::text AS place, type, -amount_cents AS cents, reference_id FROM ledger
       WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portion}`
   } as const
 })

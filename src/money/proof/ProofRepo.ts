@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { entryColumns, type LedgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { Leaf, Named } from "./Chain.ts"
 
 /** A tenant's seal by one round of the sealer. Amounts are in cents, moments in epoch milliseconds. */
@@ -46,13 +47,10 @@ export const beginning = "-9223372036854775808"
 const portionRows = 1_000
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const sealColumns = sql`tenant_id AS "tenantId", number, day::text AS day, through_ordinal::text AS "throughOrdinal",
-    (extract(epoch FROM through_at) * 1000)::float8 AS "throughAt", entries::float8 AS entries,
-    credits_cents::float8 AS "creditsCents", debits_cents::float8 AS "debitsCents",
-    balance_before_cents::float8 AS "balanceBeforeCents", balance_cents::float8 AS "balanceCents",
-    total_entries::float8 AS "totalEntries", chain_hash AS "chainHash", calls_rated::float8 AS "callsRated",
-    calls_debited::float8 AS "callsDebited", (extract(epoch FROM calls_until) * 1000)::float8 AS "callsUntil"`
-  const rootColumns = sql`version, number, day::text AS day, seals, entries::float8 AS entries, root_hash AS "rootHash"`
+  const sealColumns = sql`tenant_id, number, day, through_ordinal::text, through_at,
+    entries, credits_cents, debits_cents, balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated,
+    calls_debited, calls_until`
+  const rootColumns = sql`version, number, day, seals, entries, root_hash`
 
   /** Entries after a place, in order. One snapshot sees a prefix of a tenant's ledger. */
   const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => sql<PlacedEntry>`
@@ -77,7 +75,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       : Effect.map(
           sql<Seal>`
             SELECT ${sealColumns} FROM ledger_seal
-            WHERE tenant_id = ${last.tenantId} AND calls_until <= to_timestamp(${until}::float8 / 1000)
+            WHERE tenant_id = ${last.tenantId} AND calls_until <= ${timestamptz(until)}
             ORDER BY number DESC LIMIT 1`,
           ([seal]) => seal ?? null
         )
@@ -107,11 +105,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const calls = (tenantId: TenantId, from: number | null, until: number | null) =>
     Effect.map(
       sql<Calls>`
-        SELECT count(*)::float8 AS rated, count(l.id)::float8 AS debited
+        SELECT count(*) AS rated, count(l.id) AS debited
         FROM call c LEFT JOIN ledger l ON l.cause = 'call:' || c.id AND l.amount_cents = -c.cost_cents
         WHERE c.tenant_id = ${tenantId} AND c.cost_cents > 0
-          AND ${from === null ? sql`true` : sql`c.initiated_at >= to_timestamp(${from}::float8 / 1000)`}
-          AND ${until === null ? sql`true` : sql`c.initiated_at < to_timestamp(${until}::float8 / 1000)`}`,
+          AND ${from === null ? sql`true` : sql`c.initiated_at >= ${timestamptz(from)}`}
+          AND ${until === null ? sql`true` : sql`c.initiated_at < ${timestamptz(until)}`}`,
       ([row]) => row ?? { rated: 0, debited: 0 }
     )
 
@@ -119,11 +117,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const standing = (tenantId: TenantId, after: { readonly ordinal: string; readonly balanceCents: number }) =>
     Effect.map(
       sql<Standing>`
-        SELECT b.balance_cents::float8 AS "balanceCents", t.*,
-          (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending')::float8 AS "attemptsOpen"
+        SELECT b.balance_cents, t.*,
+          (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending') AS attempts_open
         FROM balance b CROSS JOIN (
-          SELECT count(*)::float8 AS entries, coalesce(sum(amount_cents), 0)::float8 AS "sumCents",
-            count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running)::float8 AS wrong
+          SELECT count(*) AS entries, coalesce(sum(amount_cents), 0) AS sum_cents,
+            count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running) AS wrong
           FROM (
             SELECT amount_cents, balance_after_cents, sum(amount_cents) OVER (ORDER BY ordinal) AS running
             FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after.ordinal}::text::bigint
@@ -136,9 +134,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     INSERT INTO ledger_seal (tenant_id, number, day, through_ordinal, through_at, entries, credits_cents, debits_cents,
       balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated, calls_debited, calls_until)
     VALUES (${seal.tenantId}, ${seal.number}, ${seal.day}::text::date, ${seal.throughOrdinal}::text::bigint,
-      to_timestamp(${seal.throughAt}::float8 / 1000), ${seal.entries}, ${seal.creditsCents}, ${seal.debitsCents},
+      ${timestamptz(seal.throughAt)}, ${seal.entries}, ${seal.creditsCents}, ${seal.debitsCents},
       ${seal.balanceBeforeCents}, ${seal.balanceCents}, ${seal.totalEntries}, ${seal.chainHash}, ${seal.callsRated},
-      ${seal.callsDebited}, to_timestamp(${seal.callsUntil}::float8 / 1000))`
+      ${seal.callsDebited}, ${timestamptz(seal.callsUntil)})`
 
   /** Days with seals and without a root, the oldest first. The query jumps from each day to the next. */
   const openDays = Effect.map(
@@ -149,7 +147,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         SELECT (SELECT s.day FROM ledger_seal s WHERE s.day > sealed.day ORDER BY s.day LIMIT 1)
         FROM sealed WHERE sealed.day IS NOT NULL
       )
-      SELECT day::text AS day FROM sealed
+      SELECT day FROM sealed
       WHERE day IS NOT NULL AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = sealed.day) ORDER BY day`,
     (rows) => rows.map(({ day }) => day)
   )
@@ -170,7 +168,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const insertRoot = (root: Root, at: number) => sql`
     INSERT INTO ledger_seal_root (version, number, day, seals, entries, root_hash, sealed_at)
     VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
-      to_timestamp(${at}::float8 / 1000))`
+      ${timestamptz(at)})`
 
   /** Tenants that have a balance, or that had one when they were sealed. */
   const tenants = Effect.map(

@@ -27,7 +27,7 @@ export const read = Effect.fnUntraced(function* (of: {
 }) {
   const { dimension, periods, sql, tenantId } = of
   const rows = yield* sql<{ readonly period: number; readonly value: string; readonly numbers: number }>`
-    SELECT p.period, n.value, count(DISTINCT n.phone_number)::int AS numbers
+    SELECT p.period, n.value, count(DISTINCT n.phone_number) AS numbers
     FROM jsonb_to_recordset(${JSON.stringify(periods.map((each, period) => ({ period, ...each })))}::text::jsonb)
         AS p(period int, start float8, "end" float8)
       JOIN (

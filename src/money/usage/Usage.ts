@@ -5,6 +5,7 @@ import { ApiError } from "../../domain/ApiError.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
 import { type Figure, figures } from "../../runtime/store/usage/UsageRow.ts"
 import * as NumbersActive from "./NumbersActive.ts"
@@ -71,7 +72,7 @@ export class Usages extends Context.Service<
           if ((row?.taken ?? 0) < portion) break
           yield* Effect.yieldNow
         }
-        const [left] = yield* shared<{ readonly waiting: number }>`SELECT count(*)::float8 AS waiting FROM usage_tail`
+        const [left] = yield* shared<{ readonly waiting: number }>`SELECT count(*) AS waiting FROM usage_tail`
         yield* Metric.update(behind, left?.waiting ?? 0)
       })
 
@@ -90,19 +91,18 @@ export class Usages extends Context.Service<
         const names = sql.literal(figures.join(", "))
         const value = dimension === null ? sql`''` : sql`coalesce(${sql(dimension)}, '')`
         const day = dimension === null ? sql`day` : sql`NULL::date`
-        const moment = (ms: number) => sql`to_timestamp(${ms}::float8 / 1000.0)`
         return sql<Row>`
-          SELECT ${day}::text AS day, value, ${sql.literal(figures.map((name) => `sum(${name})::float8 AS ${name}`).join(", "))}
+          SELECT ${day}::text AS day, value, ${sql.literal(figures.map((name) => `sum(${name}) AS ${name}`).join(", "))}
           FROM (
             SELECT day, value, ${names} FROM usage_day
             WHERE tenant_id = ${tenantId} AND kind = ${dimension ?? ""}
-              AND day >= (${moment(whole.start)} AT TIME ZONE 'UTC')::date AND day < (${moment(whole.end)} AT TIME ZONE 'UTC')::date
+              AND day >= (${timestamptz(whole.start)} AT TIME ZONE 'UTC')::date AND day < (${timestamptz(whole.end)} AT TIME ZONE 'UTC')::date
             UNION ALL
             SELECT (at AT TIME ZONE 'UTC')::date, ${value}, ${names} FROM usage_detail
-            WHERE tenant_id = ${tenantId} AND at >= ${moment(period.start)} AND at < ${moment(whole.start)}
+            WHERE tenant_id = ${tenantId} AND at >= ${timestamptz(period.start)} AND at < ${timestamptz(whole.start)}
             UNION ALL
             SELECT (at AT TIME ZONE 'UTC')::date, ${value}, ${names} FROM usage_detail
-            WHERE tenant_id = ${tenantId} AND at >= ${moment(whole.end)} AND at < ${moment(period.end)}
+            WHERE tenant_id = ${tenantId} AND at >= ${timestamptz(whole.end)} AND at < ${timestamptz(period.end)}
             UNION ALL
             SELECT (to_timestamp(e.at / 1000.0) AT TIME ZONE 'UTC')::date, ${value},
               ${sql.literal(figures.map((name) => `coalesce(e.${name}, 0)`).join(", "))}

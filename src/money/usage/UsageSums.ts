@@ -77,4 +77,4 @@ sums AS (
   ON CONFLICT (tenant_id, kind, day, value) DO UPDATE SET
     ${figures.map((figure) => `${figure} = usage_day.${figure} + EXCLUDED.${figure}`).join(", ")}
 )
-SELECT (SELECT count(*) FROM taken)::int AS taken`
+SELECT (SELECT count(*) FROM taken) AS taken`

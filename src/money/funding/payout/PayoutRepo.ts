@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LedgerEntryId, TenantId } from "../../../domain/Id.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import type { Charged, Facts } from "./PayoutMachine.ts"
 
 export interface Row {
@@ -27,13 +28,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const rows = <A>(statement: Effect.Effect<ReadonlyArray<A>, unknown>) => Effect.orDie(statement)
   const first = <A>(statement: Effect.Effect<ReadonlyArray<A>, unknown>): Effect.Effect<A | null> =>
     Effect.map(rows(statement), ([row]) => row ?? null)
-  const at = (time: number) => sql`to_timestamp(${time}::float8 / 1000.0)`
 
   return {
     /** Begins a new round, unless one is under way. */
     begin: Effect.fnUntraced(function* (tenantId: TenantId, now: number) {
       const begun = yield* first(sql<{ readonly round: number }>`
-        INSERT INTO payout (tenant_id, round, requested_at) VALUES (${tenantId}, 1, ${at(now)})
+        INSERT INTO payout (tenant_id, round, requested_at) VALUES (${tenantId}, 1, ${timestamptz(now)})
         ON CONFLICT (tenant_id) DO UPDATE SET round = payout.round + 1, requested_at = excluded.requested_at,
           finished_at = NULL, left_cents = NULL
         WHERE payout.finished_at IS NOT NULL RETURNING round`)
@@ -61,23 +61,23 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Runs after `lockTopUps`, and locks the balance. */
     facts: Effect.fnUntraced(function* (tenantId: TenantId, processor: string, round: number) {
       const [balance] = yield* rows(sql<{ readonly cents: number }>`
-        SELECT balance_cents::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`)
+        SELECT balance_cents AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`)
       const trial = yield* first(sql<{ readonly cents: number }>`
-        SELECT amount_cents::float8 AS cents FROM ledger WHERE cause = ${`trial:${tenantId}`}`)
+        SELECT amount_cents AS cents FROM ledger WHERE cause = ${`trial:${tenantId}`}`)
       const trialCents = trial?.cents ?? 0
       // Everything counts except the trial credit, the operator's adjustments, and money to or from cards.
       const spent =
         trialCents === 0
           ? null
           : yield* first(sql<{ readonly cents: number }>`
-              SELECT coalesce(-sum(amount_cents), 0)::float8 AS cents FROM ledger
+              SELECT coalesce(-sum(amount_cents), 0) AS cents FROM ledger
               WHERE tenant_id = ${tenantId} AND type NOT IN ('topup', 'auto_recharge')
                 AND reference_type IS DISTINCT FROM 'topup' AND cause NOT LIKE 'adjustment:%' AND cause NOT LIKE 'trial:%'`)
       const topUps = yield* rows(sql<Charged>`
-        SELECT a.id AS "attemptId", (a.amount_cents + (SELECT coalesce(sum(l.amount_cents), 0) FROM ledger l
-            WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id))::float8 AS "leftCents",
+        SELECT a.id AS attempt_id, a.amount_cents + (SELECT coalesce(sum(l.amount_cents), 0) FROM ledger l
+            WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id) AS left_cents,
           a.processor <> ${processor} OR EXISTS (SELECT FROM payment_refund r
-            WHERE r.attempt_id = a.id AND r.payout_round = ${round} AND r.status = 'failed') AS "isClosed"
+            WHERE r.attempt_id = a.id AND r.payout_round = ${round} AND r.status = 'failed') AS is_closed
         FROM payment_attempt a WHERE a.tenant_id = ${tenantId} AND a.status = 'succeeded' ORDER BY a.ordinal DESC`)
       return {
         balanceCents: balance?.cents ?? 0,
@@ -90,20 +90,21 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     asked: (attemptId: LedgerEntryId) =>
       Effect.map(
         first(sql<{ readonly count: number }>`
-          SELECT count(*)::int AS count FROM payment_refund WHERE attempt_id = ${attemptId} AND payout_round IS NOT NULL`),
+          SELECT count(*) AS count FROM payment_refund WHERE attempt_id = ${attemptId} AND payout_round IS NOT NULL`),
         (row) => row?.count ?? 0
       ),
     finish: (tenantId: TenantId, leftCents: number, now: number) =>
-      rows(sql`UPDATE payout SET finished_at = ${at(now)}, left_cents = ${leftCents} WHERE tenant_id = ${tenantId}`),
+      rows(
+        sql`UPDATE payout SET finished_at = ${timestamptz(now)}, left_cents = ${leftCents} WHERE tenant_id = ${tenantId}`
+      ),
     find: (tenantId: TenantId) =>
       first(sql<Row>`
-        SELECT round, (extract(epoch FROM requested_at) * 1000)::float8 AS "requestedAt",
-          (extract(epoch FROM finished_at) * 1000)::float8 AS "finishedAt", left_cents::float8 AS "leftCents"
+        SELECT round, requested_at, finished_at, left_cents
         FROM payout WHERE tenant_id = ${tenantId}`),
     /** The refunds of all rounds, the newest first. */
     refunds: (tenantId: TenantId) =>
       rows(sql<Asked>`
-        SELECT id, payout_round AS round, attempt_id AS "attemptId", amount_cents::float8 AS "amountCents", status, failure
+        SELECT id, payout_round AS round, attempt_id, amount_cents, status, failure
         FROM payment_refund WHERE tenant_id = ${tenantId} AND payout_round IS NOT NULL ORDER BY created_at DESC, id`)
   } as const
 })

@@ -6,6 +6,7 @@ import type { LedgerEntryId, TenantId } from "../../../domain/Id.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { type Movement, type PaymentError, Payments } from "../../../ports/payment/Payments.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import type { Exception, Reconciliation } from "./Reconciliation.ts"
@@ -48,13 +49,12 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
 
   const booked = (tenantId: TenantId | null, sinceMs: number) =>
     Effect.orDie(sql<Booked>`
-      SELECT a.id, a.tenant_id::text AS "tenantId", a.intent_id AS "intentId",
-        (extract(epoch FROM a.settled_at) * 1000)::float8 AS "settledAt",
-        (coalesce((SELECT amount_cents FROM ledger WHERE id = a.id), 0) + coalesce((SELECT sum(amount_cents) FROM ledger l
-          WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id), 0))::float8 AS cents
+      SELECT a.id, a.tenant_id, a.intent_id, a.settled_at,
+        coalesce((SELECT amount_cents FROM ledger WHERE id = a.id), 0) + coalesce((SELECT sum(amount_cents) FROM ledger l
+          WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id), 0) AS cents
       FROM payment_attempt a
       WHERE a.processor = ${payments.name} AND (${tenantId}::text IS NULL OR a.tenant_id = ${tenantId}::text::uuid)
-        AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= to_timestamp(${sinceMs}::float8 / 1000.0)`)
+        AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= ${timestamptz(sinceMs)}`)
 
   /** Books movements without an entry. A payment without an attempt here belongs to another service. */
   const heal = Effect.fnUntraced(function* (
@@ -174,8 +174,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     Effect.map(
       Effect.orDie(
         sql<Reconciliation>`
-        SELECT charged_cents::float8 AS charged_cents, refunded_cents::float8 AS refunded_cents,
-          difference_cents::float8 AS difference_cents, exceptions,
+        SELECT charged_cents, refunded_cents, difference_cents, exceptions,
           to_char(checked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS checked_at
         FROM payment_reconciliation WHERE tenant_id = ${tenantId}`.withoutTransform
       ),
