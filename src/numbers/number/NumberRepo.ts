@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NumberId, OrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { checkAt, type Life } from "./NumberLife.ts"
 import type {
@@ -42,32 +43,25 @@ export interface Due {
 }
 export type DueNumber = NumberRow & { readonly dueAt: string }
 
-const ms = (sql: SqlClient.SqlClient, column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
-
 const recording = `jsonb_build_object('enabled', records_inbound, 'format', recording_format, 'channels', recording_channels)`
 
 /** The columns of a `NumberRow`. */
-export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_number AS "phoneNumber",
-  country_code AS "countryCode", number_type AS "numberType", status, name, route_id AS "routeId", features,
-  caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording",
-  emergency_address_id AS "emergencyAddressId", emergency_enabled AS "emergencyEnabled",
-  customer_reference AS "customerReference", tags, source, order_id AS "orderId", porting_order_id AS "portingOrderId",
-  upfront_cost_cents::float8 AS "upfrontCostCents", monthly_cost_cents::float8 AS "monthlyCostCents", reminders,
-  ${ms(sql, "next_renewal_at")} AS "nextRenewalAt", ${ms(sql, "unpaid_since")} AS "unpaidSince",
-  ${ms(sql, "unpaid_suspended_at")} AS "unpaidSuspendedAt", ${ms(sql, "operator_suspended_at")} AS "operatorSuspendedAt",
-  ${ms(sql, "activated_at")} AS "activatedAt", ${ms(sql, "released_at")} AS "releasedAt",
-  ${ms(sql, "held_until")} AS "heldUntil", ${ms(sql, "aged_until")} AS "agedUntil",
-  ${ms(sql, "created_at")} AS "createdAt", ${ms(sql, "updated_at")} AS "updatedAt"`
+export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_number, country_code, number_type, status,
+  name, route_id, features, caller_id_name, ${sql.literal(recording)} AS inbound_recording, emergency_address_id,
+  emergency_enabled, customer_reference, tags, source, order_id, porting_order_id, upfront_cost_cents,
+  monthly_cost_cents, reminders,
+  next_renewal_at, unpaid_since,
+  unpaid_suspended_at, operator_suspended_at,
+  activated_at, released_at,
+  held_until, aged_until,
+  created_at, updated_at`
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const orderColumns = sql`id, tenant_id::text AS "tenantId", status, country_code AS "countryCode",
-    number_type AS "numberType", phone_numbers AS "phoneNumbers", upfront_cost_cents::float8 AS "upfrontCostCents",
-    monthly_cost_cents::float8 AS "monthlyCostCents", refunded_cents::float8 AS "refundedCents", route_id AS "routeId",
-    customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
-    (extract(epoch FROM completed_at) * 1000)::float8 AS "completedAt"`
+  const orderColumns = sql`id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
+    monthly_cost_cents, refunded_cents, route_id, customer_reference, created_at, completed_at`
   const numberColumns = numberColumnsOf(sql)
 
   return {
@@ -77,7 +71,7 @@ export const make = Effect.gen(function* () {
           monthly_cost_cents, route_id, customer_reference, created_at)
         VALUES (${order.id}, ${order.tenantId}, ${order.status}, ${order.countryCode}, ${order.numberType},
           ${JSON.stringify(order.phoneNumbers)}::text::jsonb, ${order.upfrontCostCents}, ${order.monthlyCostCents},
-          ${order.routeId}, ${order.customerReference}, to_timestamp(${order.createdAt} / 1000.0))`),
+          ${order.routeId}, ${order.customerReference}, ${timestamptz(order.createdAt)})`),
 
     /**
      * Claims numbers for an order, as `pending`, and returns those that it claimed. A number that has a living owner by
@@ -91,8 +85,7 @@ export const make = Effect.gen(function* () {
             customer_reference, order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
           SELECT r.id, ${order.tenantId}::text::uuid, r.phone_number, r.country_code, r.number_type, 'pending',
             ${order.routeId}::text, r.features, ${order.customerReference}::text, ${order.id}::text, r.upfront_cost_cents,
-            r.monthly_cost_cents, to_timestamp(${order.createdAt}::float8 / 1000.0),
-            to_timestamp(${order.createdAt}::float8 / 1000.0)
+            r.monthly_cost_cents, ${timestamptz(order.createdAt)}, ${timestamptz(order.createdAt)}
           FROM jsonb_to_recordset(${JSON.stringify(entries)}::text::jsonb) AS r(id text, phone_number text, country_code text,
             number_type text, features text[], upfront_cost_cents bigint, monthly_cost_cents bigint)
           ORDER BY r.phone_number
@@ -104,7 +97,7 @@ export const make = Effect.gen(function* () {
     lockFunds: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly cents: number }>`
-          SELECT (balance_cents + credit_limit_cents)::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`),
+          SELECT balance_cents + credit_limit_cents AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`),
         (rows) => rows[0]?.cents ?? null
       ),
 
@@ -144,8 +137,8 @@ export const make = Effect.gen(function* () {
     /** A tenant's numbers with a month to pay, the oldest first, after this position. */
     due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
       Effect.orDie(sql<DueNumber>`
-        SELECT ${numberColumns}, next_renewal_at::text AS "dueAt" FROM phone_number
-        WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= to_timestamp(${now}::float8 / 1000)
+        SELECT ${numberColumns}, next_renewal_at::text AS due_at FROM phone_number
+        WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
           AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
         ORDER BY next_renewal_at, id LIMIT ${limit}`),
 
@@ -160,18 +153,18 @@ export const make = Effect.gen(function* () {
     renewable: (now: number, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly tenantId: TenantId }>`
-          SELECT DISTINCT tenant_id::text AS "tenantId" FROM (
+          SELECT DISTINCT tenant_id FROM (
             SELECT tenant_id FROM phone_number
-            WHERE status = 'active' AND check_at <= to_timestamp(${now}::float8 / 1000) ORDER BY check_at LIMIT ${limit}
+            WHERE status = 'active' AND check_at <= ${timestamptz(now)} ORDER BY check_at LIMIT ${limit}
           ) due
           UNION
-          SELECT tenant_id::text FROM (
+          SELECT tenant_id FROM (
             SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
             WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
               AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
           ) payable
           UNION
-          SELECT id::text FROM tenant t WHERE status = 'closed'
+          SELECT id FROM tenant t WHERE status = 'closed'
             AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`),
         (rows) => rows.map(({ tenantId }) => tenantId)
       ),
@@ -194,7 +187,7 @@ export const make = Effect.gen(function* () {
           emergency_address_id = r."emergencyAddressId", emergency_enabled = r."emergencyEnabled",
           released_at = to_timestamp(r."releasedAt" / 1000), held_until = to_timestamp(r."heldUntil" / 1000),
           aged_until = to_timestamp(r."agedUntil" / 1000), check_at = to_timestamp(r."checkAt" / 1000),
-          updated_at = to_timestamp(${at}::float8 / 1000)
+          updated_at = ${timestamptz(at)}
         FROM jsonb_to_recordset(${JSON.stringify(rows.map(lifeOf))}::text::jsonb) AS r(id text, status text,
           "activatedAt" float8, "nextRenewalAt" float8, "unpaidSince" float8, reminders int, "unpaidSuspendedAt" float8,
           "operatorSuspendedAt" float8, "emergencyAddressId" text, "emergencyEnabled" boolean, "releasedAt" float8,
@@ -209,7 +202,7 @@ export const make = Effect.gen(function* () {
           records_inbound = ${row.inboundRecording.enabled}, recording_format = ${row.inboundRecording.format},
           recording_channels = ${row.inboundRecording.channels}, emergency_address_id = ${row.emergencyAddressId},
           emergency_enabled = ${row.emergencyEnabled}, monthly_cost_cents = ${row.monthlyCostCents},
-          updated_at = to_timestamp(${at}::float8 / 1000)
+          updated_at = ${timestamptz(at)}
         WHERE id = ${row.id}`),
 
     finishOrder: (
@@ -223,7 +216,7 @@ export const make = Effect.gen(function* () {
     ) =>
       Effect.orDie(sql`
         UPDATE number_order SET status = ${fields.status}, phone_numbers = ${JSON.stringify(fields.phoneNumbers)}::text::jsonb,
-          refunded_cents = ${fields.refundedCents}, completed_at = to_timestamp(${fields.at} / 1000.0)
+          refunded_cents = ${fields.refundedCents}, completed_at = ${timestamptz(fields.at)}
         WHERE id = ${id}`),
 
     findOrder: (tenantId: TenantId, id: OrderId) =>
@@ -280,9 +273,9 @@ export const make = Effect.gen(function* () {
     owner: (phoneNumber: string) =>
       Effect.map(
         Effect.orDie(sql<Owner>`
-          SELECT tenant_id::text AS "tenantId", id AS "numberId", route_id AS "routeId", status,
-            coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS "isSuspended",
-            caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording" FROM phone_number
+          SELECT tenant_id, id AS number_id, route_id, status,
+            coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS is_suspended, caller_id_name,
+            ${sql.literal(recording)} AS inbound_recording FROM phone_number
           WHERE phone_number = ${phoneNumber} AND status IN ('pending', 'active', 'port_pending')`),
         (rows): Owner | null => rows[0] ?? null
       )

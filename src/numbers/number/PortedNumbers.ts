@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NumberId, PortingOrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as NumberLife from "./NumberLife.ts"
 import { numberColumnsOf, type NumberRepo } from "./NumberRepo.ts"
 import type { NumberRow, NumberType } from "./NumberView.ts"
@@ -42,7 +43,7 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
     price: (countryCode: string, numberType: NumberType) =>
       Effect.map(
         Effect.orDie(sql<Price>`
-          SELECT upfront_cost_cents::float8 AS "upfrontCostCents", monthly_cost_cents::float8 AS "monthlyCostCents"
+          SELECT upfront_cost_cents, monthly_cost_cents
           FROM inventory WHERE country_code = ${countryCode} AND number_type = ${numberType}
           ORDER BY monthly_cost_cents, upfront_cost_cents LIMIT 1`),
         (rows): Price | null => rows[0] ?? null
@@ -56,7 +57,7 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
             customer_reference, source, porting_order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
           SELECT "numberId", ${order.tenantId}::text::uuid, "phoneNumber", "countryCode", "numberType", 'port_pending',
             ${order.routeId}::text, '{voice}', ${order.customerReference}::text, 'port', ${order.id}::text, 0,
-            "monthlyCostCents", to_timestamp(${order.at}::float8 / 1000.0), to_timestamp(${order.at}::float8 / 1000.0)
+            "monthlyCostCents", ${timestamptz(order.at)}, ${timestamptz(order.at)}
           FROM jsonb_to_recordset(${JSON.stringify(order.numbers)}::text::jsonb) AS r("numberId" text, "phoneNumber" text,
             "countryCode" text, "numberType" text, "monthlyCostCents" bigint)
           ORDER BY "phoneNumber"

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PortingDocumentId, PortingOrderId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type * as PortingMachine from "./PortingMachine.ts"
@@ -39,17 +40,14 @@ export const make = Effect.gen(function* () {
   const vault = yield* Vault
   const read = yield* Listing.reader
 
-  const at = (column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
-  const time = (ms: number | null) => sql`to_timestamp(${ms}::float8 / 1000.0)`
-  const shown = sql`id, tenant_id::text AS "tenantId", status, details, numbers, end_user AS "endUser",
-    ${at("requested_foc_at")} AS "requestedFocAt", ${at("foc_at")} AS "focAt", losing_carrier AS "losingCarrier",
-    route_id AS "routeId", customer_reference AS "customerReference", parent_id AS "parentId",
-    ${at("submitted_at")} AS "submittedAt", ${at("ported_at")} AS "portedAt", ${at("cancelled_at")} AS "cancelledAt",
-    ${at("created_at")} AS "createdAt", ${at("updated_at")} AS "updatedAt"`
-  const whole = sql`${shown}, contested, before_cancel AS "beforeCancel", ${at("exception_at")} AS "exceptionAt",
-    account_secret AS "accountSecret"`
-  const documentColumns = sql`id, porting_order_id AS "portingOrderId", document_type AS "documentType", filename,
-    content_type AS "contentType", size_bytes::float8 AS "sizeBytes", sha256, status, ${at("created_at")} AS "createdAt"`
+  const shown = sql`id, tenant_id, status, details, numbers, end_user,
+    requested_foc_at, foc_at, losing_carrier, route_id,
+    customer_reference, parent_id,
+    submitted_at, ported_at, cancelled_at,
+    created_at, updated_at`
+  const whole = sql`${shown}, contested, before_cancel, exception_at, account_secret`
+  const documentColumns = sql`id, porting_order_id, document_type, filename, content_type, size_bytes, sha256, status,
+    created_at`
 
   const sealed = ({ accountNumber, pinPasscode }: EndUser): string | null =>
     accountNumber === null && pinPasscode === null
@@ -88,14 +86,14 @@ export const make = Effect.gen(function* () {
         INSERT INTO porting_order (id, tenant_id, status, details, contested, end_user, account_secret, numbers,
           requested_foc_at, route_id, customer_reference, parent_id, created_at, updated_at)
         VALUES (${row.id}, ${row.tenantId}, ${row.status}, '[]', '[]', ${visible(endUser)}::text::jsonb, ${sealed(endUser)},
-          ${JSON.stringify(row.numbers)}::text::jsonb, ${time(row.requestedFocAt)}, ${row.routeId},
-          ${row.customerReference}, ${row.parentId}, ${time(row.createdAt)}, ${time(row.updatedAt)})`),
+          ${JSON.stringify(row.numbers)}::text::jsonb, ${timestamptz(row.requestedFocAt)}, ${row.routeId},
+          ${row.customerReference}, ${row.parentId}, ${timestamptz(row.createdAt)}, ${timestamptz(row.updatedAt)})`),
 
     /** The number of the tenant's orders that have not ended. */
     countOpen: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly open: number }>`
-          SELECT count(*)::int AS open FROM porting_order
+          SELECT count(*) AS open FROM porting_order
           WHERE tenant_id = ${tenantId} AND status NOT IN ('ported', 'cancelled')`),
         (rows) => rows[0]?.open ?? 0
       ),
@@ -114,12 +112,12 @@ export const make = Effect.gen(function* () {
         UPDATE porting_order SET status = ${state.status}, details = ${JSON.stringify(state.details)}::text::jsonb,
           contested = ${JSON.stringify(state.contested)}::text::jsonb, end_user = ${visible(endUser)}::text::jsonb,
           account_secret = ${sealed(endUser)}, numbers = ${JSON.stringify(row.numbers)}::text::jsonb,
-          requested_foc_at = ${time(row.requestedFocAt)}, foc_at = ${time(state.focAt)},
+          requested_foc_at = ${timestamptz(row.requestedFocAt)}, foc_at = ${timestamptz(state.focAt)},
           losing_carrier = ${state.losingCarrier}, route_id = ${row.routeId},
           customer_reference = ${row.customerReference}, before_cancel = ${state.beforeCancel},
-          submitted_at = ${time(state.submittedAt)}, exception_at = ${time(state.exceptionAt)},
-          ported_at = ${time(state.portedAt)}, cancelled_at = ${time(state.cancelledAt)},
-          updated_at = ${time(row.updatedAt)}
+          submitted_at = ${timestamptz(state.submittedAt)}, exception_at = ${timestamptz(state.exceptionAt)},
+          ported_at = ${timestamptz(state.portedAt)}, cancelled_at = ${timestamptz(state.cancelledAt)},
+          updated_at = ${timestamptz(row.updatedAt)}
         WHERE id = ${row.id}`),
 
     remove: (id: PortingOrderId) => Effect.orDie(sql`DELETE FROM porting_order WHERE id = ${id}`),
@@ -157,7 +155,7 @@ export const make = Effect.gen(function* () {
     unanswered: (before: number, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: PortingOrderId }>`
-          SELECT id FROM porting_order WHERE status = 'exception' AND exception_at <= ${time(before)}
+          SELECT id FROM porting_order WHERE status = 'exception' AND exception_at <= ${timestamptz(before)}
           ORDER BY exception_at LIMIT ${limit}`),
         (rows) => rows.map(({ id }) => id)
       ),
@@ -170,7 +168,7 @@ export const make = Effect.gen(function* () {
     documentBytes: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly bytes: number }>`
-          SELECT coalesce(sum(document.size_bytes), 0)::float8 AS bytes
+          SELECT coalesce(sum(document.size_bytes), 0) AS bytes
           FROM porting_order JOIN porting_document document ON document.porting_order_id = porting_order.id
           WHERE porting_order.tenant_id = ${tenantId}`),
         ([row]) => row?.bytes ?? 0
@@ -190,7 +188,7 @@ export const make = Effect.gen(function* () {
           INSERT INTO porting_document (id, porting_order_id, tenant_id, document_type, filename, content_type, size_bytes,
             sha256, status, created_at)
           VALUES (${row.id}, ${row.portingOrderId}, ${tenantId}, ${row.documentType}, ${row.filename},
-            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${time(row.createdAt)})`)
+            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${timestamptz(row.createdAt)})`)
         for (let from = 0; from < bytes.length; from += partBytes) {
           const part = bytes.subarray(from, from + partBytes)
           yield* Effect.orDie(sql`

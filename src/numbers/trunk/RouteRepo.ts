@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RouteId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
@@ -9,9 +10,8 @@ import type { TrunkHost } from "./KnownPeers.ts"
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const columns = sql`id, tenant_id::text AS "tenantId", name, is_default AS "isDefault", status, adapter, host, port,
-    username, password, max_calls AS "maxCalls", outbound_cps AS "outboundCps", inbound_cps AS "inboundCps",
-    is_qualified AS "isQualified", refuses_unreachable AS "refusesUnreachable", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const columns = sql`id, tenant_id, name, is_default, status, adapter, host, port, username, password, max_calls,
+    outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at`
   const first = (rows: ReadonlyArray<RouteRow>) => rows[0] ?? null
 
   return {
@@ -21,7 +21,7 @@ export const make = Effect.gen(function* () {
           outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at)
         VALUES (${row.id}, ${row.tenantId}, ${row.name}, ${row.isDefault}, ${row.status}, ${row.adapter}, ${row.host},
           ${row.port}, ${row.username}, ${row.password}, ${row.maxCalls}, ${row.outboundCps}, ${row.inboundCps},
-          ${row.isQualified}, ${row.refusesUnreachable}, to_timestamp(${row.createdAt} / 1000.0))`),
+          ${row.isQualified}, ${row.refusesUnreachable}, ${timestamptz(row.createdAt)})`),
 
     /** Locks a route of any tenant until the transaction ends, for the operator. */
     lock: (id: RouteId) =>
@@ -101,12 +101,12 @@ export const make = Effect.gen(function* () {
     /** The hosts of trunks after this one, by the version of their last change. */
     hostsSince: ({ host, version }: Pick<TrunkHost, "version" | "host">, limit: number) =>
       Effect.orDie(sql<TrunkHost>`
-        SELECT host, version::float8 AS version, is_active AS "isActive" FROM trunk_host
+        SELECT host, version, is_active FROM trunk_host
         WHERE (version, host) > (${version}, ${host}) ORDER BY version, host LIMIT ${limit}`),
 
     /** Returns a number that no process had before. */
     peerTableLife: Effect.map(
-      Effect.orDie(sql<{ readonly life: number }>`SELECT nextval('peer_table')::float8 AS life`),
+      Effect.orDie(sql<{ readonly life: number }>`SELECT nextval('peer_table') AS life`),
       (rows) => rows[0]?.life ?? 0
     )
   }

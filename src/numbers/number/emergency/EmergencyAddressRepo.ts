@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AddressId, TenantId } from "../../../domain/Id.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import * as EmergencyAddressView from "./EmergencyAddressView.ts"
 
@@ -8,9 +9,8 @@ import * as EmergencyAddressView from "./EmergencyAddressView.ts"
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const columns = sql`id, name, street_address AS "streetAddress", extended_address AS "extendedAddress", locality,
-    administrative_area AS "administrativeArea", postal_code AS "postalCode", country_code AS "countryCode",
-    customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const columns = sql`id, name, street_address, extended_address, locality, administrative_area, postal_code,
+    country_code, customer_reference, created_at`
 
   return {
     /** The number of the tenant's addresses, up to `limit`. None can be added until the transaction ends. */
@@ -19,7 +19,7 @@ export const make = Effect.gen(function* () {
         sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
         Effect.map(
           sql<{ readonly count: number }>`
-            SELECT count(*)::int AS count FROM
+            SELECT count(*) AS count FROM
               (SELECT FROM emergency_address WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
           ([row]) => row?.count ?? 0
         )
@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
           administrative_area, postal_code, country_code, customer_reference, created_at)
         VALUES (${row.id}, ${tenantId}, ${row.name}, ${row.streetAddress}, ${row.extendedAddress}, ${row.locality},
           ${row.administrativeArea}, ${row.postalCode}, ${row.countryCode}, ${row.customerReference},
-          to_timestamp(${row.createdAt}::float8 / 1000))`),
+          ${timestamptz(row.createdAt)})`),
 
     find: (tenantId: TenantId, id: AddressId) =>
       Effect.map(

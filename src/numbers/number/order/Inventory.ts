@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { isE164 } from "../../../domain/E164.ts"
 import type { TenantId } from "../../../domain/Id.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import { type AvailableNumberView, type NumberType, numberTypes } from "../NumberView.ts"
 
 /** A number of the operator, with its price. */
@@ -97,10 +98,10 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
-    i.rate_center, i.features, i.upfront_cost_cents::float8, i.monthly_cost_cents::float8, true AS reservable,
+    i.rate_center, i.features, i.upfront_cost_cents, i.monthly_cost_cents, true AS reservable,
     true AS immediate_activation`
   const unowned = ({ at, tenantId }: Asker) => {
-    const now = sql`to_timestamp(${at}::float8 / 1000)`
+    const now = timestamptz(at)
     return sql`NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number
         AND p.status IN ('pending', 'active', 'port_pending'))
       AND (NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number AND p.aged_until > ${now})
