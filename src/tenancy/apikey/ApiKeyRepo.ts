@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Acting } from "../../runtime/audit/Audit.ts"
 import type { ApiKeyId, TenantId, UserId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type ApiKeyRow, view } from "./ApiKeyView.ts"
 import type { Stored } from "./Credential.ts"
@@ -22,12 +23,8 @@ export type ApiKeyRepo = Effect.Success<typeof make>
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
-    member_id::text AS "memberId", is_login AS "isLogin",
-    (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
-    (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
-    (extract(epoch FROM revoked_at) * 1000)::float8 AS "revokedAt",
-    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const columns = sql`id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, last_used_at,
+    last_used_ip, expires_at, revoked_at, created_at`
 
   return {
     insert: (key: StoredKey) =>
@@ -35,14 +32,14 @@ export const make = Effect.gen(function* () {
         INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, expires_at,
           created_at)
         VALUES (${key.id}, ${key.tenantId}, ${key.name}, ${key.prefix}, ${key.salt}, ${key.hash}, ${key.scopes}::text[],
-          ${key.memberId}, ${key.isLogin}, to_timestamp(${key.expiresAt}::float8 / 1000.0), to_timestamp(${key.createdAt} / 1000.0))`),
+          ${key.memberId}, ${key.isLogin}, ${timestamptz(key.expiresAt)}, ${timestamptz(key.createdAt)})`),
 
     byPrefix: (prefix: string) =>
       Effect.map(
         Effect.orDie(sql<StoredKey & { readonly memberName: string | null; readonly role: string }>`
-          SELECT k.*, m.first_name || ' ' || m.last_name AS "memberName", m.role
+          SELECT k.*, m.first_name || ' ' || m.last_name AS member_name, m.role
           FROM (SELECT ${columns} FROM api_key WHERE prefix = ${prefix}) AS k
-          LEFT JOIN member m ON m.id = k."memberId"::uuid AND m.tenant_id = k."tenantId"::uuid AND m.status = 'active'`),
+          LEFT JOIN member m ON m.id = k.member_id AND m.tenant_id = k.tenant_id AND m.status = 'active'`),
         (rows) =>
           rows.map(({ memberName, role, ...key }): FoundKey => ({
             ...key,
@@ -77,7 +74,7 @@ export const make = Effect.gen(function* () {
     revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
       Effect.map(
         Effect.orDie(sql`
-          UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
+          UPDATE api_key SET revoked_at = ${timestamptz(at)}
           WHERE tenant_id = ${tenantId} AND id = ${id} AND revoked_at IS NULL RETURNING 1`),
         (rows) => rows.length === 1
       ),
@@ -86,13 +83,13 @@ export const make = Effect.gen(function* () {
     revokeOf: (tenantId: TenantId, memberId: UserId, which: "all" | "logins", at: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: ApiKeyId }>`
-          UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
+          UPDATE api_key SET revoked_at = ${timestamptz(at)}
           WHERE tenant_id = ${tenantId} AND member_id = ${memberId} AND revoked_at IS NULL
-            AND (is_login OR ${which === "all"}) RETURNING id::text AS id`),
+            AND (is_login OR ${which === "all"}) RETURNING id`),
         (rows) => rows.map(({ id }) => id)
       ),
 
     used: (id: ApiKeyId, at: number, ip: string | null) =>
-      sql`UPDATE api_key SET last_used_at = to_timestamp(${at} / 1000.0), last_used_ip = ${ip} WHERE id = ${id}`
+      sql`UPDATE api_key SET last_used_at = ${timestamptz(at)}, last_used_ip = ${ip} WHERE id = ${id}`
   }
 })

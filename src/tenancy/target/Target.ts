@@ -45,12 +45,12 @@ export class Targets extends Context.Service<
         let known = -1
 
         const list = sql<KeptRule>`
-          SELECT value, verdict, reason, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"
+          SELECT value, verdict, reason, created_at
           FROM target_rule ORDER BY verdict, value`
 
         // The version is read first, so that rules that change after it are read again.
         const refresh = Effect.gen(function* () {
-          const [row] = yield* sql<{ readonly version: number }>`SELECT version::float8 AS version FROM target_version`
+          const [row] = yield* sql<{ readonly version: number }>`SELECT version FROM target_version`
           const version = row?.version ?? 0
           if (version === known) return
           policy.set(yield* list)

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
 import type { Role } from "../../domain/Role.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import * as TeamView from "./TeamView.ts"
 
@@ -28,24 +29,20 @@ interface Invited {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const time = (ms: number) => sql`to_timestamp(${ms} / 1000.0)`
   const one = <Row>(rows: ReadonlyArray<Row>): Row | null => rows[0] ?? null
   const changed = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
 
-  const member = sql`id::text AS id, email, first_name AS "firstName", last_name AS "lastName", role, status,
-    email_verified_at IS NOT NULL AS "emailVerified", (extract(epoch FROM last_login_at) * 1000)::float8 AS "lastLoginAt",
-    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
-  const credentials = sql`m.id::text AS id, m.tenant_id::text AS "tenantId", m.email, m.first_name AS "firstName",
-    m.last_name AS "lastName", m.role, m.password_hash AS "passwordHash"`
+  const member = sql`id, email, first_name, last_name, role, status, email_verified_at IS NOT NULL AS email_verified,
+    last_login_at, created_at`
+  const credentials = sql`m.id, m.tenant_id, m.email, m.first_name, m.last_name, m.role, m.password_hash`
   /** Members of closed tenants do not count. */
   const ofActive = sql`FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed' WHERE m.status = 'active'`
-  const invitation = sql`id::text AS id, email, role,
+  const invitation = sql`id, email, role,
     CASE WHEN status = 'pending' AND expires_at <= now() THEN 'expired' ELSE status END AS status,
-    (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
-    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
-  const invited = sql`i.id::text AS id, i.tenant_id::text AS "tenantId", i.email, i.role`
+    expires_at, created_at`
+  const invited = sql`i.id, i.tenant_id, i.email, i.role`
   const isOpen = (tokenHash: string, at: number) => sql`i.token_hash = ${tokenHash} AND i.status = 'pending'
-    AND i.expires_at > ${time(at)} AND EXISTS (SELECT FROM tenant t WHERE t.id = i.tenant_id AND t.status <> 'closed')`
+    AND i.expires_at > ${timestamptz(at)} AND EXISTS (SELECT FROM tenant t WHERE t.id = i.tenant_id AND t.status <> 'closed')`
 
   return {
     /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
@@ -64,7 +61,7 @@ export const make = Effect.gen(function* () {
     loggedIn: ({ id, passwordHash }: Credentials, at: number) =>
       Effect.map(
         Effect.orDie(sql`
-          UPDATE member SET last_login_at = ${time(at)}
+          UPDATE member SET last_login_at = ${timestamptz(at)}
           WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`),
         changed
       ),
@@ -77,7 +74,7 @@ export const make = Effect.gen(function* () {
     }) =>
       Effect.orDie(sql`
         INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
-        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${time(token.until)}, ${time(token.at)})`),
+        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${timestamptz(token.until)}, ${timestamptz(token.at)})`),
 
     /** The active member who may choose a password with an unused token. */
     resetting: (hash: string, at: number) =>
@@ -85,7 +82,7 @@ export const make = Effect.gen(function* () {
         Effect.orDie(sql<Credentials>`
           SELECT ${credentials} ${ofActive} AND m.id = (
             SELECT member_id FROM email_token
-            WHERE token_hash = ${hash} AND purpose = 'reset_password' AND used_at IS NULL AND expires_at > ${time(at)})`),
+            WHERE token_hash = ${hash} AND purpose = 'reset_password' AND used_at IS NULL AND expires_at > ${timestamptz(at)})`),
         one
       ),
 
@@ -94,10 +91,10 @@ export const make = Effect.gen(function* () {
       Effect.map(
         Effect.orDie(sql`
           WITH used AS (
-            UPDATE email_token SET used_at = ${time(at)}
-            WHERE token_hash = ${hash} AND used_at IS NULL AND expires_at > ${time(at)} RETURNING 1
+            UPDATE email_token SET used_at = ${timestamptz(at)}
+            WHERE token_hash = ${hash} AND used_at IS NULL AND expires_at > ${timestamptz(at)} RETURNING 1
           ), others AS (
-            UPDATE email_token SET used_at = ${time(at)}
+            UPDATE email_token SET used_at = ${timestamptz(at)}
             WHERE member_id = ${memberId} AND purpose = 'reset_password' AND token_hash <> ${hash} AND used_at IS NULL
               AND EXISTS (SELECT FROM used)
           )
@@ -156,7 +153,7 @@ export const make = Effect.gen(function* () {
     pending: (tenantId: TenantId, email: string) =>
       Effect.map(
         Effect.orDie(sql<{ readonly all: number; readonly same: number }>`
-          SELECT count(*)::int AS all, (count(*) FILTER (WHERE email = ${email}))::int AS same FROM invitation
+          SELECT count(*) AS all, count(*) FILTER (WHERE email = ${email}) AS same FROM invitation
           WHERE tenant_id = ${tenantId} AND status = 'pending' AND expires_at > now()`),
         (rows) => rows[0] ?? { all: 0, same: 0 }
       ),
@@ -171,7 +168,7 @@ export const make = Effect.gen(function* () {
       Effect.orDie(sql`
         INSERT INTO invitation (id, tenant_id, email, role, token_hash, invited_by, status, expires_at, created_at)
         VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.role}, ${row.tokenHash}, ${row.invitedBy}, ${row.status},
-          ${time(row.expiresAt)}, ${time(row.createdAt)})`),
+          ${timestamptz(row.expiresAt)}, ${timestamptz(row.createdAt)})`),
 
     invitations: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
@@ -207,7 +204,7 @@ export const make = Effect.gen(function* () {
       Effect.map(
         Effect.orDie(sql<{ readonly id: InvitationId }>`
           UPDATE invitation SET status = 'revoked'
-          WHERE tenant_id = ${tenantId} AND invited_by = ${memberId} AND status = 'pending' RETURNING id::text AS id`),
+          WHERE tenant_id = ${tenantId} AND invited_by = ${memberId} AND status = 'pending' RETURNING id`),
         (rows) => rows.map(({ id }) => id)
       ),
 
@@ -239,7 +236,7 @@ export const make = Effect.gen(function* () {
         Effect.orDie(sql`
           INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, email_verified_at, created_at)
           VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName},
-            ${row.role}, ${time(row.at)}, ${time(row.at)})
+            ${row.role}, ${timestamptz(row.at)}, ${timestamptz(row.at)})
           ON CONFLICT (email) DO NOTHING RETURNING 1`),
         changed
       )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TenantId, UserId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { TenantRow } from "./TenantView.ts"
 
 interface NewTenantRow {
@@ -38,17 +39,15 @@ export interface Unverified {
 
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const columns = sql`id::text AS id, name, slug, status, suspension_reason AS "suspensionReason",
-    webhook_failover_url AS "webhookFailoverUrl", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
-    (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
+  const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
   const tryInsert = (row: NewTenantRow, slug: string) =>
     Effect.map(
       sql`INSERT INTO tenant (id, name, slug, status, legal_name, country, company_size, industry, use_case,
             webhook_failover_url, webhook_failover_secret, created_at, updated_at)
           VALUES (${row.id}, ${row.name}, ${slug}, 'active', ${row.legalName}, ${row.country}, ${row.companySize},
-            ${row.industry}, ${row.useCase}, ${row.failoverUrl}, ${row.failoverSecret}, to_timestamp(${row.at} / 1000.0),
-            to_timestamp(${row.at} / 1000.0))
+            ${row.industry}, ${row.useCase}, ${row.failoverUrl}, ${row.failoverSecret}, ${timestamptz(row.at)},
+            ${timestamptz(row.at)})
           ON CONFLICT (slug) DO NOTHING RETURNING 1`,
       (rows) => rows.length === 1
     )
@@ -72,7 +71,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         Effect.orDie(sql`
           INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
           VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName}, 'owner',
-            to_timestamp(${row.at} / 1000.0))
+            ${timestamptz(row.at)})
           ON CONFLICT (email) DO NOTHING RETURNING 1`),
         (rows) => rows.length === 1
       ),
@@ -101,7 +100,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     setFailover: (id: TenantId, url: string | null, sealedSecret: string | null, at: number) =>
       Effect.orDie(sql`
         UPDATE tenant SET webhook_failover_url = ${url}, webhook_failover_secret = ${sealedSecret},
-          updated_at = to_timestamp(${at} / 1000.0)
+          updated_at = ${timestamptz(at)}
         WHERE id = ${id}`),
 
     insertToken: (token: {
@@ -112,8 +111,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     }) =>
       Effect.orDie(sql`
         INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
-        VALUES (${token.hash}, ${token.memberId}, 'verify_email', to_timestamp(${token.expiresAt} / 1000.0),
-          to_timestamp(${token.at} / 1000.0))`),
+        VALUES (${token.hash}, ${token.memberId}, 'verify_email', ${timestamptz(token.expiresAt)},
+          ${timestamptz(token.at)})`),
 
     /** Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. */
     useToken: (hash: string, at: number) =>
@@ -125,16 +124,16 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           readonly name: string
         }>`
           WITH used AS (
-            UPDATE email_token SET used_at = to_timestamp(${at} / 1000.0)
+            UPDATE email_token SET used_at = ${timestamptz(at)}
             WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
-              AND expires_at > to_timestamp(${at} / 1000.0)
+              AND expires_at > ${timestamptz(at)}
             RETURNING member_id
           ), others AS (
-            UPDATE email_token t SET used_at = to_timestamp(${at} / 1000.0) FROM used
+            UPDATE email_token t SET used_at = ${timestamptz(at)} FROM used
             WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
           )
-          UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, to_timestamp(${at} / 1000.0)) FROM used
-          WHERE m.id = used.member_id RETURNING m.id::text AS "memberId", m.tenant_id::text AS "tenantId", m.email,
+          UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, ${timestamptz(at)}) FROM used
+          WHERE m.id = used.member_id RETURNING m.id AS member_id, m.tenant_id, m.email,
             m.first_name || ' ' || m.last_name AS name`),
         (rows) => rows[0] ?? null
       ),
@@ -142,7 +141,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     unverified: (email: string) =>
       Effect.map(
         Effect.orDie(sql<Unverified>`
-          SELECT id::text AS id, tenant_id::text AS "tenantId", email, first_name AS "firstName", last_name AS "lastName"
+          SELECT id, tenant_id, email, first_name, last_name
           FROM member WHERE email = ${email} AND email_verified_at IS NULL`),
         (rows) => rows[0] ?? null
       ),
@@ -151,9 +150,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     overdue: (before: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`
-          SELECT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+          SELECT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
           WHERE t.status = 'active' GROUP BY t.id
-          HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < to_timestamp(${before} / 1000.0)
+          HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < ${timestamptz(before)}
           ORDER BY t.id`),
         (rows) => rows.map((row) => row.id)
       ),
@@ -161,12 +160,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
     verifiedButSuspended: Effect.map(
       Effect.orDie(sql<{ readonly id: TenantId }>`
-        SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+        SELECT DISTINCT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
         WHERE t.status = 'suspended' AND t.suspension_reason = 'email_unverified' AND m.email_verified_at IS NOT NULL`),
       (rows) => rows.map((row) => row.id)
     ),
 
     deleteExpiredTokens: (before: number) =>
-      Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < to_timestamp(${before} / 1000.0)`)
+      Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < ${timestamptz(before)}`)
   }
 })
