@@ -43,7 +43,7 @@ counted AS (
   FROM locked l JOIN failure f ON f.id = l.id WHERE s.id = ANY (ARRAY(SELECT id FROM locked)) AND s.id = l.id
   RETURNING s.id, s.failing_since, s.failed_attempts
 )
-SELECT id, failed_attempts AS "failedAttempts", extract(days FROM now() - failing_since)::int AS days FROM counted
+SELECT id, failed_attempts, extract(days FROM now() - failing_since) AS days FROM counted
 WHERE failing_since <= now() - $2::float8 * interval '1 day' AND failed_attempts >= $3::int
 `
 

@@ -31,8 +31,8 @@ moved AS (
   FROM portion p
   WHERE d.id = ANY (ARRAY(SELECT id FROM portion)) AND d.id = p.id AND d.due_at = p.due_at AND d.due_at > now()
 )
-SELECT tenant_id::text AS "tenantId", destination, due_at::text AS "dueAt", ordinal::text FROM portion
-ORDER BY tenant_id DESC, destination DESC, due_at DESC, ordinal DESC LIMIT 1`
+SELECT p.tenant_id, p.destination, p.due_at::text, p.ordinal::text FROM portion p
+ORDER BY p.tenant_id DESC, p.destination DESC, p.due_at DESC, p.ordinal DESC LIMIT 1`
 
 const portion = 1_000
 

@@ -131,11 +131,9 @@ claimed AS (
   FROM locked WHERE d.id = locked.id
   RETURNING d.id, d.tenant_id, d.destination AS endpoint, d.event_id, d.subscription_id, d.attempt_no, d.in_lane, d.lane
 )
-SELECT w.endpoint, w.tenant_id AS "tenantId", coalesce(b.more, false) AS more, c.id, c.event_id AS "eventId",
-  c.attempt_no AS "attemptNo", CASE WHEN c.in_lane THEN c.lane END AS lane, e.body,
-  coalesce(s.target_url, t.webhook_failover_url) AS "targetUrl",
-  coalesce(s.signing_secret, t.webhook_failover_secret) AS "sealedSecret",
-  s.failing_since IS NOT NULL AS "isFailing"
+SELECT w.endpoint, w.tenant_id, coalesce(b.more, false) AS more, c.id, c.event_id, c.attempt_no,
+  CASE WHEN c.in_lane THEN c.lane END AS lane, e.body, coalesce(s.target_url, t.webhook_failover_url) AS target_url,
+  coalesce(s.signing_secret, t.webhook_failover_secret) AS sealed_secret, s.failing_since IS NOT NULL AS is_failing
 FROM relaxed CROSS JOIN wanted w LEFT JOIN left_behind b ON b.endpoint = w.endpoint
   LEFT JOIN claimed c ON c.endpoint = w.endpoint
   LEFT JOIN eligible i ON i.id = c.id

@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
     const present = known.get(partition)
     if (present !== undefined) return present
     const [row] = yield* sql<{ readonly writtenMs: number | null }>`
-      SELECT deliveries_ahead_ms AS "writtenMs" FROM journal_owner WHERE partition = ${partition}`
+      SELECT deliveries_ahead_ms AS written_ms FROM journal_owner WHERE partition = ${partition}`
     const writtenMs = row?.writtenMs ?? null
     const first = { aheadMs: writtenMs ?? aheadMs, writtenMs }
     known.set(partition, first)
@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
     const asked = yield* Monotonic.now
     const [row] = yield* sql<{
       readonly at: number
-    }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`
+    }>`SELECT clock_timestamp() AS at`
     const answered = yield* Monotonic.now
     if (row === undefined || answered - asked > promptMs) return found
     for (const partition of journal.partitions()) {

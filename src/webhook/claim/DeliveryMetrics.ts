@@ -26,7 +26,7 @@ const waiting = Metric.gauge("webhook_deliveries_waiting", {
 
 /** Counts the deliveries in one tenant's lanes, up to a limit. `$1`: the partition; `$2`: the tenant. */
 const count = `
-SELECT count(*)::int AS waiting FROM (
+SELECT count(*) AS waiting FROM (
   SELECT FROM webhook_delivery d
   WHERE d.partition = $1::int AND d.tenant_id = $2::uuid AND d.due_at IS NOT NULL AND d.in_lane LIMIT (SELECT ${countLimit})
 ) counted

@@ -84,7 +84,7 @@ concluded AS (
   WHERE d.id = ANY (ARRAY(SELECT id FROM outcome)) AND d.id = o.id AND d.status = 'sending' AND d.attempt_no = o."attemptNo"
   RETURNING d.event_id, d.status
 )
-SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
+SELECT DISTINCT event_id FROM concluded WHERE status = 'failed'
 `
 
 /**
@@ -111,7 +111,7 @@ WITH made AS (
   ON CONFLICT (event_id, destination) DO NOTHING
   RETURNING destination AS endpoint, tenant_id, partition
 )
-SELECT DISTINCT endpoint, tenant_id AS "tenantId", partition FROM made
+SELECT DISTINCT endpoint, tenant_id, partition FROM made
 `
 
 /**

@@ -63,8 +63,8 @@ ${name}_due AS (
 export const due = `
 WITH RECURSIVE ${steps("lane", "d.in_lane", "d.lane, d.sequence, d.ordinal")},
 ${steps("retry", "NOT d.in_lane", "d.due_at, d.ordinal")}
-SELECT $1::int AS partition, tenant_id AS "tenantId", destination AS endpoint,
-  (extract(epoch FROM now() - min(due_at)) * 1000)::float8 AS "dueForMs"
+SELECT $1::int AS partition, tenant_id, destination AS endpoint,
+  extract(epoch FROM now() - min(due_at)) * 1000 AS due_for_ms
 FROM (SELECT * FROM lane_due UNION ALL SELECT * FROM retry_due) both_kinds GROUP BY tenant_id, destination
 ORDER BY min(due_at)
 `

@@ -17,7 +17,7 @@ const lookMs = 1_000
 
 /** The tenant of a partition (`$1`) whose turn comes after `$2`, among those with waiting events. */
 const nextTenant = `
-SELECT tenant_id AS "tenantId" FROM webhook_fan_out WHERE partition = $1::int AND tenant_id > $2::uuid
+SELECT tenant_id FROM webhook_fan_out WHERE partition = $1::int AND tenant_id > $2::uuid
 ORDER BY tenant_id LIMIT (SELECT 1)
 `
 
@@ -72,7 +72,7 @@ done AS (
   RETURNING event_id
 )
 SELECT (SELECT jsonb_agg(jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition)) FROM made)
-  AS endpoints, (SELECT jsonb_agg(event_id) FROM done) AS "eventIds"
+  AS endpoints, (SELECT jsonb_agg(event_id) FROM done) AS event_ids
 FROM relaxed
 `
 

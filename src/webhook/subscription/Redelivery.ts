@@ -6,6 +6,7 @@ import * as Envelope from "../../domain/event/Envelope.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
 import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
@@ -28,7 +29,7 @@ const underWay = ApiError.of("conflict", "deliveries of this subscription are be
 const redeliverOne = `
 UPDATE webhook_delivery d SET ${RedeliveryJob.again}
 WHERE d.id = $1::uuid AND d.tenant_id = $2::uuid AND d.due_at IS NULL
-RETURNING d.destination AS endpoint, d.tenant_id AS "tenantId", d.partition
+RETURNING d.destination AS endpoint, d.tenant_id, d.partition
 `
 
 /** SQL that is true while the target of a delivery (`$1`) still exists: an active subscription or a failover URL. */
@@ -43,7 +44,7 @@ SELECT FROM webhook_delivery d WHERE d.id = $1::uuid AND (
 const insertTest = `
 WITH happened AS (
   INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body)
-  SELECT $1::uuid, t.id, t.partition, $1::text, 1, 'webhook.test', NULL, to_timestamp($3::float8 / 1000), $4
+  SELECT $1::uuid, t.id, t.partition, $1::text, 1, 'webhook.test', NULL, $3::timestamptz, $4
   FROM tenant t WHERE t.id = $2::uuid
   RETURNING id, tenant_id, partition, entity_id, occurred_at
 )
@@ -52,7 +53,7 @@ INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, su
 SELECT ${DeliveryId.sql({ event: "h.id", occurredAt: "h.occurred_at", endpoint: "$5::text" })}, h.tenant_id, h.partition, h.id,
   'webhook.test', $5, $5, h.entity_id, 1, 'queued', now(), now()
 FROM happened h
-RETURNING id::text AS id, destination AS endpoint, tenant_id AS "tenantId", partition
+RETURNING id, destination AS endpoint, tenant_id, partition
 `
 
 /**
@@ -153,8 +154,8 @@ export const make = Effect.fnUntraced(function* (
           const begun = yield* sql`
             INSERT INTO webhook_redelivery (subscription_id, tenant_id, status, created_after, created_before)
             VALUES (${id}, ${tenantId}, ${range.status},
-              coalesce(to_timestamp((${range.createdAfterMs}::float8 + 1) / 1000), '-infinity'),
-              to_timestamp(${range.createdBeforeMs ?? at}::float8 / 1000))
+              ${timestamptz(range.createdAfterMs === null ? -Infinity : range.createdAfterMs + 1)},
+              ${timestamptz(range.createdBeforeMs ?? at)})
             ON CONFLICT (subscription_id) DO UPDATE SET status = EXCLUDED.status, created_after = EXCLUDED.created_after,
               created_before = EXCLUDED.created_before, position = 0, portions = 0
             WHERE NOT ${goesOn}::boolean RETURNING 1`
@@ -186,7 +187,7 @@ export const make = Effect.fnUntraced(function* (
             const [made] = yield* sql.unsafe<WebhookEndpointRef & { readonly id: Id.DeliveryId }>(insertTest, [
               eventId,
               tenantId,
-              at,
+              timestamptz(at),
               body,
               id
             ])

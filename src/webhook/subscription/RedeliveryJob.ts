@@ -24,7 +24,7 @@ export const keyOf = (id: SubscriptionId, begunAt: number, portion: number): str
 export const keysOf = (id: SubscriptionId): string => `${id} `
 
 const backlog = `
-SELECT count(*)::int AS waiting FROM webhook_redelivery r JOIN tenant t ON t.id = r.tenant_id CROSS JOIN LATERAL (
+SELECT count(*) AS waiting FROM webhook_redelivery r JOIN tenant t ON t.id = r.tenant_id CROSS JOIN LATERAL (
   SELECT 1 FROM webhook_delivery d
   WHERE d.partition = t.partition AND d.tenant_id = r.tenant_id AND d.destination = r.subscription_id
     AND d.due_at IS NOT NULL AND NOT d.in_lane
@@ -68,7 +68,7 @@ done AS (
   DELETE FROM webhook_redelivery
   WHERE subscription_id IN (SELECT subscription_id FROM task) AND (SELECT is_over FROM ending)
 )
-SELECT task.tenant_id::text AS "tenantId", task.partition, NOT ending.is_over AS more, (SELECT count(*)::int FROM made) AS made
+SELECT task.tenant_id, task.partition, NOT ending.is_over AS more, (SELECT count(*) FROM made) AS made
 FROM task CROSS JOIN ending
 `
 

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EventType } from "../../domain/event/EventCatalogue.ts"
 import type { DeliveryId, SubscriptionId, TenantId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { delivery, type DeliveryRow, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
@@ -22,15 +23,10 @@ export type WebhookRepo = Effect.Success<typeof make>
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
-  const columns = sql`id, target_url AS "targetUrl", event_types AS "eventTypes", description,
-    connection_id AS "connectionId", is_active AS "isActive", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const columns = sql`id, target_url, event_types, description, connection_id, is_active, created_at`
 
-  const deliveryColumns = sql`id::text AS id, subscription_id AS "subscriptionId", event_id::text AS "eventId",
-    event_type AS "eventType", attempt_no AS "attemptNo", status, response_status_code AS "responseStatusCode",
-    response_body_snippet AS "responseBodySnippet", error_message AS "errorMessage",
-    (extract(epoch FROM sent_at) * 1000)::float8 AS "sentAt",
-    (extract(epoch FROM next_retry_at) * 1000)::float8 AS "nextRetryAt",
-    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const deliveryColumns = sql`id, subscription_id, event_id, event_type, attempt_no, status, response_status_code,
+    response_body_snippet, error_message, sent_at, next_retry_at, created_at`
 
   const first = <A>(rows: ReadonlyArray<A>): A | null => rows[0] ?? null
 
@@ -39,7 +35,7 @@ export const make = Effect.gen(function* () {
       INSERT INTO webhook_subscription
         (id, tenant_id, target_url, event_types, description, connection_id, signing_secret, is_active, created_at)
       VALUES (${row.id}, ${tenantId}, ${row.targetUrl}, ${row.eventTypes}::text[], ${row.description},
-        ${row.connectionId}, ${sealedSecret}, ${row.isActive}, to_timestamp(${row.createdAt} / 1000.0))`,
+        ${row.connectionId}, ${sealedSecret}, ${row.isActive}, ${timestamptz(row.createdAt)})`,
 
     find: (tenantId: TenantId, id: SubscriptionId) =>
       Effect.map(
@@ -51,7 +47,7 @@ export const make = Effect.gen(function* () {
     tenantOf: (id: SubscriptionId) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`
-          SELECT tenant_id AS "tenantId" FROM webhook_subscription WHERE id = ${id}`,
+          SELECT tenant_id FROM webhook_subscription WHERE id = ${id}`,
         (rows) => rows[0]?.tenantId ?? null
       ),
 
@@ -64,7 +60,7 @@ export const make = Effect.gen(function* () {
         sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
         Effect.map(
           sql<{ readonly count: number }>`
-            SELECT count(*)::int AS count FROM
+            SELECT count(*) AS count FROM
               (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
           ([row]) => row?.count ?? 0
         )
@@ -119,7 +115,7 @@ export const make = Effect.gen(function* () {
     /** Finds the tenant, for callers other than the tenant. */
     tenantOfDelivery: (id: DeliveryId) =>
       Effect.map(
-        sql<{ readonly tenantId: TenantId }>`SELECT tenant_id AS "tenantId" FROM webhook_delivery WHERE id = ${id}`,
+        sql<{ readonly tenantId: TenantId }>`SELECT tenant_id FROM webhook_delivery WHERE id = ${id}`,
         (rows) => rows[0]?.tenantId ?? null
       ),
 
@@ -131,9 +127,7 @@ export const make = Effect.gen(function* () {
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
         // The given moment itself is excluded, and with it every row that is shown with that millisecond.
-        ...(createdAfterMs === undefined
-          ? []
-          : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])
+        ...(createdAfterMs === undefined ? [] : [sql`created_at >= ${timestamptz(createdAfterMs + 1)}`])
       ]
       return read({
         tenantId,
@@ -143,7 +137,7 @@ export const make = Effect.gen(function* () {
         filters: matches,
         ...(createdAfterMs === undefined
           ? {}
-          : { past: sql`created_at < to_timestamp(${createdAfterMs}::float8 / 1000.0) - interval '1 minute'` }),
+          : { past: sql`created_at < ${timestamptz(createdAfterMs)} - interval '1 minute'` }),
         order: Listing.byOrdinal(sql),
         window,
         item: delivery

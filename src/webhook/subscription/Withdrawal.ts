@@ -32,7 +32,7 @@ failed AS (
   RETURNING d.event_id
 )
 SELECT (SELECT count(*) FROM found) = ${portionSize} AS more,
-  coalesce((SELECT jsonb_agg(DISTINCT event_id) FROM failed), '[]') AS "eventIds"
+  coalesce((SELECT jsonb_agg(DISTINCT event_id) FROM failed), '[]') AS event_ids
 `
 
 const newest = `
