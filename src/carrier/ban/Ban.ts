@@ -7,6 +7,7 @@ import { type Ban, IngressBans } from "../peer/IngressBans.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as IpNetwork from "../../domain/network/IpNetwork.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 
 /** How soon this process follows a change that another process made. */
@@ -66,8 +67,7 @@ export class Bans extends Context.Service<
 
       const standing = Effect.map(
         sql<Row>`
-          SELECT network, reason, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
-            (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt"
+          SELECT network, reason, created_at, expires_at
           FROM ban WHERE expires_at IS NULL OR expires_at > now() ORDER BY created_at, network LIMIT ${maxBans}`,
         (rows) => rows.map((row): Ban => ({ ...row, by: "operator" }))
       )
@@ -77,7 +77,7 @@ export class Bans extends Context.Service<
         1
       )(
         Effect.gen(function* () {
-          const [row] = yield* sql<{ readonly version: number }>`SELECT version::float8 AS version FROM ban_version`
+          const [row] = yield* sql<{ readonly version: number }>`SELECT version FROM ban_version`
           const version = row?.version ?? 0
           if (version === held) return
           perimeter.take(yield* standing)
@@ -127,12 +127,12 @@ export class Bans extends Context.Service<
           yield* Effect.gen(function* () {
             yield* sql`DELETE FROM ban WHERE expires_at <= now()`
             const [row] = yield* sql<{ readonly count: number }>`
-              SELECT count(*)::int AS count FROM ban WHERE network <> ${text}`
+              SELECT count(*) AS count FROM ban WHERE network <> ${text}`
             if ((row?.count ?? 0) >= maxBans)
               return yield* ApiError.of("conflict", `${maxBans} bans stand: ban a network instead, or remove some`)
             yield* sql`
               INSERT INTO ban (network, reason, created_at, expires_at)
-              VALUES (${text}, ${reason}, to_timestamp(${at} / 1000.0), to_timestamp(${expiresAt}::float8 / 1000.0))
+              VALUES (${text}, ${reason}, ${timestamptz(at)}, ${timestamptz(expiresAt)})
               ON CONFLICT (network) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at,
                 expires_at = excluded.expires_at`
             yield* record(text, "added", at, [

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TenantId, UserId } from "../../domain/Id.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { Mailbox } from "../mail/Mail.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type { Letter } from "./Rendering.ts"
@@ -26,7 +27,7 @@ export const make = Effect.gen(function* () {
         Effect.orDie(sql`
           INSERT INTO letter (cause, tenant_id, to_name, to_address, content, status, until, created_at)
           VALUES (${row.cause}, ${row.tenantId}, ${row.to.name}, ${row.to.address}, ${vault.seal(JSON.stringify(row.letter))},
-            'waiting', to_timestamp(${row.untilMs}::float8 / 1000), now())
+            'waiting', ${timestamptz(row.untilMs)}, now())
           ON CONFLICT (cause) DO NOTHING RETURNING 1`),
         (rows) => rows.length === 1
       ),
@@ -40,7 +41,7 @@ export const make = Effect.gen(function* () {
           readonly content: string
           readonly untilMs: number | null
         }>`
-          SELECT to_name AS name, to_address AS address, content, (extract(epoch FROM until) * 1000)::float8 AS "untilMs"
+          SELECT to_name AS name, to_address AS address, content, until AS until_ms
           FROM letter WHERE cause = ${cause} AND status = 'waiting'`),
         ([row]): Waiting | null =>
           row === undefined
@@ -62,7 +63,7 @@ export const make = Effect.gen(function* () {
     /** Active members with these roles, either all or only those with verified addresses. */
     readers: (tenantId: TenantId, roles: ReadonlyArray<string>, alsoUnverified: boolean) =>
       Effect.orDie(sql<Mailbox & { readonly id: UserId }>`
-        SELECT id::text AS id, first_name || ' ' || last_name AS name, email AS address FROM member
+        SELECT id, first_name || ' ' || last_name AS name, email AS address FROM member
         WHERE tenant_id = ${tenantId} AND role = ANY (${roles}::text[]) AND status = 'active'
           AND (${alsoUnverified} OR email_verified_at IS NOT NULL)
         ORDER BY created_at, id`)

@@ -65,7 +65,7 @@ export const make = Effect.gen(function* () {
             UPDATE recording r SET status = ${to} ${to === "available" ? sql`, restored_at = now()` : sql``}
             FROM (SELECT id, status FROM recording WHERE id = ${id} FOR UPDATE) AS before
             WHERE r.id = before.id AND before.status IN ${sql.in(from)}
-            RETURNING r.tenant_id::text AS "tenantId", before.status`
+            RETURNING r.tenant_id, before.status`
         ),
         (rows) => rows[0] ?? null
       ),

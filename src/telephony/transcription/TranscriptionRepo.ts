@@ -19,7 +19,7 @@ export const make = Effect.gen(function* () {
         Effect.orDie(
           sql<SessionRow & { readonly isLost: boolean }>`
             SELECT ${sql.literal(Sessions.columns)},
-              status = 'active' AND NOT EXISTS (SELECT 1 FROM entity WHERE id = ${callId} AND NOT settled) AS "isLost"
+              status = 'active' AND NOT EXISTS (SELECT 1 FROM entity WHERE id = ${callId} AND NOT settled) AS is_lost
             FROM transcription WHERE call_id = ${callId} AND tenant_id = ${tenantId}
             ORDER BY started_at DESC, id DESC LIMIT 1`
         ),
@@ -34,7 +34,7 @@ export const make = Effect.gen(function* () {
             WHERE id = ANY(ARRAY(SELECT id FROM transcription WHERE tenant_id = ${tenantId} LIMIT ${limit})) RETURNING id
           ),
           said AS (DELETE FROM transcript_segment WHERE transcription_id = ANY(ARRAY(SELECT id FROM gone)))
-          SELECT count(*)::int AS count FROM gone`),
+          SELECT count(*) AS count FROM gone`),
         ([row]) => row?.count ?? 0
       ),
     /**

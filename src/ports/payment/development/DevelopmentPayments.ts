@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import { type Card, type Intent, type Movement, PaymentError, Payments, type Refund } from "../Payments.ts"
 import * as TestCards from "./TestCards.ts"
 
@@ -37,7 +38,7 @@ export const layer = Layer.effect(
       sql<{ readonly body: Body }>`
         INSERT INTO development_payment (id, type, customer_id, attempt_id, key, body, created_at)
         VALUES (${body.id}, ${type}, ${of.customerId}, ${of.attemptId}, ${of.key}, ${JSON.stringify(body)}::text::jsonb,
-          to_timestamp(${body.at} / 1000.0))
+          ${timestamptz(body.at)})
         ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING body`.pipe(
         Effect.flatMap(([row]) => (row === undefined ? Effect.fail(unreachable) : Effect.succeed(row.body))),
         Effect.mapError(() => unreachable)
@@ -144,7 +145,7 @@ export const layer = Layer.effect(
             sql<{ readonly body: { readonly type: string } & (StoredIntent | StoredRefund) }>`
               SELECT body || jsonb_build_object('type', type) AS body FROM development_payment
               WHERE (${customerId}::text IS NULL OR customer_id = ${customerId})
-                AND created_at >= to_timestamp(${sinceMs}::float8 / 1000.0) ORDER BY ordinal`
+                AND created_at >= ${timestamptz(sinceMs)} ORDER BY ordinal`
           ),
           (found) =>
             found.flatMap((body): ReadonlyArray<Movement> => {

@@ -1,6 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, TenantId } from "../../../domain/Id.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as ListClient from "../../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import { CallList, type CallRow } from "./CallList.ts"
@@ -35,7 +36,7 @@ export const make = Effect.gen(function* () {
         ...(initiatedAfterMs === undefined
           ? []
           : // The bound is exclusive, and so leaves out every time that is shown as the same millisecond.
-            [sql`initiated_at >= to_timestamp((${initiatedAfterMs}::float8 + 1) / 1000.0)`])
+            [sql`initiated_at >= ${timestamptz(initiatedAfterMs + 1)}`])
       ]),
       filters: [
         ...(to.length === 0 ? [] : from),
@@ -54,7 +55,7 @@ export const make = Effect.gen(function* () {
         tenantId,
         lists.sql<CallRow & { readonly place: string; readonly isWanted: boolean }>`
           SELECT ${sql.literal(CallList.columns)}, ${order.place} AS place,
-            ${sql.and([sql`true`, ...wanted])} AS "isWanted"
+            ${sql.and([sql`true`, ...wanted])} AS is_wanted
           FROM call WHERE ${where} AND ${behind ?? sql`true`} ORDER BY ${order.by} LIMIT ${portionRows}`
       )
       .pipe(

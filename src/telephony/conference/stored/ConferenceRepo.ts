@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ConferenceId, MemberId, TenantId } from "../../../domain/Id.ts"
+import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import { ConferenceList, fold } from "./ConferenceList.ts"
 import type { ConferenceState, ConferenceStatus } from "../machine/ConferenceState.ts"
@@ -38,7 +39,7 @@ export const make = Effect.gen(function* () {
             max_participants, duration_minutes, created_at)
           VALUES (${state.id}, ${state.tenantId}, ${state.name}, ${state.status}, ${state.beepEnabled},
             ${Number(state.startOnCreate)}, ${Number(state.endOnExit)}, ${state.maxParticipants},
-            ${state.durationMinutes}, to_timestamp(${state.createdAt}::float8 / 1000))
+            ${state.durationMinutes}, ${timestamptz(state.createdAt)})
           ON CONFLICT DO NOTHING RETURNING 1`,
         (rows) => rows.length > 0
       ),
