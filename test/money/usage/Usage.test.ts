@@ -1,3 +1,4 @@
+import { timestamptz } from "@effect/sql-pg/PgTypes"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -190,7 +191,7 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("Usage", (it
         INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features, customer_reference,
           upfront_cost_cents, monthly_cost_cents, activated_at, released_at, created_at, updated_at)
         VALUES (${`svc_did_${phone}`}, ${tenantId}, ${phone}, 'US', 'local', 'released', '{}', ${reference}, 0, 0,
-          to_timestamp(${activated}::float8 / 1000), to_timestamp(${released}::float8 / 1000), now(), now())`
+          ${timestamptz(activated)}, ${timestamptz(released)}, now(), now())`
       yield* number("+12025550001", "a", origin + 1, null)
       yield* number("+12025550002", null, origin, origin + Period.dayMs)
       yield* number("+12025550003", null, origin + Period.dayMs * 9, null)

@@ -252,7 +252,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
         ])
         const sql = yield* SqlClient.SqlClient
         const [sum] = yield* sql<{ readonly cents: number }>`
-          SELECT sum(amount_cents)::float8 AS cents FROM ledger WHERE tenant_id = ${a.id}`
+          SELECT sum(amount_cents) AS cents FROM ledger WHERE tenant_id = ${a.id}`
         expect((yield* billing.balance(a.id)).balance_cents).toBe(sum?.cents)
         expect((yield* Context.get(context, Accounts).overview(a.id)).tally.reservedCents).toBe(0)
       })
@@ -291,7 +291,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
           expect(results.filter(({ type }) => type === "recording_charge")).toEqual([])
           while ((yield* reserved()) !== 0) yield* Effect.sleep("10 millis")
           const [sum] = yield* sql<{ readonly cents: number }>`
-          SELECT sum(amount_cents)::float8 AS cents FROM ledger WHERE tenant_id = ${a.id}`
+          SELECT sum(amount_cents) AS cents FROM ledger WHERE tenant_id = ${a.id}`
           expect((yield* accounts.overview(a.id)).tally.balanceCents).toBe(sum?.cents)
         })
     )

@@ -22,7 +22,7 @@ const endpoints = Effect.gen(function* () {
     yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
   }
   const rows = yield* sql<Where>`
-    SELECT DISTINCT partition, tenant_id AS "tenantId", destination AS endpoint FROM webhook_delivery
+    SELECT DISTINCT partition, tenant_id, destination AS endpoint FROM webhook_delivery
     WHERE due_at IS NOT NULL`
   expect(rows.length).toBe(6)
   return (partition: number) => rows.filter((row) => row.partition === partition)
@@ -173,7 +173,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
           now() + n * interval '1 second' + interval '2 hours', created_at
         FROM webhook_delivery, generate_series(1, 2500) n WHERE tenant_id = ${tenantId}`
       const waiting = sql<{ readonly destination: string; readonly dueAt: number }>`
-        SELECT destination, (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt" FROM webhook_delivery
+        SELECT destination, due_at FROM webhook_delivery
         WHERE tenant_id = ${tenantId} AND NOT in_lane ORDER BY destination`
       const before = yield* waiting
       const failing = yield* failingAt(3)

@@ -12,7 +12,7 @@ import * as World from "../WebhookWorld.ts"
 const waiting = Effect.fnUntraced(function* (tenantId: TenantId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly eventId: string }>`
-    SELECT event_id::text AS "eventId" FROM webhook_fan_out WHERE tenant_id = ${tenantId} ORDER BY ordinal`
+    SELECT event_id FROM webhook_fan_out WHERE tenant_id = ${tenantId} ORDER BY ordinal`
   return rows.map(({ eventId }) => eventId)
 })
 

@@ -114,7 +114,7 @@ describe("invoices (guide/money.md#invoices)", () => {
         expect(results.map(({ status }) => status)).toEqual(["paid", "paid", "paid"])
         const numbers = yield* sql<{
           readonly number: number
-        }>`SELECT number::float8 AS number FROM invoice ORDER BY number`
+        }>`SELECT number FROM invoice ORDER BY number`
         expect(numbers.map(({ number }) => number)).toEqual(numbers.map((_, index) => index + 1))
         const lines = yield* sql`SELECT 1 FROM audit WHERE tenant_id = ${id} AND action = 'invoice.issued'`
         expect(lines).toHaveLength(3)

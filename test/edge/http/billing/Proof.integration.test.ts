@@ -1,3 +1,4 @@
+import { timestamptz } from "@effect/sql-pg/PgTypes"
 import { describe, expect, layer } from "@effect/vitest"
 import { Clock, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -302,7 +303,7 @@ describe("the proof (guide/money.md#proof)", () => {
         const now = (yield* Clock.currentTimeMillis) + base * dayMs
         const sealed = Effect.map(
           sql<{ readonly day: number; readonly rated: number }>`
-            SELECT day - (to_timestamp(${now}::float8 / 1000) AT TIME ZONE 'UTC')::date AS day, calls_rated::int AS rated
+            SELECT day - (${timestamptz(now)} AT TIME ZONE 'UTC')::date AS day, calls_rated::int AS rated
             FROM ledger_seal WHERE tenant_id = ${id} ORDER BY number`,
           (rows) => rows.map(({ day, rated }) => [day, rated])
         )
@@ -310,7 +311,7 @@ describe("the proof (guide/money.md#proof)", () => {
         const callAt = (days: number, debited: number | null = 2) =>
           Effect.gen(function* () {
             const callId = yield* call(id, `day ${days}`, 2, debited)
-            yield* sql`UPDATE call SET initiated_at = to_timestamp(${now + days * dayMs}::float8 / 1000) WHERE id = ${callId}`
+            yield* sql`UPDATE call SET initiated_at = ${timestamptz(now + days * dayMs)} WHERE id = ${callId}`
           })
         yield* callAt(-2)
         yield* sealAt(base)

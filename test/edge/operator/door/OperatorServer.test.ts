@@ -1,3 +1,4 @@
+import { timestamptz } from "@effect/sql-pg/PgTypes"
 import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
@@ -510,8 +511,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             VALUES (${id}, 'call', ${tenantId}, 1, true, 4, ${JSON.stringify(state)}::text::jsonb, now(), 0)`
           yield* sql`INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at,
               answered_at, ended_at, duration_seconds, cost_cents, rating_status)
-            VALUES (${id}, ${tenantId}, 'outbound', 'ended', '+12025550177', ${to}, ${route}, to_timestamp(${start}::float8 / 1000),
-              to_timestamp(${start}::float8 / 1000), to_timestamp(${start + 90_000}::float8 / 1000), 90, ${cents}, 'rated')`
+            VALUES (${id}, ${tenantId}, 'outbound', 'ended', '+12025550177', ${to}, ${route}, ${timestamptz(start)},
+              ${timestamptz(start)}, ${timestamptz(start + 90_000)}, 90, ${cents}, 'rated')`
         })
         yield* put("first", own, "+12025550100", 1, 2)
         yield* put("second", own, "+12025550100", 2, 2)
