@@ -5,6 +5,7 @@ import * as Audit from "../../runtime/audit/Audit.ts"
 import { RateDeck, RateDecks } from "../billing/Billing.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
+import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
 import * as Tariff from "./Tariff.ts"
@@ -30,12 +31,11 @@ export const make = Effect.gen(function* () {
 
   /** All decks, in the order in which they hold. */
   const decks = Effect.orDie(sql<CostDeck>`
-    SELECT id, trunk, (extract(epoch FROM effective_at) * 1000)::float8 AS "effectiveAt",
-      (extract(epoch FROM imported_at) * 1000)::float8 AS "importedAt", rows
+    SELECT id, trunk, effective_at, imported_at, rows
     FROM cost_deck ORDER BY effective_at, id`)
   const ratesOf = (id: number) =>
     Effect.orDie(sql<RateDeck.Rate>`
-      SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM cost_rate
+      SELECT direction, prefix, micro_usd_per_minute FROM cost_rate
       WHERE deck = ${id} ORDER BY direction DESC, prefix`)
 
   return {
@@ -61,7 +61,7 @@ export const make = Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO cost_deck (trunk, effective_at, imported_at, rows)
-          VALUES (${trunk}, to_timestamp(${from}::float8 / 1000), to_timestamp(${now}::float8 / 1000), ${rates.length})
+          VALUES (${trunk}, ${timestamptz(from)}, ${timestamptz(now)}, ${rates.length})
           RETURNING id`
         const id = made?.id ?? 0
         yield* sql`

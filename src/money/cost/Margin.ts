@@ -64,10 +64,10 @@ called AS (
     bool_and(minutes IS NOT NULL AND rate IS NOT NULL) AS is_known
   FROM leg GROUP BY call_id
 )
-SELECT name, count(*)::float8 AS calls, sum(minutes)::float8 AS minutes, sum(debited)::float8 AS "debitedCents",
-  (count(*) FILTER (WHERE is_known))::float8 AS "knownCalls",
-  coalesce(sum(debited) FILTER (WHERE is_known), 0)::float8 AS "knownDebitedCents",
-  coalesce(sum(cost) FILTER (WHERE is_known), 0)::float8 AS "costMicroUsd"
+SELECT name, count(*) AS calls, sum(minutes) AS minutes, sum(debited) AS debited_cents,
+  count(*) FILTER (WHERE is_known) AS known_calls,
+  coalesce(sum(debited) FILTER (WHERE is_known), 0) AS known_debited_cents,
+  coalesce(sum(cost) FILTER (WHERE is_known), 0) AS cost_micro_usd
 FROM called GROUP BY name`
 
 interface Row extends Pick<Sums, "calls" | "minutes" | "knownCalls" | "costMicroUsd"> {

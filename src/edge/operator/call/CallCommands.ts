@@ -21,17 +21,15 @@ const rowLimit = 10_000
 const eventsOf = Effect.fnUntraced(function* (callId: Id.CallId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(sql<CallTimeline.StoredEvent>`
-    SELECT id, sequence, type, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", body
+    SELECT id, sequence, type, occurred_at, body
     FROM event WHERE entity_id = ${callId} ORDER BY sequence LIMIT ${rowLimit}`)
 })
 
 const deliveriesOf = Effect.fnUntraced(function* (callId: Id.CallId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(sql<CallTimeline.Delivery>`
-    SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination AS endpoint, d.attempt_no AS "attemptNo", d.status,
-      d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
-      (extract(epoch FROM d.sent_at) * 1000)::float8 AS "sentAt",
-      (extract(epoch FROM d.next_retry_at) * 1000)::float8 AS "nextRetryAt"
+    SELECT d.event_id, d.id AS delivery_id, d.destination AS endpoint, d.attempt_no, d.status, d.response_status_code,
+      d.error_message, d.sent_at, d.next_retry_at
     FROM event e JOIN webhook_delivery d ON d.event_id = e.id
     WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`)
 })
@@ -41,7 +39,7 @@ const goneOf = Effect.fnUntraced(function* (callId: Id.CallId, settled: boolean)
   const sql = yield* SqlClient.SqlClient
   const retention = yield* Retention
   const [row] = yield* Effect.orDie(sql<{ readonly at: number }>`
-    SELECT (extract(epoch FROM updated_at) * 1000)::float8 AS at FROM entity WHERE id = ${callId}`)
+    SELECT updated_at AS at FROM entity WHERE id = ${callId}`)
   const journalUntil = yield* retention.prunedUntil("journal")
   return {
     journal: settled && row !== undefined && journalUntil !== null && row.at < journalUntil,

@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   })
 
   const countDue = sql<{ readonly due: number }>`
-    SELECT count(*) FILTER (WHERE due_at <= now())::float8 AS due FROM (
+    SELECT count(*) FILTER (WHERE due_at <= now()) AS due FROM (
       (SELECT due_at FROM webhook_delivery WHERE due_at IS NOT NULL AND in_lane LIMIT ${dueLimit})
       UNION ALL
       (SELECT due_at FROM webhook_delivery WHERE due_at IS NOT NULL AND NOT in_lane LIMIT ${dueLimit})

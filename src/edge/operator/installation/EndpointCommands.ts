@@ -37,16 +37,17 @@ export const commands = [
     run: Effect.fnUntraced(function* ({ failing, tenant }) {
       const sql = yield* SqlClient.SqlClient
       const tenantId = yield* TenantReference.idOrNull(tenant)
-      const rows = yield* Effect.orDie(sql<Row>`
-        SELECT s.id, t.slug AS tenant, s.target_url, s.event_types, s.is_active, s.failed_attempts,
-          (extract(epoch FROM s.failing_since) * 1000)::float8 AS failing_since
+      const rows = yield* Effect.orDie(
+        sql<Row>`
+        SELECT s.id, t.slug AS tenant, s.target_url, s.event_types, s.is_active, s.failed_attempts, s.failing_since
         FROM webhook_subscription s JOIN tenant t ON t.id = s.tenant_id
         WHERE ${sql.and([
           sql`true`,
           ...(tenantId === null ? [] : [sql`s.tenant_id = ${tenantId}`]),
           ...(failing ? [sql`s.failing_since IS NOT NULL`] : [])
         ])}
-        ORDER BY s.failing_since NULLS LAST, s.created_at DESC, s.id LIMIT ${listLimit}`.withoutTransform)
+        ORDER BY s.failing_since NULLS LAST, s.created_at DESC, s.id LIMIT ${listLimit}`.withoutTransform
+      )
       return {
         results: rows.map((row) => ({
           ...masked(row),

@@ -18,8 +18,8 @@ export const update = Effect.gen(function* () {
   const accounts = yield* Accounts
   const sql = yield* SqlClient.SqlClient
   const read = sql<Figures>`
-    SELECT (SELECT coalesce(-sum(balance_cents), 0)::float8 FROM balance WHERE balance_cents < 0) AS "owedCents",
-      (SELECT count(*)::float8 FROM tenant WHERE status = 'suspended') AS suspended`
+    SELECT (SELECT coalesce(-sum(balance_cents), 0) FROM balance WHERE balance_cents < 0) AS owed_cents,
+      (SELECT count(*) FROM tenant WHERE status = 'suspended') AS suspended`
   return (timeout: "1 second") =>
     Effect.andThen(
       Effect.flatMap(accounts.reservedCents, (cents) => Metric.update(reserved, cents)),

@@ -27,7 +27,7 @@ interface Place {
 const entriesAfter = Effect.fnUntraced(function* (tenantId: TenantId, ordinal: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<Entry>`
-    SELECT ordinal::text AS place, amount_cents::float8 AS cents, jsonb_build_object('id', id, 'created_at', created_at,
+    SELECT ordinal::text AS place, amount_cents AS cents, jsonb_build_object('id', id, 'created_at', created_at,
       'type', type, 'amount_cents', amount_cents, 'balance_after_cents', balance_after_cents, 'cause', cause,
       'description', description, 'reference_type', reference_type, 'reference_id', reference_id)::text AS line
     FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${ordinal}::text::bigint ORDER BY ordinal LIMIT ${portion}`

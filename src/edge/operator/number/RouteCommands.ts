@@ -32,12 +32,13 @@ interface Row {
 
 const rows = Effect.fnUntraced(function* (of: { readonly tenantId: TenantId } | { readonly id: string }) {
   const sql = yield* SqlClient.SqlClient
-  return yield* Effect.orDie(sql<Row>`
+  return yield* Effect.orDie(
+    sql<Row>`
     SELECT id, name, is_default, status, adapter, host, port, username, password IS NOT NULL AS has_password, max_calls,
-      outbound_cps, inbound_cps, is_qualified, refuses_unreachable,
-      (extract(epoch FROM created_at) * 1000)::float8 AS created_at
+      outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at
     FROM route WHERE ${"id" in of ? sql`id = ${of.id}` : sql`tenant_id = ${of.tenantId}`}
-    ORDER BY route.created_at, id LIMIT 1000`.withoutTransform)
+    ORDER BY route.created_at, id LIMIT 1000`.withoutTransform
+  )
 })
 
 /** The row with what the carrier knows about it: its state is unknown while it is not asked by OPTIONS. */
