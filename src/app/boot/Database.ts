@@ -44,7 +44,7 @@ const lists = { ...indexed, statement_timeout: "5000" } as const
 
 /**
  * A pool for requests on the database, and separate connections for the journal, lists, upkeep and the owner. Fails
- * when the database cannot be reached, or is of a newer version; its owner migrates it (`migrated`).
+ * when the database cannot be reached, or is of a newer version or of 0.1; its owner migrates it (`migrated`).
  */
 export const layer = (url: Redacted.Redacted, work: Pick<PostgresClient.Options, "onWork"> = {}) =>
   Layer.effectDiscard(
@@ -106,8 +106,10 @@ export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 export const migrated = Effect.mapError(unhurried(Migrations.run), (error) => unusable(error))
 
-const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown =>
-  error instanceof Migrations.SchemaUnknown ? error : new DatabaseUnreachable({ detail: describe(error) })
+const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown | Migrations.SchemaOf01 =>
+  error instanceof Migrations.SchemaUnknown || error instanceof Migrations.SchemaOf01
+    ? error
+    : new DatabaseUnreachable({ detail: describe(error) })
 
 const describe = (error: unknown): string => {
   const parts: Array<string> = []

@@ -14,7 +14,12 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 /** A process on this database, with a separate data directory and a network that can fail. */
 const process = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
-  options: { readonly holder: string; readonly partitions?: ReadonlyArray<number> }
+  options: {
+    readonly holder: string
+    readonly partitions?: ReadonlyArray<number>
+    /** How it migrates what it owns; absent: as this version does. */
+    readonly migrate?: typeof Migrations.run
+  }
 ) {
   const target = new URL(Redacted.value(url))
   const network = yield* TcpProxy.make({ host: target.hostname, port: Number(target.port) })
@@ -27,7 +32,7 @@ const process = Effect.fnUntraced(function* (
         partitions: options.partitions ?? [0],
         heartbeatMs: 200,
         onLost: (error) => void Deferred.doneUnsafe(lost, Effect.succeed(error)),
-        standBy: { holder: options.holder, prepare: Effect.provide(Migrations.run, database) }
+        standBy: { holder: options.holder, prepare: Effect.provide(options.migrate ?? Migrations.run, database) }
       })
     })
   ).pipe(Layer.provideMerge(Database.layer(Redacted.make(target.href))))
@@ -173,19 +178,20 @@ layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: 
         Effect.gen(function* () {
           const url = yield* TestDatabase.empty
           const sql = yield* eyes(url)
-          yield* Effect.provide(Migrations.runTo(5), Layer.succeed(SqlClient.SqlClient, sql))
+          yield* Effect.provide(Migrations.run, Layer.succeed(SqlClient.SqlClient, sql))
+          const later = Migrations.make({ ...Migrations.all, "0061_later": Effect.void })
           // The previous version writes its heartbeats differently.
           const beat = sql`UPDATE journal_owner SET epoch = 7, heartbeat_at = clock_timestamp(), time_ms = 1`
           yield* beat
           const alive = yield* Effect.forkChild(Effect.forever(Effect.andThen(beat, Effect.sleep("300 millis"))))
-          const next = yield* process(url, { holder: "two" })
+          const next = yield* process(url, { holder: "two", migrate: later.run })
           yield* Effect.sleep("2 seconds")
           const newest = sql<{ readonly id: number }>`SELECT max(migration_id) AS id FROM effect_sql_migrations`
-          expect(yield* newest).toStrictEqual([{ id: 5 }])
+          expect(yield* newest).toStrictEqual([{ id: Migrations.newest }])
           yield* Fiber.interrupt(alive)
           const journal = yield* Effect.timeout(next.journal, "40 seconds")
           expect(journal.epoch(0)).toBeGreaterThan(7)
-          expect(yield* newest).toStrictEqual([{ id: Migrations.newest }])
+          expect(yield* newest).toStrictEqual([{ id: later.newest }])
         }).pipe(Effect.scoped),
       beside
     )

@@ -12,6 +12,7 @@ const pageRows = 200
 
 /** The header of a backup, with the keys for the vault. */
 interface Opened {
+  /** The migration that makes the schema of the rows. */
   readonly schema: number
   readonly takenAt: string
   readonly keys: Keyring
@@ -25,12 +26,13 @@ export const open = Effect.fnUntraced(function* (line: string | null, passphrase
     Schema.decodeEffect(BackupFormat.Header)(line ?? ""),
     () => new BackupUnusable({ detail: "it is not a backup of this service" })
   )
-  if (header.trunkline_backup !== BackupFormat.format || !Migrations.knows(header.schema))
+  const schema = Migrations.schemaOf(header.schema)
+  if (header.trunkline_backup !== BackupFormat.format || schema === null)
     return yield* new BackupUnusable({
       detail: `it is of another version of this program (format ${header.trunkline_backup}, schema ${header.schema})`
     })
   const keys = yield* BackupFormat.openKeys(header.keys, passphrase)
-  return { schema: header.schema, takenAt: header.taken_at, keys } satisfies Opened
+  return { schema, takenAt: header.taken_at, keys } satisfies Opened
 })
 
 /**

@@ -23,7 +23,7 @@ const idle = `CASE WHEN current_setting('idle_session_timeout', true) IS NOT NUL
   THEN set_config('idle_session_timeout', '45s', false) END`
 
 /** A text that changes with each heartbeat. */
-const beat = "concat_ws(' ', extract(epoch FROM o.heartbeat_at), to_jsonb(o) ->> 'time_ms')"
+const beat = "concat_ws(' ', extract(epoch FROM o.heartbeat_at), o.time_ms)"
 
 const hasTable = (session: OwnerSession) =>
   Effect.map(
@@ -35,8 +35,8 @@ const hasTable = (session: OwnerSession) =>
 export const look = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
   if (!(yield* hasTable(session))) return new Map<number, Sign>()
   const rows = yield* session.run(
-    `SELECT o.partition, o.epoch, ${beat} AS beat, to_jsonb(o) ->> 'holder' AS holder,
-       coalesce((to_jsonb(o) ->> 'ended_epoch')::bigint = o.epoch, false) AS ended
+    `SELECT o.partition, o.epoch, ${beat} AS beat, o.holder,
+       coalesce(o.ended_epoch = o.epoch, false) AS ended
      FROM journal_owner o WHERE o.partition = ANY ($1::int[])`,
     [`{${partitions.join()}}`],
     answerMs

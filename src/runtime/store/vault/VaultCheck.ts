@@ -5,7 +5,7 @@ import { Vault } from "./Vault.ts"
 
 /**
  * Checks that the keys of this installation are those under which the rows of its database are sealed, by a constant
- * text that is sealed under each key in use. A database from before this check has none; then every sealed row is
+ * text that is sealed under each key in use. In a database without one (its rows came by hand), every sealed row is
  * tried.
  */
 

@@ -103,6 +103,7 @@ layer(Entropy.layerFixed("backup"), { excludeTestServices: true, timeout: "60 se
           [lines.slice(0, -1), passphrase, "its end is missing"],
           [changed('{"table":"ledger"', '{"table":"ledger; DROP TABLE tenant"'), passphrase, "not of its schema"],
           [changed(/"schema":\d+/, '"schema":9999'), passphrase, "another version"],
+          [changed(/"schema":\d+/, '"schema":58'), passphrase, "another version"],
           [lines, `${passphrase}!`, "passphrase"],
           [["hello"], passphrase, "not a backup"],
           [[], passphrase, "not a backup"]
