@@ -2,7 +2,7 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../../domain/Id.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
-import { defaultQuota, type Settings } from "./AccountMachine.ts"
+import type { Settings } from "./AccountMachine.ts"
 import { isCharge } from "../../runtime/store/usage/UsageEntries.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
 
@@ -18,10 +18,7 @@ const StoredSettings = Schema.Struct({
     monthlySpendCapCents: OrNull(Schema.Number),
     concurrentCallLimit: Schema.Number,
     allowCallerIdForwarding: Schema.Boolean,
-    // Settings from before subscriptions had a limit lack this field.
-    webhookSubscriptionLimit: Schema.Number.pipe(
-      Schema.withDecodingDefaultKey(Effect.succeed(defaultQuota.webhookSubscriptionLimit))
-    )
+    webhookSubscriptionLimit: Schema.Number
   }),
   seq: Schema.Number
 })

@@ -61,7 +61,7 @@ leg AS (
 ),
 called AS (
   SELECT min(name) AS name, coalesce(sum(minutes), 0) AS minutes, max(debited_cents) AS debited, sum(minutes * rate) AS cost,
-    bool_and(minutes IS NOT NULL AND rate IS NOT NULL) AS is_known
+    bool_and(rate IS NOT NULL) AS is_known
   FROM leg GROUP BY call_id
 )
 SELECT name, count(*) AS calls, sum(minutes) AS minutes, sum(debited) AS debited_cents,

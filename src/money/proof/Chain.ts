@@ -40,7 +40,7 @@ export interface Leaf {
 /** The root before the first round. */
 export const noRoot = "0".repeat(64)
 
-/** The name of a root. The version decides what the hash covers; from version 2 on, it covers the name too. */
+/** The name of a root. The version decides what the hash covers. */
 export interface Named {
   readonly version: number
   readonly number: number
@@ -53,7 +53,6 @@ export const rootVersion = 2
 type Lines = (of: Named, leaves: ReadonlyArray<Leaf>) => ReadonlyArray<ReadonlyArray<string | number>>
 
 const lines: Readonly<Record<number, Lines>> = {
-  1: (_, leaves) => leaves.map((leaf) => [leaf.tenantId, leaf.totalEntries, leaf.balanceCents, leaf.chainHash]),
   2: ({ day, number, version }, leaves) => [
     ["root", version, number, day],
     ...leaves.map((leaf) => [

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const hosts = HostAddresses.make(PeerTable.maxPeers)
   /** When each name was last resolved; null for never. */
   const names = new Map<string, number | null>()
-  /** Addresses in another than their canonical spelling, from routes of an earlier version or from manual SQL. */
+  /** Addresses in another than their canonical spelling, from manual SQL. */
   const spellings = new Set<string>()
   const listeners = new Map<PeerListener, { held: number }>()
   const reading = yield* Semaphore.make(1)

@@ -2,16 +2,17 @@ import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { init } from "./migration/0060_init.ts"
+import { backfillJob } from "./migration/0061_backfill_job.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
-type Migrations = Readonly<Record<`${number}_${string}`, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
+type Migrations = Readonly<Record<`${number}_${string}`, Effect.Effect<unknown, SqlError, SqlClient.SqlClient>>>
 
 /**
  * Every migration. Version 0.1 ended with its migration 59, and the first one here makes the same schema at once. Its
  * number is the next, so that a program of 0.1 refuses this database as one of a newer version.
  */
-export const all: Migrations = { "0060_init": init }
+export const all: Migrations = { "0060_init": init, "0061_backfill_job": backfillJob }
 
 /** The last schema of version 0.1. */
 const lastOf01 = 59

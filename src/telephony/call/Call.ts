@@ -28,7 +28,6 @@ import type { DialMember } from "./machine/room/DialMember.ts"
 import type { ToCall } from "./machine/room/RoomTell.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./stored/UnreadableCall.ts"
-import * as UsageBackfill from "./stored/UsageBackfill.ts"
 import * as Upgrade from "./stored/Upgrade.ts"
 import type { Activity } from "./verb/ActionKind.ts"
 import type { CallAction } from "./verb/CallVerbs.ts"
@@ -156,7 +155,6 @@ export class Calls extends Context.Service<
         const journal = yield* Journal
         const registry = yield* CallRegistry.make
         const repo = yield* CallRepo.make
-        yield* UsageBackfill.make
         const recordings = yield* Recordings
         let accepting = true
         /** The number of calls between their first check and their first commit: a drain waits for these too. */

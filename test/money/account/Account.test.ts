@@ -60,29 +60,6 @@ describe("Account, guide/money.md#admission", () => {
       })
     )
 
-    it.effect("an account that was stored before subscriptions had a limit gets the usual one", () =>
-      Effect.gen(function* () {
-        const accounts = yield* Accounts
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* Features.newTenant()
-        const stored = {
-          tenantId: id,
-          status: "active",
-          suspensionReason: null,
-          quota: {
-            dailySpendCapCents: 9_000,
-            monthlySpendCapCents: null,
-            concurrentCallLimit: 3,
-            allowCallerIdForwarding: true
-          },
-          seq: 1
-        }
-        yield* sql`UPDATE entity SET state = ${JSON.stringify(stored)}::text::jsonb WHERE id = ${id}`
-        yield* accounts.moneyMoved(id)
-        expect((yield* accounts.overview(id)).quota).toStrictEqual({ ...stored.quota, webhookSubscriptionLimit: 50 })
-      })
-    )
-
     it.effect("a call that ends while the account is being read does not hold its place for ever", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts

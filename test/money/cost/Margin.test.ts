@@ -112,9 +112,7 @@ const Call = Schema.Struct({
   hour: Hour,
   costCents: Schema.NullOr(upTo(1_000)),
   destination: Schema.NullOr(Schema.Literals(["US", "GB"])),
-  legs: Schema.Array(Leg).check(Schema.isMaxLength(3)),
-  isAnswered: Schema.Boolean,
-  isUnreadable: Schema.Literals([false, false, false, true])
+  legs: Schema.Array(Leg).check(Schema.isMaxLength(3))
 })
 
 layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin", (it) => {
@@ -150,7 +148,7 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
           yield* costs.set(trunk, once, effectiveAt)
           imported.push({ trunk, effectiveAt, rates: once })
         }
-        const ended = calls.map(({ costCents, isAnswered, isUnreadable, legs, route, ...call }, n) => {
+        const ended = calls.map(({ costCents, legs, route, ...call }, n) => {
           const routeId = routes[route]
           const named = legs.map((leg, index) => ({ ...leg, id: Ids.leg(`${n} ${index}`) }))
           const meters = named.map(({ direction, hour: at, id, ms }) => ({
@@ -172,20 +170,12 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
             tenantId,
             group,
             costCents,
-            isAnswered,
             endedAt: origin + call.hour * hour,
-            metered: isUnreadable ? null : metered,
-            routeId
+            metered
           }
         })
-        for (const [
-          n,
-          { costCents, destination, endedAt, isAnswered, metered, routeId, tenantId }
-        ] of ended.entries()) {
-          const carried =
-            metered === null
-              ? Carried.ofRow({ routeId, costCents, direction: "outbound", answeredAt: isAnswered ? endedAt : null })
-              : Carried.of({ ...metered, costCents })
+        for (const [n, { costCents, destination, endedAt, metered, tenantId }] of ended.entries()) {
+          const carried = Carried.of({ ...metered, costCents })
           const counted = [{ id: `call ${n}`, at: endedAt, figures: {}, carried }]
           const usage = { tenantId, dimensions: { customer_reference: null, number: null, destination }, counted }
           // A usage that is committed twice counts once.

@@ -19,9 +19,7 @@ export interface Call {
   readonly group: string | null
   readonly endedAt: number
   readonly costCents: number | null
-  readonly isAnswered: boolean
-  /** Null when the state of the call cannot be read. */
-  readonly metered: typeof Metered.Type | null
+  readonly metered: Metered
 }
 
 /** Takes `decks` in the order in which they were imported. A route's own deck goes before that of its host. */
@@ -39,8 +37,7 @@ export const minuteCost = (decks: ReadonlyArray<Deck>, hosts: ReadonlyMap<string
 }
 
 /** The sums of one call. `costMicroUsd` is null when the cost of some minute is unknown. */
-const calledOf = ({ isAnswered, metered }: Call, costOf: ReturnType<typeof minuteCost>) => {
-  if (metered === null) return { minutes: 0, costMicroUsd: isAnswered ? null : 0 }
+const calledOf = ({ metered }: Call, costOf: ReturnType<typeof minuteCost>) => {
   let minutes = 0
   let costMicroUsd: number | null = 0
   for (const { direction, endedAt, kind, legId, startedAt } of metered.meters) {

@@ -10,12 +10,15 @@ const database = Layer.unwrap(Effect.map(TestDatabase.empty, (url) => PgClient.l
 /** A later program, whose migration gives each tenant a language. */
 const later = Migrations.make({
   ...Migrations.all,
-  "0061_tenant_language": Effect.gen(function* () {
+  "0062_tenant_language": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE tenant ADD COLUMN language text NOT NULL DEFAULT 'en'`
     yield* sql`UPDATE tenant SET language = 'de' WHERE country = 'DE'`
   })
 })
+
+/** The migrations of this version. */
+const now = ["60 init", "61 backfill_job"]
 
 const ran = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -36,11 +39,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* Migrations.run
-      expect(yield* ran).toStrictEqual(["60 init"])
+      expect(yield* ran).toStrictEqual(now)
       yield* tenant
       yield* Effect.all([later.run, later.run], { concurrency: 2 })
       yield* later.run
-      expect(yield* ran).toStrictEqual(["60 init", "61 tenant_language"])
+      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
       expect(yield* sql`SELECT slug, language FROM tenant`).toStrictEqual([{ slug: "acme", language: "de" }])
     }).pipe(Effect.provide(database))
   )
@@ -48,8 +51,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
   it.effect("that is new gets every migration, in order", () =>
     Effect.gen(function* () {
       yield* later.run
-      expect(yield* ran).toStrictEqual(["60 init", "61 tenant_language"])
-      expect([later.newest, Migrations.newest]).toStrictEqual([61, 60])
+      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
+      expect([later.newest, Migrations.newest]).toStrictEqual([62, 61])
     }).pipe(Effect.provide(database))
   )
 
@@ -59,9 +62,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       for (const attempt of [Migrations.check, Migrations.run]) {
         const error = yield* Effect.flip(attempt)
         expect(error).toBeInstanceOf(Migrations.SchemaUnknown)
-        expect(error.message).toContain("0061_tenant_language")
+        expect(error.message).toContain("0062_tenant_language")
       }
-      expect(yield* ran).toStrictEqual(["60 init", "61 tenant_language"])
+      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
     }).pipe(Effect.provide(database))
   )
 
@@ -70,7 +73,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       const sql = yield* SqlClient.SqlClient
       // Version 0.1 named its migrations like this.
       yield* Migrations.run
-      yield* sql`UPDATE effect_sql_migrations SET migration_id = 1`
+      yield* sql`DELETE FROM effect_sql_migrations`
+      yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (1, 'init')`
       yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (59, 'canonical_email')`
       for (const attempt of [Migrations.check, Migrations.run, later.run]) {
         const error = yield* Effect.flip(attempt)
@@ -89,13 +93,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       yield* Migrations.run
       const failing = Migrations.make({
         ...Migrations.all,
-        "0061_half": Effect.gen(function* () {
+        "0062_half": Effect.gen(function* () {
           yield* sql`CREATE TABLE half (id int)`
           yield* sql`SELECT 1 / 0`
         })
       })
       yield* Effect.flip(failing.run)
-      expect(yield* ran).toStrictEqual(["60 init"])
+      expect(yield* ran).toStrictEqual(now)
       expect(yield* sql`SELECT to_regclass('half') AS half`).toStrictEqual([{ half: null }])
     }).pipe(Effect.provide(database))
   )

@@ -46,6 +46,9 @@ const restored = Effect.fnUntraced(function* (passphrase: string) {
   yield* Effect.gen(function* () {
     yield* Load.load(header, opened, next)
     const sql = yield* SqlClient.SqlClient
+    // The schema is that of the backup; the start brings it up to date.
+    expect(yield* sql`SELECT max(migration_id)::int AS id FROM effect_sql_migrations`).toStrictEqual([{ id: 60 }])
+    expect(yield* sql`SELECT key FROM job WHERE kind = 'usage.backfill'`).toHaveLength(1)
     // Nothing that was due later is due by now, on whatever day this test runs.
     yield* sql`UPDATE invitation SET expires_at = now() + interval '7 days'`
     yield* sql`UPDATE plan_subscription SET period_end = now() + interval '20 days', next_try_at = now() + interval '20 days'`
@@ -78,6 +81,7 @@ describe("A backup of version 0.1", () => {
         const [schemaNow] = yield* sql<{ readonly id: number }>`
             SELECT max(migration_id)::int AS id FROM effect_sql_migrations`
         expect(schemaNow?.id).toBe(Migrations.newest)
+        expect(yield* sql`SELECT key FROM job WHERE kind = 'usage.backfill'`).toHaveLength(0)
 
         // Keys and people.
         expect((yield* get("/v1/account")).json).toMatchObject({
@@ -96,7 +100,7 @@ describe("A backup of version 0.1", () => {
         const wrong = yield* ask("", "POST", "/v1/auth/login", { email: "ada@example.com", password: "wrong" })
         expect(wrong.status).toBe(401)
 
-        // What is sealed is opened.
+        // Sealed columns can be opened.
         const [hook] = yield* sql<{
           readonly secret: string
         }>`SELECT signing_secret AS secret FROM webhook_subscription`

@@ -3,7 +3,6 @@ import { Schema } from "effect"
 import * as CallSetup from "../../../src/telephony/call/machine/CallSetup.ts"
 import * as CallSealing from "../../../src/telephony/call/stored/CallSealing.ts"
 import * as StreamView from "../../../src/telephony/call/StreamView.ts"
-import * as Upgrade from "../../../src/telephony/call/stored/Upgrade.ts"
 import { CallState } from "../../../src/telephony/call/machine/CallState.ts"
 import type { StreamEvent } from "../../../src/domain/event/StreamEvent.ts"
 import * as Media from "../../media/MediaSample.ts"
@@ -140,16 +139,5 @@ describe("A media stream of a call, guide/streams.md", () => {
     expect(new Set(seen)).toEqual(new Set([url, "s3cret", "h1dden"]))
     expect(JSON.stringify(CallSealing.maskState(scene.state))).not.toMatch(/s3cret|h1dden|token=1/)
     expect(Schema.is(CallState)(CallSealing.standInState(stored.state as typeof scene.state))).toBe(true)
-  })
-
-  it("is not what version 3 asked when it answered: its journal says so", () => {
-    const input = Upgrade.input({
-      at: t0,
-      machineVersion: 3,
-      input: { type: "action", action: { verb: "answer", body: { recordChannels: "single", recordFormat: "mp3" } } }
-    })
-    expect(input).toMatchObject({
-      action: { body: { streamUrl: null, streamTrack: "inbound_track", customParameters: [] } }
-    })
   })
 })

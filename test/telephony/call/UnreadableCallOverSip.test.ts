@@ -7,7 +7,6 @@ import * as UnreadableCall from "../../../src/telephony/call/stored/UnreadableCa
 import * as Upgrade from "../../../src/telephony/call/stored/Upgrade.ts"
 import * as Rig from "../../carrier/sip/Rig.ts"
 import * as Sample from "./CallSample.ts"
-import version1 from "./version1.json" with { type: "json" }
 
 const t0 = 1_000_000
 const rowOf = (state: unknown, version = stateVersion) => ({
@@ -120,19 +119,5 @@ describe("A damaged state of a call over SIP", () => {
       expect(effects.commands[0]?.type).toBe("hangup")
       expect([state.costCents, state.ratingStatus]).toStrictEqual([hung.state.costCents, "rated"])
     }
-  })
-
-  it("is read field by field from a row of version 1 as well", () => {
-    const { live } = version1
-    const { effects } = recover(UnreadableCall.rebuild(rowOf({ ...live, sequence: "many" }, 1), []))
-    expect(effects.events.map(({ type }) => type)).toStrictEqual([
-      "call.gather_complete",
-      "call.playback_ended",
-      "call.ended"
-    ])
-    expect(effects.charges).not.toStrictEqual([])
-    const [command] = effects.commands
-    expect.assert(command?.type === "hangup")
-    expect(command.resume).toStrictEqual(live.legs[0]?.resume as typeof command.resume)
   })
 })

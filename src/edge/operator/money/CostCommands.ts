@@ -93,13 +93,6 @@ export const commands = [
         if (to <= from) return yield* ApiError.of("invalid_request", "to must be after from", "to")
         if (to - from > Period.longestMs)
           return yield* ApiError.of("invalid_request", "the period is longer than 92 days", "to")
-        const sql = yield* SqlClient.SqlClient
-        const [left] = yield* Effect.orDie(sql`SELECT 1 FROM usage_backfill WHERE name = 'trunks'`)
-        if (left !== undefined)
-          return yield* ApiError.of(
-            "conflict",
-            "the calls that the version before left are still being read, which takes some minutes for each 100,000"
-          )
         // Calls whose sums are still due are not in the rows that are read.
         yield* Effect.orDie((yield* Usages).sum)
         const groups = yield* Cost.Margin.read({ from, to, by, tariff: yield* (yield* Cost.make).between(from, to) })

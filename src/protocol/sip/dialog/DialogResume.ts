@@ -7,7 +7,7 @@
  * 12.2.1.1 asks for a higher number, not for the next). `flow` is the way that the packets of the call took; its
  * connection, if any, ended with the process.
  */
-import { Result, Schema } from "effect"
+import { type Result, Schema } from "effect"
 import type { Dialog } from "./Dialog.ts"
 import type { Flow } from "../Flow.ts"
 import { emptyBody, type SipRequest } from "../message/SipMessage.ts"
@@ -52,31 +52,12 @@ export type DialogResume = typeof DialogResume.Type
 type Confirmed = typeof Confirmed.Type
 export type Unanswered = typeof Unanswered.Type
 
-/** Version 1 knew UDP only and stored only the address of the peer. */
-const version1 = { version: Schema.Literal(1), peer: Address }
-const Version1 = Schema.Union([
-  Schema.Struct({ ...version1, ...confirmed }),
-  Schema.Struct({ ...version1, ...unanswered })
-])
-
-/** Version 1 does not name our end: any socket that reaches the peer will do. */
-const upgraded = ({ peer, ...rest }: typeof Version1.Type): DialogResume => ({
-  ...rest,
-  version: 2,
-  flow: {
-    transport: "udp",
-    local: { address: peer.address.includes(":") ? "::" : "0.0.0.0", port: 5060 },
-    remote: peer
-  }
-})
-
 /** How many requests one process may send within a dialog before its journal is lost. */
 export const cseqGap = 1_000
 
 /** Fails on anything that is not a resume of a known version. */
-export const decode = (stored: unknown): Result.Result<DialogResume, Schema.SchemaError> =>
-  Result.map(decodeAny(stored), (resume) => (resume.version === 1 ? upgraded(resume) : resume))
-const decodeAny = Schema.decodeUnknownResult(Schema.Union([DialogResume, Version1]))
+export const decode: (stored: unknown) => Result.Result<DialogResume, Schema.SchemaError> =
+  Schema.decodeUnknownResult(DialogResume)
 
 /** The flow of the call without its connection; a transport of this process uses it again. */
 export const flowOf = ({ flow }: DialogResume): Flow => ({ ...flow, connection: null })

@@ -6,9 +6,9 @@ export interface CarriedLeg {
   /** The first digits of the called number, as many as a rate deck distinguishes; null: unknown. */
   readonly digits: string | null
   /** When it was answered, in epoch milliseconds. */
-  readonly started_at: number | null
-  /** The started minutes; null: unknown. */
-  readonly minutes: number | null
+  readonly started_at: number
+  /** The started minutes. */
+  readonly minutes: number
 }
 
 /** The legs that a trunk carried of an ended call, and the charge for their minutes. */

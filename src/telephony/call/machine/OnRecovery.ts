@@ -44,8 +44,7 @@ export const step = (state: CallState, input: Recovered, context: StepContext): 
           StepBuilder.from(state)
         )
   }
-  // An input of an earlier version has no carrier incarnation.
-  const incarnation = snapshot.incarnation === "" ? null : snapshot.incarnation
+  const { incarnation } = snapshot
   const there = asked.reduce(
     (open, leg) =>
       StepBuilder.setLeg(open, leg.id, {

@@ -1,6 +1,5 @@
 import { destinationOf } from "../../../money/account/Account.ts"
 import type { Dimensions, UsageRow } from "../../../runtime/store/usage/UsageRow.ts"
-import type { CallRow } from "./CallList.ts"
 import { type CallState, durationSeconds } from "../machine/CallState.ts"
 import * as Carried from "./Carried.ts"
 import * as Meter from "../machine/Meter.ts"
@@ -31,36 +30,11 @@ export const of = (call: CallState): UsageRow => {
   }
 }
 
-/** The same from a row of the list of calls, for a call whose state cannot be read. */
-export const ofRow = (row: CallRow): UsageRow => ({
-  tenantId: row.tenantId,
-  dimensions: dimensions(row),
-  counted: [
-    {
-      id: row.id,
-      at: row.endedAt ?? row.initiatedAt,
-      figures: {
-        [callsOf[row.direction]]: 1,
-        answered_calls: row.answeredAt === null ? 0 : 1,
-        call_seconds: row.durationSeconds
-      },
-      carried: Carried.ofRow(row)
-    }
-  ]
+const dimensions = ({ customerReference, direction, from, to }: CallState): Dimensions => ({
+  customer_reference: customerReference,
+  number: direction === "outbound" ? from : to,
+  destination: countryOf(to)
 })
-
-/** The dimensions, from a state or from a row of the list of calls. */
-export const dimensions = (
-  call: Pick<CallState, "direction" | "customerReference"> &
-    ({ readonly from: string; readonly to: string } | { readonly fromNumber: string; readonly toNumber: string })
-): Dimensions => {
-  const { from, to } = "from" in call ? call : { from: call.fromNumber, to: call.toNumber }
-  return {
-    customer_reference: call.customerReference,
-    number: call.direction === "outbound" ? from : to,
-    destination: countryOf(to)
-  }
-}
 
 const callsOf = { outbound: "outbound_calls", inbound: "inbound_calls" } as const
 

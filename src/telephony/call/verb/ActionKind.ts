@@ -21,7 +21,7 @@ const item = {
   /** The id of the command that was sent for it. */
   commandId: CommandId,
   legId: LegId,
-  /** The command itself; `null`: the family needs nothing from the carrier, or an earlier version did not keep it. */
+  /** The command itself; `null`: the family needs nothing from the carrier. */
   media: Schema.NullOr(MediaCommand),
   /** The command that was sent to stop it. The item ends when the media plane has carried it out. */
   stop: Schema.NullOr(Schema.Struct({ commandId: CommandId, media: MediaCommand }))

@@ -80,9 +80,6 @@ export const fields = {
   )
 }
 
-/** The fields of a request without stream options. */
-export const none: Fields = Schema.decodeUnknownSync(Schema.Struct(fields))({})
-
 type Fields = { readonly [Name in keyof typeof fields]: (typeof fields)[Name]["Type"] }
 
 /**

@@ -155,7 +155,7 @@ describe("a lost inbound leg", () => {
   )
 })
 
-describe("a leg that a process of version 1 left", () => {
+describe("a leg that a process with another address left", () => {
   const headers = [
     ["Via", "SIP/2.0/UDP 192.0.2.1:5060;branch=z9hG4bKold;rport"],
     ["From", "<sip:+12025550150@192.0.2.1>;tag=us"],
@@ -164,8 +164,9 @@ describe("a leg that a process of version 1 left", () => {
     ["CSeq", "1 INVITE"]
   ] as const
   const peer = { address: "192.0.2.2", port: 5062 }
+  const flow = { transport: "udp", local: { address: "0.0.0.0", port: 5060 }, remote: peer }
   const dialog = {
-    version: 1,
+    version: 2,
     kind: "dialog",
     callId: "old-1",
     localTag: "us",
@@ -176,9 +177,9 @@ describe("a leg that a process of version 1 left", () => {
     routeSet: [],
     contact: "<sip:+12025550150@192.0.2.1:5060>",
     localCSeq: 1,
-    peer
+    flow
   }
-  const unanswered = { version: 1, uri: "sip:+4930123456@192.0.2.2", headers, localTag: "us", peer }
+  const unanswered = { version: 2, uri: "sip:+4930123456@192.0.2.2", headers, localTag: "us", flow }
   for (const [what, stored, sent] of [
     ["answered gets its BYE", dialog, "BYE"],
     ["rang is cancelled", { ...unanswered, kind: "calling" }, "CANCEL"],

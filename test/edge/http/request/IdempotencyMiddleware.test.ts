@@ -65,7 +65,7 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
       })
     )
 
-    it.effect("finds the receipt that a version before this one stored for the path", () =>
+    it.effect("finds the receipt that is stored for the canonical path", () =>
       Effect.gen(function* () {
         const path = `/v1/calls/${TestServer.callOfA}/actions/hangup`
         const { body, receipts } = { body: Buffer.from(JSON.stringify(good)), receipts: world.receipts }

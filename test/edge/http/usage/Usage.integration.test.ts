@@ -1,6 +1,5 @@
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
-import { SqlClient } from "effect/sql"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { Usages } from "../../../../src/money/usage/Usage.ts"
 import type { UsageReport } from "../../../../src/money/usage/UsageView.ts"
@@ -78,46 +77,6 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/us
       }
       expect([yield* around(-60_000, 0), yield* around(0, 1), yield* around(1, 60_000)]).toEqual([0, 1, 0])
       expect((yield* (yield* open).report()).totals.outbound_calls).toBe(0)
-    })
-  )
-
-  it.effect("what the version before left is counted behind the start, and once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const a = yield* open
-      const old = yield* a.answered("+12025550100")
-      yield* a.act(old, "hangup")
-      yield* a.until(old, ({ status }) => status === "ended")
-      const before = yield* a.report()
-      const groups = yield* a.report("?group_by=number")
-      yield* sql`TRUNCATE usage_tail, usage_detail, usage_day`
-      // This is the state that the migration finds.
-      yield* sql`
-        INSERT INTO usage_backfill (name, position, until, others)
-        SELECT 'calls', '', max(initiated_at)::text, '{}' FROM call`
-      yield* sql`
-        INSERT INTO usage_backfill (name, position, until, others)
-        SELECT 'charges', '0', max(ordinal)::text, '{}' FROM ledger`
-      const young = yield* a.answered("+12025550100")
-      yield* a.act(young, "hangup")
-      yield* a.until(young, ({ status }) => status === "ended")
-      yield* a.jobs.enqueue({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
-      yield* a.jobs.runNow("usage.backfill", "usage.backfill")
-      expect(yield* sql`SELECT name FROM usage_backfill`).toEqual([])
-      for (const summed of [false, true]) {
-        if (summed) yield* a.usages.sum
-        const after = yield* a.report()
-        expect(after.totals).toEqual({
-          ...before.totals,
-          outbound_calls: 2,
-          answered_calls: 2,
-          call_seconds: 2,
-          billed_minutes: 2,
-          total_cost_cents: before.totals.total_cost_cents + 1
-        })
-        const own = (report: UsageReport) => report.results.find(({ number }) => number === a.number)?.total_cost_cents
-        expect(own(yield* a.report("?group_by=number"))).toBe((own(groups) ?? 0) + 1)
-      }
     })
   )
 

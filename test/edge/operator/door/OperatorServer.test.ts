@@ -1,4 +1,3 @@
-import { timestamptz } from "@effect/sql-pg/PgTypes"
 import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
@@ -11,7 +10,6 @@ import { Calls } from "../../../../src/telephony/call/Call.ts"
 import { type CallAction, decodeAction } from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import { CarrierSink, type LegReport } from "../../../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../../../src/domain/Id.ts"
-import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { run } from "../../../../src/edge/operator/cli.ts"
 import * as Command from "../../../../src/edge/operator/command/Command.ts"
 import * as Commands from "../../../../src/edge/operator/command/Commands.ts"
@@ -498,35 +496,19 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect((yield* load(own, "outbound,1,7001", ...early)).code).toBe(0)
         expect((yield* load(own, "outbound,1,9000", "--effective", "2026-03-02T00:00:00Z")).code).toBe(0)
         expect((yield* load("192.0.2.72", "outbound,44,3000", ...early)).code).toBe(0)
-        const put = Effect.fn(function* (name: string, route: string, to: string, day: number, cents: number) {
-          const id = Ids.call(name)
-          const start = Date.UTC(2026, 2, day)
-          const meter = { kind: "leg", legId: name, workId: null, direction: "outbound", microUsdPerMinute: 10_000 }
-          const state = {
-            routeId: route,
-            legs: [{ id: name, to }],
-            meters: [{ ...meter, reservedMinutes: 9, startedAt: start, endedAt: start + 90_000, pausedAt: null }]
-          }
-          yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
-            VALUES (${id}, 'call', ${tenantId}, 1, true, 4, ${JSON.stringify(state)}::text::jsonb, now(), 0)`
-          yield* sql`INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at,
-              answered_at, ended_at, duration_seconds, cost_cents, rating_status)
-            VALUES (${id}, ${tenantId}, 'outbound', 'ended', '+12025550177', ${to}, ${route}, ${timestamptz(start)},
-              ${timestamptz(start)}, ${timestamptz(start + 90_000)}, 90, ${cents}, 'rated')`
-        })
-        yield* put("first", own, "+12025550100", 1, 2)
-        yield* put("second", own, "+12025550100", 2, 2)
-        yield* put("third", shared, "+442079460000", 1, 4)
-        yield* put("nobody knows", shared, "+12025550100", 1, 3)
-        yield* put("outside", own, "+12025550100", 4, 2)
-        // The migration leaves calls of the previous version like this: only their states show what trunks carried.
-        yield* sql`INSERT INTO usage_backfill (name, position, until, others) VALUES ('trunks', '', '', '{}')`
-        const unread = yield* operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z")
-        expect(unread.stderr).toContain("(conflict)")
-        const jobs = yield* Jobs
-        yield* jobs.enqueue({ kind: "usage.backfill", key: "usage.backfill", tenantId: null })
-        yield* jobs.runNow("usage.backfill", "usage.backfill")
-        expect(yield* sql`SELECT name FROM usage_backfill`).toEqual([])
+        const put = (name: string, route: string, country: string, to: string, day: number, cents: number) => {
+          const started = Date.UTC(2026, 2, day)
+          const leg = { direction: "outbound", digits: to.slice(1), started_at: started, minutes: 2 }
+          const carried = { route_id: route, debited_cents: cents, legs: [leg] }
+          const entry = { id: Ids.call(name), at: started + 90_000, destination: country, outbound_calls: 1, carried }
+          return sql`INSERT INTO usage_tail (tenant_id, entries)
+            VALUES (${tenantId}, ${JSON.stringify([entry])}::text::jsonb)`
+        }
+        yield* put("first", own, "US", "+12025550100", 1, 2)
+        yield* put("second", own, "US", "+12025550100", 2, 2)
+        yield* put("third", shared, "GB", "+442079460000", 1, 4)
+        yield* put("nobody knows", shared, "US", "+12025550100", 1, 3)
+        yield* put("outside", own, "US", "+12025550100", 4, 2)
         const margin = (...args: ReadonlyArray<string>) =>
           Effect.map(
             operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z", ...args, "--json"),

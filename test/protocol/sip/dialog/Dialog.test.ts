@@ -181,55 +181,6 @@ describe("resume", () => {
     expect(DialogResume.flowOf(read)).toEqual({ ...connected, connection: null })
   })
 
-  it("reads a dialog of version 1, which knew UDP and the address of the peer only", () => {
-    const resume = Result.getOrThrow(
-      DialogResume.decode({
-        version: 1,
-        kind: "dialog",
-        callId: "call-1@192.0.2.1",
-        localTag: "alice",
-        remoteTag: "bob",
-        local: '"Alice" <sip:alice@192.0.2.1>',
-        remote: "<sip:bob@192.0.2.2>",
-        remoteTarget: "sip:bob@192.0.2.2:5062",
-        routeSet: ["<sip:192.0.2.9;lr>"],
-        contact: "<sip:alice@192.0.2.1:5060>",
-        localCSeq: 1,
-        peer: { address: "192.0.2.2", port: 5062 }
-      })
-    )
-    if (resume.kind !== "dialog") throw new Error("not a dialog")
-    expect(DialogResume.flowOf(resume)).toMatchObject({ transport: "udp", remote: flow.remote, connection: null })
-    const { request } = Dialog.request(DialogResume.toDialog(resume), "BYE", hop)
-    expect(request.uri).toBe("sip:bob@192.0.2.2:5062")
-    expect(headers(request, "Route")).toEqual(["<sip:192.0.2.9;lr>"])
-    expect(header(request, "CSeq")).toBe("1002 BYE")
-  })
-
-  it.each(["calling", "ringing"] as const)("reads a %s INVITE of version 1", (kind) => {
-    const resume = Result.getOrThrow(
-      DialogResume.decode({
-        version: 1,
-        kind,
-        uri: "sip:bob@192.0.2.2",
-        headers: [
-          ["Via", "SIP/2.0/UDP 192.0.2.1:5060;branch=z9hG4bKalice1;rport"],
-          ["From", '"Alice" <sip:alice@192.0.2.1>;tag=alice'],
-          ["To", "<sip:bob@192.0.2.2>"],
-          ["Call-ID", "call-1@192.0.2.1"],
-          ["CSeq", "1 INVITE"],
-          ["Contact", "<sip:alice@192.0.2.1:5060>"]
-        ],
-        localTag: kind === "ringing" ? "bob" : "",
-        peer: { address: "2001:db8::2", port: 5062 }
-      })
-    )
-    if (resume.kind !== kind) throw new Error(`not ${kind}`)
-    expect(DialogResume.flowOf(resume).remote).toEqual({ address: "2001:db8::2", port: 5062 })
-    expect(resume).toMatchObject({ version: 2, localTag: kind === "ringing" ? "bob" : "" })
-    expect(header(Requests.cancel(DialogResume.toInvite(resume)), "CSeq")).toBe("1 CANCEL")
-  })
-
   it("refuses what it does not know", () => {
     const good = DialogResume.fromDialog(called(), flow)
     for (const bad of [null, 7, {}, { ...good, version: 3 }, { ...good, localCSeq: "1" }, { ...good, flow: undefined }])

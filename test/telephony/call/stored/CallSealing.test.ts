@@ -7,7 +7,6 @@ import * as Upgrade from "../../../../src/telephony/call/stored/Upgrade.ts"
 import * as Replay from "../../../../src/telephony/call/timeline/Replay.ts"
 import type { Json, StoredInput } from "../../../../src/runtime/store/journal/Journal.ts"
 import * as CallSample from "../CallSample.ts"
-import version2 from "../version2-secrets.json" with { type: "json" }
 
 const seal = (plain: string): string => Buffer.from(plain).toString("base64")
 const open = (sealed: string): string => Buffer.from(sealed, "base64").toString()
@@ -121,23 +120,4 @@ describe("Secrets of a call", () => {
     },
     { arbitrary: { runs: 200 } }
   )
-})
-
-describe("What version 2 wrote, in the clear", () => {
-  it("is read as it is, whether it lives or not, and shown masked", () => {
-    const row = { stateVersion: 2, state: version2.state as Json }
-    const live = Result.getOrThrow(Upgrade.liveState(row, () => null))
-    expect(live.work).toStrictEqual(
-      version2.state.work.map((item) => {
-        if (item.type === "gather") return { ...item, prompts: null }
-        return item.type === "playback" ? { ...item, media: { ...item.media, target: "self" } } : item
-      })
-    )
-    expect(Result.getOrThrow(Upgrade.state(row))).toStrictEqual(live)
-    expect(JSON.stringify(CallSealing.maskState(live))).not.toMatch(/s3cret|40w04|557/)
-    const steps = Replay.replay(version2.inputs)
-    expect(steps.map(({ fault }) => fault)).toStrictEqual(version2.inputs.map(() => null))
-    expect(Replay.differences(steps.at(-1)?.state ?? null, CallSealing.maskState(live))).toStrictEqual([])
-    expect(JSON.stringify(steps)).not.toMatch(/s3cret|40w04|557/)
-  })
 })
