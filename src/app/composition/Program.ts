@@ -34,7 +34,7 @@ import * as OwnerFile from "../../runtime/store/embedded/OwnerFile.ts"
  * put together in `app/composition/`.
  */
 
-const version = "0.1.0"
+const version = "0.2.0"
 
 /** The process cannot continue: its database died, or another process took its journal over. */
 class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
