@@ -47,8 +47,11 @@ export const listen = (): StopRequests => {
   const asSigterm = () => void process.kill(process.pid, "SIGTERM")
   process.on("SIGHUP", asSigterm)
   if (process.send !== undefined) {
-    if (process.connected) process.once("disconnect", asSigterm)
-    else asSigterm()
+    if (process.connected) {
+      process.once("disconnect", asSigterm)
+      // The listener alone would keep a restore alive after its end.
+      process.channel?.unref()
+    } else asSigterm()
   }
   return { hurried: Deferred.await(hurried), outlives: (end) => void ends.push(end) }
 }
