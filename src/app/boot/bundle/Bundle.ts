@@ -28,11 +28,17 @@ const packagesOf = (): ReadonlyArray<string> => {
   }
 }
 
-/** The folder for the sources as they are now. A package is known by the sizes and times of its files. */
-export const folder = (): string => {
-  const hash = createHash("sha256").update(process.version)
+/** The digest of all sources as they are now. */
+export const sources = (): string => {
+  const hash = createHash("sha256")
   for (const file of globSync("src/**/*.ts", { cwd: root }).toSorted())
     hash.update(`\n${file}\n`).update(readFileSync(join(root, file)))
+  return hash.digest("hex")
+}
+
+/** The folder for sources of this digest. A package is known by the sizes and times of its files. */
+export const folder = (digest: string = sources()): string => {
+  const hash = createHash("sha256").update(process.version).update(digest)
   for (const file of packagesOf()) {
     const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 }
     hash.update(`\n${file} ${size} ${mtimeMs}`)

@@ -92,9 +92,11 @@ const bundle = async (program: string, folder: string): Promise<void> => {
 const draft = join(cache, `draft-${process.pid}-${Date.now()}`)
 mkdirSync(cache, { recursive: true })
 try {
+  const sources = Bundle.sources()
   await bundle(resolve(process.argv[2] ?? ""), draft)
-  const folder = Bundle.folder()
-  if (!existsSync(folder)) renameSync(draft, folder)
+  const folder = Bundle.folder(sources)
+  // A source that was edited meanwhile may be in the bundle in its old or its new form, so the bundle is of neither.
+  if (Bundle.sources() === sources && !existsSync(folder)) renameSync(draft, folder)
   prune()
 } finally {
   rmSync(draft, { recursive: true, force: true })

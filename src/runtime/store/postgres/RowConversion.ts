@@ -60,7 +60,10 @@ types.register(PgTypes.OID.timestamptz, timestamptz)
 
 const fields = new Map<string, string>()
 
-/** The names are kept, because they are asked for with each value of each row. */
+/**
+ * The names are kept, because they are asked for with each value of each row. The columns of our own statements bound
+ * their number.
+ */
 const fieldOf = (column: string): string => {
   const known = fields.get(column)
   if (known !== undefined) return known
