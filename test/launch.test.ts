@@ -93,7 +93,7 @@ describe("A run of tests", () => {
 })
 
 describe("npm start", () => {
-  const begun = async (environment: Readonly<Record<string, string>> = {}) => {
+  const startedChild = async (environment: Readonly<Record<string, string>> = {}) => {
     const dataDir = join(await folder(), "data")
     const ports = await FreePorts.find()
     const again = () => NpmStart.start({ npm: ["npm"], folder: root, dataDir, ports, environment })
@@ -101,7 +101,7 @@ describe("npm start", () => {
   }
 
   const leavesNothing = async (
-    { dataDir, ports, service }: Awaited<ReturnType<typeof begun>>,
+    { dataDir, ports, service }: Awaited<ReturnType<typeof startedChild>>,
     end: () => void | Promise<void>,
     withinMs: number
   ) => {
@@ -127,13 +127,13 @@ describe("npm start", () => {
 
   for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"] as const)
     it(`leaves no process and no port when npm gets ${signal}`, { timeout: 300_000 }, async () => {
-      const started = await begun()
+      const started = await startedChild()
       await started.service.ready
       await leavesNothing(started, () => started.service.signal(signal), 20_000)
     })
 
   it("leaves nothing when the launcher is killed", { timeout: 300_000 }, async () => {
-    const started = await begun()
+    const started = await startedChild()
     await started.service.ready
     const launcher = (await started.service.processes()).find(({ command }) => command.includes("launch.js"))
     expect(launcher).toBeDefined()
@@ -144,7 +144,7 @@ describe("npm start", () => {
     "drains at the first SIGINT, ends at the second with nothing left, and starts again",
     { timeout: 300_000 },
     async () => {
-      const started = await begun({ DRAIN_SECS: "600" })
+      const started = await startedChild({ DRAIN_SECS: "600" })
       const { service } = started
       await service.ready
       const post = async (path: string, body: unknown, key?: string) => {
@@ -177,7 +177,7 @@ describe("npm start", () => {
   )
 
   it("leaves nothing at the second SIGINT though a client is slow", { timeout: 300_000 }, async () => {
-    const started = await begun()
+    const started = await startedChild()
     const { service } = started
     await service.ready
     const client = connect(started.ports.http, "127.0.0.1")

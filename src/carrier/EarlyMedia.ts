@@ -11,7 +11,7 @@ type Dial = Extract<CarrierCommand, { readonly type: "dial" }>
  */
 export interface EarlyMedia {
   /** The callee's early sound begins; the callee can hear us if `isHeard`. Called again for each other branch. */
-  readonly begin: (isHeard: boolean) => void
+  readonly start: (isHeard: boolean) => void
   /** The callee has answered. */
   readonly end: () => void
   /** Whether the event belongs to the early sound. */
@@ -31,7 +31,7 @@ export const make = (
   let isListening = false
   let sound: "silent" | "heard" | "over" = "silent"
   return {
-    begin: (isHeard) => {
+    start: (isHeard) => {
       if (sound === "over") return
       if (detectsMachine && !isListening) {
         isListening = true

@@ -9,7 +9,7 @@ const endRepeats = 40
  * Reports an event until it is durable. When the sink could not store it, it is reported again under the same number.
  *
  * An event on which the sink keeps failing is given up after the last of the waits, so that the events after it get
- * through. An end is repeated for five minutes, because without it the call or the seat would continue without its
+ * through. An end is repeated for five minutes, because without it the call or the entry would continue without its
  * party.
  */
 export const untilDurable = (tell: Effect.Effect<Told>, isEnd: boolean): Effect.Effect<Told> => {

@@ -4,8 +4,8 @@ import { type EndpointScope, endpointScopes, grants, type Scope } from "./Scope.
 export const roles = ["owner", "admin", "developer", "billing", "viewer"] as const
 export type Role = (typeof roles)[number]
 
-const startingWith = (...beginnings: ReadonlyArray<string>): ReadonlyArray<EndpointScope> =>
-  endpointScopes.filter((scope) => beginnings.some((beginning) => scope.startsWith(beginning)))
+const startingWith = (...starts: ReadonlyArray<string>): ReadonlyArray<EndpointScope> =>
+  endpointScopes.filter((scope) => starts.some((starting) => scope.startsWith(starting)))
 
 const table: Readonly<Record<Role, { readonly name: string; readonly scopes: ReadonlyArray<Scope> }>> = {
   owner: { name: "Owner", scopes: ["*"] },

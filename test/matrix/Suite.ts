@@ -23,7 +23,7 @@ export const run = (title: string, { facts, rows }: Contract): void => {
   const outcomes = new Map<string, Promise<void>>()
 
   /** Begins all of them; those beyond `sideBySide` wait for a place. */
-  const begin = (started: World.Running): void => {
+  const start = (started: World.Running): void => {
     const waiting = carriers.flatMap((carrier) =>
       rows
         .filter(({ only = carrier }) => only === carrier)
@@ -44,7 +44,7 @@ export const run = (title: string, { facts, rows }: Contract): void => {
     beforeAll(async () => {
       const url = await Effect.runPromise(Scope.provide(TestDatabase.migrated, scope))
       running = await World.start(Redacted.value(url))
-      begin(running)
+      start(running)
     }, 60_000)
 
     afterAll(async () => {

@@ -58,8 +58,8 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
     const leg = Ids.leg("room")
     plane.handle({ type: "open_room", leg }, now)
     for (const each of legs) {
-      const seat = { memberId: Ids.member(each), isHost: false, isMuted: false, isHeld: false }
-      plane.handle({ type: "enter_room", leg: each, room: leg, seat }, now)
+      const entry = { memberId: Ids.member(each), isHost: false, isMuted: false, isHeld: false }
+      plane.handle({ type: "enter_room", leg: each, room: leg, entry }, now)
     }
   } else if (one !== undefined && other !== undefined) plane.handle({ type: "bridge", leg: one, peer: other }, now)
   const bytes = new Uint8Array(172)

@@ -118,7 +118,7 @@ describe("Legs of a codec", () => {
       bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound: tone(8000, 1000, 4000), isLast: true })
       const capture = (leg: typeof a, track: Track, id: string) => {
         const wanted = { tracks: [track], chunkMs: 20, mostRate: 48_000, mostWaiting: 1000 } as const
-        const beeps = { atBegin: false, everyMs: null }
+        const beeps = { atStart: false, everyMs: null }
         bench.handle({ type: "capture", leg, id: Ids.work(id), wanted: { ...wanted, beeps } })
       }
       const chunksOf = (id: string) =>

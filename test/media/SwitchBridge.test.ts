@@ -104,7 +104,7 @@ describe("The switch, between bridged legs", () => {
     const samples = Tone.sine(6500, -12, 1000, 16_000)
     bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound: { rate: 16_000, samples }, isLast: true })
     const wanted = { tracks: ["inbound"], chunkMs: 400, mostRate: 48_000, mostWaiting: 10 } as const
-    const beeps = { atBegin: false, everyMs: null }
+    const beeps = { atStart: false, everyMs: null }
     bench.handle({ type: "capture", leg: a, id: Ids.work("c"), wanted: { ...wanted, beeps } })
     bench.run(900)
     const echoed = bench.events.flatMap((event) => (event.type === "captured" ? [event.chunk] : [])).at(-1)

@@ -103,7 +103,7 @@ describe("Bridged legs of one packet format", () => {
           chunkMs: 20,
           mostRate: 48_000,
           mostWaiting: 1000,
-          beeps: { atBegin: false, everyMs: null }
+          beeps: { atStart: false, everyMs: null }
         }
       })
     capture(a, "a")
@@ -144,7 +144,7 @@ describe("Bridged legs of one packet format", () => {
           chunkMs: 20,
           mostRate: 48_000,
           mostWaiting: 1000,
-          beeps: { atBegin: false, everyMs: null }
+          beeps: { atStart: false, everyMs: null }
         }
       })
       rig.run(100)
@@ -396,7 +396,7 @@ describe("Bridged legs of one packet format", () => {
               chunkMs: 20,
               mostRate: 48_000,
               mostWaiting: 1000,
-              beeps: { atBegin: false, everyMs: null }
+              beeps: { atStart: false, everyMs: null }
             }
           })
         rig.run(ms)

@@ -17,7 +17,7 @@ const wanted = {
   chunkMs: 20,
   mostRate: 48_000,
   mostWaiting: 1000,
-  beeps: { atBegin: false, everyMs: null }
+  beeps: { atStart: false, everyMs: null }
 } as const
 
 const sounds = (rig: Rig, leg: typeof a, id: string, media: ReturnType<typeof Media.play>) => {

@@ -34,7 +34,7 @@ describe("While one tenant abuses what all share", () => {
   it.each(rounds)(
     "($abuses) the calls of another are placed, hear their prompt, and are told in order",
     async ({ abuses }) => {
-      const abuse = await Abuse.begin(world, abuser, abuses, size)
+      const abuse = await Abuse.start(world, abuser, abuses, size)
       try {
         const seen = await Quiet.watch(world, quiet, calls)
         expect(seen.problems).toEqual([])

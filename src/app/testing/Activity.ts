@@ -12,7 +12,7 @@ interface Work {
  */
 export interface Activity {
   /** Begins work, and returns the function that ends it. */
-  readonly begin: (what: string) => () => void
+  readonly start: (what: string) => () => void
   readonly during: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A database statement begins (1) or ends (-1). */
   readonly statement: (by: 1 | -1) => void
@@ -34,7 +34,7 @@ export const make = (): Activity => {
   let statementTurns = 0
   let waiting = 0
 
-  const begin = (what: string) => {
+  const start = (what: string) => {
     const id = ++last
     known.set(id, { what, since: performance.now() })
     steps++
@@ -45,10 +45,10 @@ export const make = (): Activity => {
 
   const base = new Scheduler.MixedScheduler()
   return {
-    begin,
+    start,
     during: (what, effect) =>
       Effect.suspend(() => {
-        const end = begin(what)
+        const end = start(what)
         return Effect.ensuring(effect, Effect.sync(end))
       }),
     statement: (by) => {

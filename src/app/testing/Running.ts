@@ -47,7 +47,8 @@ export interface WebhookEvent {
   readonly event_type: string
   readonly occurred_at: string
   readonly sequence: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- each type of event has fields of its own, as the document says
+  // oxlint-disable-next-line typescript/no-explicit-any -- each type of event has fields of its own, as the document
+  // says
   readonly data: Readonly<Record<string, any>>
 }
 
@@ -199,7 +200,7 @@ export const start = async (options: StartOptions) => {
       const { response, socket } = message as { readonly response: ServerResponse; readonly socket: Socket }
       if (socket.localPort !== port) return
       const { method, url } = response.req
-      response.once("close", activity.begin(`${method} ${url} of the flow`))
+      response.once("close", activity.start(`${method} ${url} of the flow`))
     }
     subscribe("http.server.request.start", requests)
     ends.push(() => void unsubscribe("http.server.request.start", requests))

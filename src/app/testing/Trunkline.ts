@@ -132,7 +132,7 @@ export class Trunkline {
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${this.apiKey}`)
     if ((init.method ?? "GET") !== "GET" && !headers.has("idempotency-key"))
       headers.set("idempotency-key", randomUUID())
-    const end = this.#started.activity.begin(`${init.method ?? "GET"} ${path} of the test`)
+    const end = this.#started.activity.start(`${init.method ?? "GET"} ${path} of the test`)
     try {
       const response = await fetch(new URL(path, this.baseUrl), { ...init, headers })
       const body = await response.arrayBuffer()

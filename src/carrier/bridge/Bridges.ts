@@ -95,7 +95,7 @@ export const make = ({ join, leaveRoom, legOf, part }: Options): Bridges => {
     return leg.isTalking() && peer.isTalking() ? null : "not_answered"
   }
 
-  const begin = (command: Bridge): void => {
+  const start = (command: Bridge): void => {
     for (const legId of [command.legId, command.peerLegId]) {
       leave(legId)
       leaveRoom(legId)
@@ -117,7 +117,7 @@ export const make = ({ join, leaveRoom, legOf, part }: Options): Bridges => {
       const refusal = refusalOf(command)
       if (refusal !== null) return fail(command, refusal)
       const pair = pairs.get(command.legId)
-      if (pair === undefined || pair !== pairs.get(command.peerLegId)) return begin(command)
+      if (pair === undefined || pair !== pairs.get(command.peerLegId)) return start(command)
       pair.asked.push(command)
       if (pair.stands) tellStands(pair)
     },

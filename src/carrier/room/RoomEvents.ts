@@ -47,9 +47,9 @@ export const make = (run: (event: RoomEvent, settled: (told: Told) => void) => v
   const put = (id: ConferenceId, waiting: Waiting): void => {
     const outbox = outboxes.get(id)
     if (outbox !== undefined) return void outbox.push(waiting)
-    const begun = [waiting]
-    outboxes.set(id, begun)
-    next(id, begun)
+    const started = [waiting]
+    outboxes.set(id, started)
+    next(id, started)
   }
 
   /** Drops waiting events of the member's speaking. */

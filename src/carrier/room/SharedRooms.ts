@@ -31,7 +31,7 @@ export interface Plane {
   readonly openRoom: (room: Id.LegId, tenant: Id.TenantId, near: Id.LegId) => Effect.Effect<void, Refusal>
   readonly enterRoom: (leg: Id.LegId, room: Id.LegId, entry: Entry) => Effect.Effect<void, Refusal>
   readonly leaveRoom: (leg: Id.LegId) => Effect.Effect<void>
-  readonly setSeat: (room: Id.LegId, memberId: Id.MemberId, change: MemberChange) => Effect.Effect<void>
+  readonly changeMember: (room: Id.LegId, memberId: Id.MemberId, change: MemberChange) => Effect.Effect<void>
   readonly beep: (room: Id.LegId, except: Id.MemberId | null) => Effect.Effect<void>
   readonly command: (
     room: Id.LegId,
@@ -155,7 +155,7 @@ const makeShared = (given: {
         settledWith(settled)
       ),
     leave: (legId) => run(plane.leaveRoom(legId)),
-    change: (conferenceId, memberId, change) => run(plane.setSeat(legOf(conferenceId), memberId, change)),
+    change: (conferenceId, memberId, change) => run(plane.changeMember(legOf(conferenceId), memberId, change)),
     beep: (conferenceId, except) => run(plane.beep(legOf(conferenceId), except)),
     command: ({ conferenceId, media: asked, tenantId, to }) =>
       run(plane.command(legOf(conferenceId), tenantId, asked, to ?? undefined)),
@@ -173,7 +173,7 @@ const makeShared = (given: {
       // The separate turn keeps the outcome of an event from arriving in the middle of the step that reports it.
       Effect.andThen(
         Effect.yieldNow,
-        // A seat that its member left without a report is as bad as a leg that never ends.
+        // An entry that its member left without a report is as bad as a leg that never ends.
         Telling.untilDurable(
           sink.tell(event.conferenceId, event),
           event.type === "over" || event.type === "member_left"

@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             break
           case "early":
             if (!(yield* media.connect(line))) return yield* receive(line, { type: "fault" })
-            line.early?.begin(true)
+            line.early?.start(true)
             yield* tell(line.callId, line.id, { type: "early_media", resume: null })
             break
           case "talk":

@@ -72,7 +72,7 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
   const forget = (holder: Holder<Item>) => {
     if (holder.places === 0 && holder.rests === 0 && holder.line.size === 0) holders.delete(holder.name)
   }
-  const mayBegin = (holder: Holder<Item>, each: number): boolean =>
+  const mayStart = (holder: Holder<Item>, each: number): boolean =>
     holder.line.size > 0 &&
     holder.rests === 0 &&
     holder.places < each &&
@@ -93,7 +93,7 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       if (running >= places) return null
       let first: Holder<Item> | null = null
       for (const holder of holders.values())
-        if (mayBegin(holder, Math.min(each, most)) && (first === null || isBefore(holder, first))) first = holder
+        if (mayStart(holder, Math.min(each, most)) && (first === null || isBefore(holder, first))) first = holder
       if (first === null) return null
       for (const item of first.line) {
         out(first, item)

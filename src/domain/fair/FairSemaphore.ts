@@ -22,7 +22,7 @@ export interface FairSemaphore {
 }
 
 interface Ticket {
-  begin: (() => void) | null
+  start: (() => void) | null
   /** When it got its place, on the monotonic clock; null: it waits. */
   since: number | null
 }
@@ -58,12 +58,12 @@ export const make = (options: Options): FairSemaphore => {
     const each = eachAt(now)
     for (let ticket = queue.next(each); ticket !== null; ticket = queue.next(each)) {
       ticket.since = now
-      ticket.begin?.()
+      ticket.start?.()
     }
   }
   const enter = (holder: string) =>
     Effect.flatMap(Monotonic.now, (now) => {
-      const ticket: Ticket = { begin: null, since: null }
+      const ticket: Ticket = { start: null, since: null }
       if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
       company.came(holder, now)
       fill(now)
@@ -72,7 +72,7 @@ export const make = (options: Options): FairSemaphore => {
   const turnOf = (holder: string, ticket: Ticket): Effect.Effect<void, NoRoom> => {
     if (ticket.since !== null) return Effect.void
     const turn = Effect.callback<void>((resume) => {
-      if (ticket.since === null) ticket.begin = () => resume(Effect.void)
+      if (ticket.since === null) ticket.start = () => resume(Effect.void)
       else resume(Effect.void)
     })
     return patienceMs === undefined

@@ -16,7 +16,7 @@ export interface Turn {
  */
 interface LoopTurns {
   /** Calls `begin` when the holder has its turn, possibly at once. `weight`: its part of `perTurn` (1). */
-  readonly take: (holder: string, begin: () => void, weight?: number) => Turn
+  readonly take: (holder: string, start: () => void, weight?: number) => Turn
   /** Begins nothing more of this holder until it is woken; the others continue. */
   readonly rest: (holder: string) => void
   readonly wake: (holders: Iterable<string>) => void
@@ -34,7 +34,7 @@ export interface Options extends FairQueue.Options {
 
 interface Ticket {
   readonly weight: number
-  readonly begin: () => void
+  readonly start: () => void
   isIn: boolean
   isOver: boolean
 }
@@ -48,7 +48,7 @@ export const make = ({
   const queue = FairQueue.make<Ticket>(options)
   const spent = isDeferred ? perTurn : 0
   /** The weights that began in this turn. */
-  let begun = spent
+  let started = spent
   let isAwaited = false
 
   const awaitTurn = (): void => {
@@ -56,25 +56,25 @@ export const make = ({
     isAwaited = true
     nextTurn(() => {
       isAwaited = false
-      begun = 0
+      started = 0
       fill()
-      begun = Math.max(begun, spent)
+      started = Math.max(started, spent)
     })
   }
   const fill = (): void => {
-    while (begun < perTurn) {
+    while (started < perTurn) {
       const ticket = queue.next()
       if (ticket === null) break
-      begun += ticket.weight
+      started += ticket.weight
       ticket.isIn = true
-      ticket.begin()
+      ticket.start()
     }
-    if (isDeferred ? queue.waiting() > 0 : begun > 0) awaitTurn()
+    if (isDeferred ? queue.waiting() > 0 : started > 0) awaitTurn()
   }
 
   return {
-    take: (holder, begin, weight = 1) => {
-      const ticket: Ticket = { weight, begin, isIn: false, isOver: false }
+    take: (holder, start, weight = 1) => {
+      const ticket: Ticket = { weight, start, isIn: false, isOver: false }
       queue.add(holder, ticket)
       fill()
       return {

@@ -99,7 +99,7 @@ export const strangerMessages: SharedRate = {
 }
 
 /** Messages of a known peer that begin something: more than the calls that the service accepts in a second. */
-export const peerBeginnings: Rate = { burst: 1_000, everyMs: 2 }
+export const peerStarts: Rate = { burst: 1_000, everyMs: 2 }
 
 /** Messages that name a Call-ID of ours, by source: several for as many calls. Beyond: they are dropped. */
 export const callMessages: Rate = { burst: 4_000, everyMs: 0.5 }

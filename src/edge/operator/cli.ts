@@ -45,7 +45,7 @@ const isNamed = ({ words }: Command.Command, args: ReadonlyArray<string>): boole
   args.slice(0, words.split(" ").length).join(" ") === words
 
 const find = async (args: ReadonlyArray<string>): Promise<Command.Command> => {
-  const family = await Commands.beginningWith(args[0] ?? "")
+  const family = await Commands.startingWith(args[0] ?? "")
   const found = family.find((command) => isNamed(command, args))
   if (found !== undefined) return found
   throw new CommandLine.UsageError(

@@ -18,7 +18,7 @@ export interface Wanted {
   /**
    * Warning tones that all on the leg hear: one at the beginning, and one after each `everyMs`; none while silenced.
    */
-  readonly beeps: { readonly atBegin: boolean; readonly everyMs: number | null }
+  readonly beeps: { readonly atStart: boolean; readonly everyMs: number | null }
 }
 
 /**
@@ -56,7 +56,7 @@ export interface Capture {
 /** A tap that packs its sound into chunks for a receiver outside of the media thread (`Timeline`). */
 export const make = ({ beep, beeps, ended, give, mostWaiting, ready, tracks, ...line }: Options): Capture => {
   let waiting = 0
-  let hasBegun = false
+  let hasStarted = false
   let isSilent = false
   let beepAt = Number.POSITIVE_INFINITY
   let isOver = false
@@ -69,10 +69,10 @@ export const make = ({ beep, beeps, ended, give, mostWaiting, ready, tracks, ...
     }
   })
 
-  const begins = (at: number): boolean => {
-    hasBegun = ready()
-    if (hasBegun) beepAt = beeps.atBegin ? at : at + (beeps.everyMs ?? Number.POSITIVE_INFINITY)
-    return hasBegun
+  const starts = (at: number): boolean => {
+    hasStarted = ready()
+    if (hasStarted) beepAt = beeps.atStart ? at : at + (beeps.everyMs ?? Number.POSITIVE_INFINITY)
+    return hasStarted
   }
 
   const warn = (at: number): void => {
@@ -93,7 +93,7 @@ export const make = ({ beep, beeps, ended, give, mostWaiting, ready, tracks, ...
       wants: (track) => tracks.includes(track),
       hear: (track: Track, frame: Frame.Frame, at: number): void => {
         if (isOver) return
-        if (!hasBegun && !begins(at)) return
+        if (!hasStarted && !starts(at)) return
         warn(at)
         timeline.hear(tracks.indexOf(track), frame, at)
         if (waiting > mostWaiting) stop("receiver_slow")

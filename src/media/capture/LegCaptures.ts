@@ -16,7 +16,7 @@ export const make = (leg: {
   const { beep, emit, ready, taps } = leg
   const captures = new Map<WorkId, Capture.Capture>()
 
-  const begin = (id: WorkId, wanted: Capture.Wanted): void => {
+  const start = (id: WorkId, wanted: Capture.Wanted): void => {
     if (captures.has(id)) return
     const capture = Capture.make({
       ...wanted,
@@ -38,7 +38,7 @@ export const make = (leg: {
     command: (command: CaptureCommand): void => {
       switch (command.type) {
         case "capture":
-          return begin(command.id, command.wanted)
+          return start(command.id, command.wanted)
         case "capture_taken":
           return captures.get(command.id)?.taken(command.chunks)
         case "capture_silence":

@@ -61,7 +61,7 @@ export const make = (of: {
   let isSilenced = false
   let converted = Frame.make(8000)
 
-  const begin = (rate: SampleRate, at: number): Line => {
+  const startLine = (rate: SampleRate, at: number): Line => {
     const lowered = rate < mostRate ? rate : mostRate
     const frameLength = Frame.lengthAt(lowered)
     const chunkLength = Math.max(1, Math.round(chunkMs / Frame.frameMs)) * frameLength
@@ -141,7 +141,7 @@ export const make = (of: {
   return {
     /** Takes a frame of track `index`, lent for the call. */
     hear: (index: number, frame: Frame.Frame, at: number): void => {
-      line ??= begin(frame.rate, at)
+      line ??= startLine(frame.rate, at)
       const track = line.tracks[index]
       if (track === undefined) return
       const { frameLength, rate } = line

@@ -49,7 +49,7 @@ export const make = (leg: { readonly taps: Taps.Taps; readonly emit: (event: Med
       if (running === null) listen()
     },
     /** Begins to report after the answer, from the next frame on. Without effect for a detection that runs. */
-    begin: (id: WorkId): void => {
+    start: (id: WorkId): void => {
       if (running === id) return
       const listening = running === null ? listen() : null
       if (listening === null) return emit({ type: "ended", id, status: "failed", reason: "too_many_taps" })

@@ -11,7 +11,7 @@ interface Dialing {
   readonly digits: string
   readonly durationMs: number
   /** Called as its digit begins, before the far end has it. */
-  readonly onBegun: (now: number) => void
+  readonly onStarted: (now: number) => void
   next: number
 }
 
@@ -35,7 +35,7 @@ const relayedMs = 100
 export interface Dialer extends Source {
   readonly send: (id: WorkId, digits: string, durationMs: number) => void
   /** Sends a digit of another leg; drops it when too many wait. `onBegun`: its sending to the far end begins now. */
-  readonly relay: (digit: string, onBegun: (now: number) => void) => void
+  readonly relay: (digit: string, onStarted: (now: number) => void) => void
 }
 
 /**
@@ -63,7 +63,7 @@ export const make = (
     oscillator: Tone.oscillator(Tone.dtmf(digit) ?? [], rate)
   })
 
-  const begin = (dialing: Dialing, rate: SampleRate, now: number) => {
+  const start = (dialing: Dialing, rate: SampleRate, now: number) => {
     const digit = dialing.digits[dialing.next++] ?? ""
     const ms = pauses[digit]
     if (ms !== undefined) {
@@ -73,7 +73,7 @@ export const make = (
     }
     toneLeft = framesOf(dialing.durationMs)
     pauseLeft = framesOf(pauseMs)
-    dialing.onBegun(now)
+    dialing.onStarted(now)
     tone = press(digit, dialing.durationMs) ? null : toneAt(digit, rate)
   }
 
@@ -82,10 +82,10 @@ export const make = (
       if (!valid.test(digits)) return failed(id, "invalid_digits")
       if (queue.length >= maxRequests) return failed(id, "too_many")
       const heldMs = Math.min(longestMs, Math.max(shortestMs, durationMs))
-      queue.push({ id, digits, durationMs: heldMs, onBegun: () => undefined, next: 0 })
+      queue.push({ id, digits, durationMs: heldMs, onStarted: () => undefined, next: 0 })
     },
-    relay: (digit, onBegun): void => {
-      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, onBegun, next: 0 })
+    relay: (digit, onStarted): void => {
+      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, onStarted, next: 0 })
     },
     /** The frame is silent when the far end takes digits outside the sound. */
     next: (rate, _, now) => {
@@ -97,8 +97,8 @@ export const make = (
           if (dialing.id !== null) emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
           const following = queue[0]
           if (following === undefined) return null
-          begin(following, rate, now)
-        } else begin(dialing, rate, now)
+          start(following, rate, now)
+        } else start(dialing, rate, now)
       }
       out = Frame.at(rate, out)
       out.samples.fill(0)

@@ -31,7 +31,7 @@ interface Filter {
 export const make = (): RateConverter => {
   let filter: Filter | null = null
   let isOver = false
-  let isBeginning = true
+  let isStarting = true
   let first = new Int16Array(0)
 
   const free = (): void => {
@@ -44,7 +44,7 @@ export const make = (): RateConverter => {
     free()
     const resampler = Resample.stream(from, to, lengthAt(from))
     filter = { from, to, resampler }
-    isBeginning = true
+    isStarting = true
     return resampler
   }
 
@@ -60,11 +60,11 @@ export const make = (): RateConverter => {
       if (isOver) return void out.samples.fill(0)
       if (frame.rate === out.rate) return out.samples.set(frame.samples)
       const resampler = between(frame.rate, out.rate)
-      void resampler.convert(isBeginning ? fadedIn(frame) : frame.samples, out.samples)
-      isBeginning = false
+      void resampler.convert(isStarting ? fadedIn(frame) : frame.samples, out.samples)
+      isStarting = false
     },
     rest: () => {
-      isBeginning = true
+      isStarting = true
     },
     forget: free,
     free: () => {

@@ -188,7 +188,7 @@ export const make = (
         case "listen_early":
           return detection.listenEarly()
         case "detect_machine":
-          return detection.begin(media.id)
+          return detection.start(media.id)
         default:
           return media satisfies never
       }

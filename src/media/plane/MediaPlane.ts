@@ -127,7 +127,7 @@ export class MediaPlane extends Context.Service<
     /** Removes a leg from its room, if it is in one. */
     readonly leaveRoom: (leg: Protocol.LegId) => Effect.Effect<void>
     /** Changes a member; ignored if it is absent. Targets are ignored while they are absent. */
-    readonly setSeat: (room: Protocol.LegId, memberId: MemberId, change: MemberChange) => Effect.Effect<void>
+    readonly changeMember: (room: Protocol.LegId, memberId: MemberId, change: MemberChange) => Effect.Effect<void>
     /** Sounds a short tone for all members but `except` and those on hold; without effect while one sounds. */
     readonly beep: (room: Protocol.LegId, except: MemberId | null) => Effect.Effect<void>
     /**

@@ -95,12 +95,12 @@ export type Command =
   /** Ends the bridge of a leg, if it has one. */
   | { readonly type: "unbridge"; readonly leg: LegId }
   /** Joins an open leg to a room of the switch; answered by `bridged` or `bridge_refused`. */
-  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Entry }
+  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly entry: Entry }
   /** Ends the membership of a leg, if it is in a room. */
   | { readonly type: "leave_room"; readonly leg: LegId }
   /** This and the next two are for the room `leg`. A member that is absent is ignored. */
   | {
-      readonly type: "set_seat"
+      readonly type: "change_member"
       readonly leg: LegId
       readonly memberId: MemberId
       readonly change: MemberChange

@@ -267,8 +267,8 @@ export const make = (options: Options) => {
     }
   }
 
-  const enter = (leg: Leg, { room, seat }: Extract<Command, { readonly type: "enter_room" }>, now: number): void => {
-    const reason = rooms.enter(room, leg.local, seat, now)
+  const enter = (leg: Leg, { room, entry }: Extract<Command, { readonly type: "enter_room" }>, now: number): void => {
+    const reason = rooms.enter(room, leg.local, entry, now)
     emit(reason === null ? { type: "bridged", leg: leg.id } : { type: "bridge_refused", leg: leg.id, reason })
   }
 
@@ -292,7 +292,7 @@ export const make = (options: Options) => {
       case "leave_room":
         return rooms.leave(local, now)
       // These are for rooms.
-      case "set_seat":
+      case "change_member":
       case "room_beep":
         return
       case "room_media":

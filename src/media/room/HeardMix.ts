@@ -94,7 +94,7 @@ export const common = (): Common => {
 
 export interface Own {
   /** Begins to differ from the common mix in this round. The rates are those of `render`. */
-  readonly begin: (from: Common, room: SampleRate, rate: SampleRate) => void
+  readonly start: (from: Common, room: SampleRate, rate: SampleRate) => void
   /** Makes the frame of this round from a sum at the rate of the room, and returns it at the rate of the leg. */
   readonly render: (sum: Int32Array, room: SampleRate, rate: SampleRate, seam: Seam) => Frame.Frame
   /** Whether the member could return to the common mix without a step, once the sums are the same. */
@@ -112,7 +112,7 @@ export const own = (): Own => {
   let frame = Frame.make(8000)
   let out = Frame.make(8000)
   return {
-    begin: (from, room, rate) => {
+    start: (from, room, rate) => {
       limiter.follow(from.limiter)
       converter.forget()
       const last = from.present()

@@ -28,7 +28,7 @@ export const make = (of: {
   readonly unwant: (id: WorkId) => void
 }) => {
   const playing = new Map<WorkId, Music>()
-  let begun = 0
+  let started = 0
 
   const end = (leg: Leg): void => {
     for (const music of playing.values()) if (music.leg === leg) leg.mix.remove(music.player)
@@ -36,9 +36,9 @@ export const make = (of: {
 
   return {
     /** Begins the sound of this leg in place of the one it has. */
-    begin: (leg: Leg, url: string): void => {
+    start: (leg: Leg, url: string): void => {
       end(leg)
-      const id = WorkId.make(`${of.name} hold ${++begun}`)
+      const id = WorkId.make(`${of.name} hold ${++started}`)
       const ended = (): void => {
         playing.delete(id)
         of.unwant(id)

@@ -55,15 +55,15 @@ const shaped = (part: Part, { rate, samples }: Frame.Frame, isHeard: boolean): I
 export const make = (leg: LocalLeg): Input => {
   const converter = RateConverter.make()
   const beganAt = leg.readAt()
-  let hasBegun = false
+  let hasStarted = false
   let frame: Frame.Frame | null = null
   let ahead: Frame.Frame | null = null
   let isOver = false
   let converted = Frame.make(8000)
   let isConverted = false
 
-  const begins = (now: number): boolean => {
-    hasBegun = true
+  const starts = (now: number): boolean => {
+    hasStarted = true
     return now - beganAt >= soonMs
   }
 
@@ -83,7 +83,7 @@ export const make = (leg: LocalLeg): Input => {
       if (isOver) {
         frame = ahead
         ahead = null
-      } else frame = hasBegun || begins(now) ? leg.read(now) : null
+      } else frame = hasStarted || starts(now) ? leg.read(now) : null
     },
     frame: () => frame,
     at,

@@ -87,7 +87,7 @@ export const make = (of: {
     member.isOwn = differs || member.differed || (wasOwn && !member.own.isLike(common))
     member.differed = differs
     if (!member.isOwn) common.want(member.rate, rate)
-    else if (!wasOwn) member.own.begin(common, rate, member.rate)
+    else if (!wasOwn) member.own.start(common, rate, member.rate)
   }
 
   const renderOwn = (member: MixMember.MixMember, rate: SampleRate): Frame.Frame => {
@@ -114,7 +114,7 @@ export const make = (of: {
 
   return {
     /** Begins the first round after a pause. */
-    begin: (): void => {
+    start: (): void => {
       seam = "none"
       common.rest()
     },

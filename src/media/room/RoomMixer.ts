@@ -170,7 +170,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
         break
       case "hold":
         member.isHeld = change.isHeld
-        if (change.isHeld && change.audioUrl !== null) music.begin(member.leg, change.audioUrl)
+        if (change.isHeld && change.audioUrl !== null) music.start(member.leg, change.audioUrl)
         else music.end(member.leg)
         break
       case "supervise":
@@ -186,9 +186,9 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
     /** Whether it has no member, not even one that fades out. */
     isEmpty: (): boolean => members.length === 0,
     /** False when there is such a member, or the leg is in a junction already. */
-    join: (leg: LocalLeg, seat: Entry): boolean => {
-      if (byId.has(seat.memberId)) return false
-      const member = MixMember.make(leg, seat)
+    join: (leg: LocalLeg, entry: Entry): boolean => {
+      if (byId.has(entry.memberId)) return false
+      const member = MixMember.make(leg, entry)
       const isJoined = leg.join({
         source: member.ear.source,
         digit: (_, isTone) => {
@@ -202,7 +202,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       if (members.length === 0) {
         rate = rateOf([member])
         wideAt = Number.NEGATIVE_INFINITY
-        mixMinus.begin()
+        mixMinus.start()
       }
       members = [...members, member]
       byId.set(member.id, member)

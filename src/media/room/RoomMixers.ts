@@ -82,7 +82,7 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
   const carryOut = (command: Command, id: LegId, place: Place): void => {
     const { room } = place
     switch (command.type) {
-      case "set_seat":
+      case "change_member":
         return room.set(command.memberId, command.change)
       case "room_beep":
         return room.beep(command.except)
@@ -130,10 +130,10 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
       }
     },
     /** Adds a leg to a room. Returns the reason for a refusal, or null. */
-    enter: (id: LegId, leg: LocalLeg, seat: Entry, now: number): BridgeRefusal | null => {
+    enter: (id: LegId, leg: LocalLeg, entry: Entry, now: number): BridgeRefusal | null => {
       const place = places.get(id)
       if (place === undefined) return "unknown_leg"
-      if (leg.isJoined() || !place.room.join(leg, seat)) return "already_joined"
+      if (leg.isJoined() || !place.room.join(leg, entry)) return "already_joined"
       slots.wake(place.turn, now)
       return null
     },

@@ -11,7 +11,7 @@ const mostAheadMs = 100
 const longest = 1500
 
 /** The packet after which a run begins. */
-interface Begin {
+interface Start {
   readonly packet: RtpPacket.RtpPacket
   /** The duration of its sound, in clock units. */
   readonly duration: number
@@ -51,7 +51,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
   let ssrc = 0
   let port = 0
   let address = ""
-  let durationOf: Begin["durationOf"] = null
+  let durationOf: Start["durationOf"] = null
   /** The duration of each packet's sound. */
   let duration = 0
   /** The sound that came since `beganAt`, and the clock units of a millisecond. */
@@ -119,7 +119,7 @@ export const make = (recent: RecentPackets.RecentPackets, book: Book) => {
 
   return {
     /** Begins a run after this packet if possible. It was forwarded to `to`, and its bytes may be gone. */
-    begin: (to: PacketSink, of: Begin, now: number): void => {
+    start: (to: PacketSink, of: Start, now: number): void => {
       const { from, packet: first } = of
       if (first.payloadStart !== RtpPacket.headerLength || first.payloadEnd !== first.bytes.length) return
       const onward = to.onward(first, settle)

@@ -43,7 +43,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
   /** The codec of the source, which is the one agreed with the peer. */
   let codec: Codecs.CodecName = "PCMU"
   let clockRate = 0
-  let beginsAt = 0
+  let startsAt = 0
   let timestampOffset = 0
   let numberOffset = 0
   /** Extended numbers of the source: the first that was forwarded, and the highest. */
@@ -85,7 +85,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
   }
 
   return {
-    begin: (timestamp, now) => {
+    start: (timestamp, now) => {
       settle()
       const to = encoding()
       if (to === null) return false
@@ -93,7 +93,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       clockRate = Codecs.table[codec].clockRate
       source = -1
       isOpen = true
-      beginsAt = timestamp
+      startsAt = timestamp
       timestampOffset = sender.nextTimestamp() - timestamp
       passedAt = now
       eventCode = -1
@@ -102,7 +102,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
     takesEvent: (packet) => {
       const to = encoding()
       if (to === null || to.telephoneEvent === null || to.codec !== codec) return false
-      if (source === -1) return timestampDistance(beginsAt, packet.timestamp) >= 0
+      if (source === -1) return timestampDistance(startsAt, packet.timestamp) >= 0
       return !isElsewhere(packet) && extend(highest, packet.sequenceNumber) >= first
     },
     pass: (packet, duration, now) => {
@@ -114,7 +114,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       if (payloadType === undefined) return
       let isMarked = packet.marker
       if (source === -1) {
-        if (timestampDistance(beginsAt, packet.timestamp) < 0) return
+        if (timestampDistance(startsAt, packet.timestamp) < 0) return
         anchor(packet)
       } else if (isElsewhere(packet)) {
         // An event alone does not prove a new timeline: it may have begun long ago.

@@ -26,7 +26,7 @@ export interface Followed {
 /** Takes the packets of another leg for the peer of this one. */
 export interface PacketSink {
   /** Begins to forward packets: the sound with this timestamp comes next. False: the peer cannot be sent to now. */
-  readonly begin: (timestamp: number, now: number) => boolean
+  readonly start: (timestamp: number, now: number) => boolean
   /** Whether this packet of an event will be forwarded: it is of the present source, and not from before `begin`. */
   readonly takesEvent: (packet: RtpPacket) => boolean
   /**

@@ -133,7 +133,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     if (duration === 0 || overheard !== null || receiver.isHeard()) return
     const { clockRate, isPlain } = Codecs.table[remote.codec]
     const durationOf = isPlain ? null : receiver.durationOf()
-    fast.begin(to, { packet, duration, clockRate, durationOf, from: latch.remote() }, now)
+    fast.start(to, { packet, duration, clockRate, durationOf, from: latch.remote() }, now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
@@ -251,9 +251,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
         receiver.listen(isHeard, now)
         return isPassing(now)
       }
-      const begin = receiver.boundary()
-      if (begin === null || !to.begin(begin, now)) return false
-      for (const packet of receiver.since(begin))
+      const start = receiver.boundary()
+      if (start === null || !to.start(start, now)) return false
+      for (const packet of receiver.since(start))
         to.pass({ ...packet, bytes: packet.bytes.slice() }, packet.duration, now)
       sink = to
       passedAt = now

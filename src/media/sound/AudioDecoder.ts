@@ -45,14 +45,14 @@ export class AudioDecoder extends Context.Service<
   /** A decoder in this thread, for tests. */
   static readonly layerInline = Layer.succeed(AudioDecoder, {
     open: (file, rate) => {
-      const opened = begin(file, rate)
+      const opened = start(file, rate)
       let isClosed = false
       return {
         next: () =>
           Effect.flatMap(
             Effect.promise(() => opened),
-            (begun): Effect.Effect<Pieces.Piece, AudioUnreadable | DecoderLost> => {
-              const piece = Result.flatMap(begun, ({ pieces }) => pieces.next(() => false))
+            (started): Effect.Effect<Pieces.Piece, AudioUnreadable | DecoderLost> => {
+              const piece = Result.flatMap(started, ({ pieces }) => pieces.next(() => false))
               if (Result.isFailure(piece)) return Effect.fail(new AudioUnreadable({ reason: piece.failure }))
               return piece.success === null ? Effect.fail(new DecoderLost()) : Effect.succeed(piece.success)
             }
@@ -67,16 +67,16 @@ export class AudioDecoder extends Context.Service<
   })
 }
 
-interface Begun {
+interface Started {
   readonly pieces: Pieces.Pieces
   readonly free: () => void
 }
 
 /** Begins to decode a file into pieces. The promise never rejects. */
-export const begin = async (
+export const start = async (
   { bytes, contentType }: AudioFile,
   rate: SampleRate
-): Promise<Result.Result<Begun, Decode.Fault>> =>
+): Promise<Result.Result<Started, Decode.Fault>> =>
   Result.map(await Decode.open(bytes, contentType, rate, limits), (decoding) => ({
     pieces: Pieces.make(decoding, (rate * pieceMs) / 1000, (rate * leastMs) / 1000),
     free: decoding.free

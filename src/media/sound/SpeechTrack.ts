@@ -100,12 +100,12 @@ export const make = ({ ahead, parts }: Script, rate: SampleRate): SpeechTrack =>
   /** Parts produce at the same time; output that comes before its turn waits. */
   const produce = Effect.gen(function* () {
     const early = parts.map((): Array<Spoken> | null => [])
-    const begun: Array<Fiber.Fiber<void, SpeechFailed>> = []
+    const started: Array<Fiber.Fiber<void, SpeechFailed>> = []
     for (let turn = 0; turn < parts.length; turn++) {
       yield* until(isWanted)
-      for (const part of parts.slice(begun.length, turn + ahead + 1)) {
-        const index = begun.length
-        begun.push(
+      for (const part of parts.slice(started.length, turn + ahead + 1)) {
+        const index = started.length
+        started.push(
           yield* Effect.forkChild(
             part((spoken) => {
               const line = early[index]
@@ -117,7 +117,7 @@ export const make = ({ ahead, parts }: Script, rate: SampleRate): SpeechTrack =>
       }
       for (const spoken of early[turn] ?? []) add(spoken)
       early[turn] = null
-      const fiber = begun[turn]
+      const fiber = started[turn]
       if (fiber !== undefined) yield* Fiber.join(fiber)
       if (length > samplesIn(mostMs)) return yield* new SpeechFailed({ reason: "too_large" })
     }

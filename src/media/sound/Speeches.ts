@@ -43,7 +43,7 @@ export const make = <Other extends SoundCache.Kept>({
   /** The monotonic time in milliseconds. */
   readonly now: () => number
 }) => {
-  const begin = (
+  const start = (
     tenant: TenantId,
     speech: Speech,
     rate: SampleRate,
@@ -78,7 +78,7 @@ export const make = <Other extends SoundCache.Kept>({
   const enter = (tenant: TenantId, speech: Speech, rate: SampleRate, key: string) =>
     Effect.suspend(() => {
       const known = shelf.find(key, now())
-      if (known === null || !isSpeech(known)) return begin(tenant, speech, rate, key)
+      if (known === null || !isSpeech(known)) return start(tenant, speech, rate, key)
       known.readers++
       return Effect.succeed(known)
     })

@@ -62,15 +62,15 @@ export const make = (
   let faults = 0
   let complainedAt: Partial<Record<Complaint, number>> = {}
   /** Set when the leg can be heard, or the socket is open. */
-  let begun: {
+  let started: {
     readonly about: About
     readonly listening: Listening.Listening
     readonly talking: Talking.Talking | null
   } | null = null
   let counted = { droppedMs: 0, underruns: 0 }
 
-  const begin = (now: number): NonNullable<typeof begun> => {
-    if (begun !== null) return begun
+  const startSound = (now: number): NonNullable<typeof started> => {
+    if (started !== null) return started
     const format = StreamFormat.choose(start.options, leg.far)
     const listening = Listening.make({
       tracks: track,
@@ -96,14 +96,14 @@ export const make = (
               queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
             decode: (file, bytes) => ask({ type: "stream_decode", id, file, bytes })
           })
-    begun = { about: { stream: start, format: format.told }, listening, talking }
+    started = { about: { stream: start, format: format.told }, listening, talking }
     if (talking !== null) leg.mix.add(talking.source, "stream")
     if (!leg.taps.add(listening.tap)) fail("carrier_error", "too much listens on this call")
-    return begun
+    return started
   }
 
   const count = (): void => {
-    const said = begun?.talking?.figures() ?? { underruns: 0, dropped: 0, rate: 8000 }
+    const said = started?.talking?.figures() ?? { underruns: 0, dropped: 0, rate: 8000 }
     const droppedMs = queue.droppedMs() + (said.dropped * 1000) / said.rate
     figures.droppedMs += droppedMs - counted.droppedMs
     figures.underruns += said.underruns - counted.underruns
@@ -112,7 +112,7 @@ export const make = (
 
   /** Sends what the network takes. */
   const flush = (most = mostBuffered): void => {
-    const present = begun
+    const present = started
     if (!connection.isOpen() || present === null) return
     queue.handOver(
       {
@@ -128,8 +128,8 @@ export const make = (
     if (isOver) return
     isOver = true
     budget.leave()
-    if (begun !== null) {
-      const { about, listening, talking } = begun
+    if (started !== null) {
+      const { about, listening, talking } = started
       count()
       talking?.end()
       leg.taps.remove(listening.tap)
@@ -159,7 +159,7 @@ export const make = (
     if (dialect.error === null || now - (complainedAt[complaint] ?? Number.NEGATIVE_INFINITY) < complainEveryMs) return
     complainedAt = { ...complainedAt, [complaint]: now }
     const { error } = dialect
-    const { about } = begin(now)
+    const { about } = startSound(now)
     queue.say((sequence) => error(about, complaint, sequence))
   }
 
@@ -177,7 +177,7 @@ export const make = (
   const opened = (): void => {
     isTold = true
     figures.open++
-    const { about } = begin(clock())
+    const { about } = startSound(clock())
     // Earlier sound is queued, and follows these messages.
     connection.send(dialect.connected())
     connection.send(dialect.start(about, queue.number()))
@@ -190,7 +190,7 @@ export const make = (
       isPaused = true
       connection.pause()
     }
-    const { talking } = begin(clock())
+    const { talking } = startSound(clock())
     const read = typeof message === "string" ? ClientMessage.read(message) : ({ type: "malformed" } as const)
     if (read.type !== "malformed") faults = 0
     switch (read.type) {
@@ -226,7 +226,7 @@ export const make = (
     failed: fail
   })
 
-  connection.begin()
+  connection.startSound()
   return {
     id,
     answer: (answer) =>
@@ -237,24 +237,24 @@ export const make = (
           case "stream_unreachable":
             return connection.unreachable(answer.detail, answer.isFinal)
           case "stream_sound":
-            return begun?.talking?.sound(answer.file, answer.samples, answer.isLast, clock())
+            return started?.talking?.sound(answer.file, answer.samples, answer.isLast, clock())
           case "stream_sound_failed":
             complain("invalid_media")
-            return begun?.talking?.sound(answer.file, null, true, clock())
+            return started?.talking?.sound(answer.file, null, true, clock())
         }
       }),
     digit: (digit, at) => {
       const { dtmf } = dialect
-      if (dtmf === null || begun === null || (protocol === "twilio" && hears === null)) return
-      const { about } = begun
+      if (dtmf === null || started === null || (protocol === "twilio" && hears === null)) return
+      const { about } = started
       const occurredAt = new Date(wallClock() - (clock() - at)).toISOString()
       queue.say((sequence) => dtmf(about, digit, occurredAt, sequence))
       guarded(flush)
     },
     tick: (now) =>
       guarded(() => {
-        if (begun === null && leg.far.ready()) begin(now)
-        begun?.listening.tick(now)
+        if (started === null && leg.far.ready()) startSound(now)
+        started?.listening.tick(now)
         if (!connection.isOpen()) return connection.tick(now)
         if (isPaused && budget.mayRead(now)) {
           isPaused = false

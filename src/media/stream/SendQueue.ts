@@ -41,7 +41,7 @@ export const make = () => {
   let sequence = 0
   let droppedMs = 0
   /** Where the first sent sound begins; null: none was sent. */
-  let beginsAtMs: number | null = null
+  let startsAtMs: number | null = null
   let behindSince: number | null = null
 
   const dropOldest = (track: Track): void => {
@@ -60,9 +60,9 @@ export const make = () => {
     const { payload, positionMs, track } = entry
     waiting[track]--
     chunks[track]++
-    beginsAtMs ??= positionMs
+    startsAtMs ??= positionMs
     // The other track may have begun earlier.
-    const timestampMs = Math.max(0, positionMs - beginsAtMs)
+    const timestampMs = Math.max(0, positionMs - startsAtMs)
     return spell({ track, chunk: chunks[track], timestampMs, payload }, sequence)
   }
 

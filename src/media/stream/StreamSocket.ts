@@ -30,7 +30,7 @@ interface Options {
 /** The one connection of a stream to its server, attempted some times (`Attempts`), guide/streams.md#connecting. */
 interface StreamSocket {
   /** Begins the first attempt. */
-  readonly begin: () => void
+  readonly start: () => void
   readonly reached: (pinned: Pinned) => void
   readonly unreachable: (detail: string, isFinal: boolean) => void
   /** Called once a round until it is open: begins the next attempt, or gives up. */
@@ -68,10 +68,10 @@ export const make = ({ clock, closed, failed, guarded, open, opened, reach, said
     closed(how.reason === "closed" ? null : failureOf(how), how.detail)
   }
 
-  const begin = (): void => reach(ConnectAttempts.patienceMs(attempts, clock()))
+  const start = (): void => reach(ConnectAttempts.patienceMs(attempts, clock()))
 
   return {
-    begin,
+    start,
     reached: (pinned) => {
       if (link !== null) return
       const made = open(
@@ -104,7 +104,7 @@ export const make = ({ clock, closed, failed, guarded, open, opened, reach, said
       const due = ConnectAttempts.due(attempts, now)
       if (due !== null) {
         attempts = due
-        return begin()
+        return start()
       }
       if (now - attempts.startedAt >= ConnectAttempts.limits.withinMs) failed("connection_failed", "it took too long")
     },

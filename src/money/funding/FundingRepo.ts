@@ -182,7 +182,7 @@ export const make = Effect.gen(function* () {
           WHERE tenant_id = ${tenantId} AND payment_method_id = ${methodId} AND status = 'pending' LIMIT 1`),
         (row) => row !== null
       ),
-    begun: (id: LedgerEntryId, intentId: string) =>
+    started: (id: LedgerEntryId, intentId: string) =>
       done(sql`UPDATE payment_attempt SET intent_id = ${intentId} WHERE id = ${id}`),
     succeeded: (id: LedgerEntryId, intentId: string, now: number) =>
       done(sql`

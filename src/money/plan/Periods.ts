@@ -105,14 +105,14 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       )
 
     /** Begins the first period of a tenant without a plan; `conflict` when another request was first. */
-    const begin = Effect.fn("Periods.begin")(function* (
+    const start = Effect.fn("Periods.begin")(function* (
       tenantId: Id.TenantId,
       plan: PlanRow,
       by: { readonly actor: Audit.Actor; readonly ip: string | null },
       receiptAt: (row: SubscriptionRow, at: number) => Receipt | null
     ) {
       const at = yield* Clock.currentTimeMillis
-      const begun = yield* reserving(
+      const started = yield* reserving(
         tenantId,
         plan.monthlyFeeCents,
         Effect.gen(function* () {
@@ -145,7 +145,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
       )
       yield* accounts.moneyMoved(tenantId)
-      return begun
+      return started
     })
 
     const end = Effect.fnUntraced(function* (row: SubscriptionRow, at: number, because: "ended" | "unpaid") {
@@ -285,5 +285,5 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         yield* journal.commitWithin({ ...empty, audit: [line], receipt })
       })
 
-    return { begin, renew, change, close } as const
+    return { start, renew, change, close } as const
   })

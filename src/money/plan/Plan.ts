@@ -123,7 +123,7 @@ export class Plans extends Context.Service<
           if (slug !== null && (chosen === null || (!chosen.isPublic && before?.planSlug !== slug)))
             return yield* ApiError.of("subscription_invalid", `there is no plan "${slug}" to choose`, "plan_slug")
           if (before === null && chosen !== null) {
-            const row = yield* periods.begin(tenantId, chosen, by, (made, at) =>
+            const row = yield* periods.start(tenantId, chosen, by, (made, at) =>
               receipt(slot, rendered(viewOf(made, chosen)), at)
             )
             return rendered(viewOf(row, chosen))

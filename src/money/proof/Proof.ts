@@ -49,7 +49,7 @@ export class Proofs extends Context.Service<
         const checkedAt = yield* Clock.currentTimeMillis
         const sealed = yield* repo.lastSeal(tenantId)
         const after = {
-          ordinal: sealed?.throughOrdinal ?? ProofRepo.beginning,
+          ordinal: sealed?.throughOrdinal ?? ProofRepo.starting,
           balanceCents: sealed?.balanceCents ?? 0
         }
         const standing = yield* repo.standing(tenantId, after)

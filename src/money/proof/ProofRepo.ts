@@ -41,7 +41,7 @@ interface Standing {
 }
 
 /** The place before every entry, even before one that was inserted in front of the first. */
-export const beginning = "-9223372036854775808"
+export const starting = "-9223372036854775808"
 
 /** The rows of one read. Each is hashed on the event loop, so a read takes a few milliseconds. */
 const portionRows = 1_000

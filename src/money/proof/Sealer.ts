@@ -5,7 +5,7 @@ import { ledgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Chain from "./Chain.ts"
-import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
+import { starting, type ProofRepo, type Seal } from "./ProofRepo.ts"
 
 /** A call that began this long ago has ended, because `MAX_CALL_SECS` is a day at most. */
 export const callsSettleMs = 25 * 3_600_000
@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
   const sealTenant = Effect.fnUntraced(function* (tenantId: TenantId, day: string, now: number) {
     const before = yield* repo.lastSeal(tenantId)
     const link = before?.chainHash ?? Chain.genesis(tenantId)
-    const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? beginning, link }, null)
+    const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? starting, link }, null)
     if (passed.entries === 0) return
     const callsUntil = now - callsSettleMs
     const counted = yield* repo.counting(before, callsUntil)

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { TenantId } from "../../domain/Id.ts"
 import * as Chain from "./Chain.ts"
-import { beginning, type ProofRepo } from "./ProofRepo.ts"
+import { starting, type ProofRepo } from "./ProofRepo.ts"
 import * as Sealer from "./Sealer.ts"
 import type { ExceptionCode } from "./ProofView.ts"
 
@@ -42,7 +42,7 @@ export const make = (repo: ProofRepo) => {
       wrong("entry_differs", `${entry.id} says that it left ${entry.balanceAfterCents}, and the sum is ${balanceCents}`)
       balanceCents = entry.balanceAfterCents
     }
-    let place = { ordinal: beginning, link: Chain.genesis(tenantId) }
+    let place = { ordinal: starting, link: Chain.genesis(tenantId) }
     let entries = 0
     for (const seal of seals) {
       const before = balanceCents

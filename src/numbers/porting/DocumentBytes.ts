@@ -9,7 +9,7 @@ export type ContentType = "application/pdf" | "image/jpeg" | "image/png" | "imag
 
 export const maxBytes = 10 * 1024 * 1024
 
-const begins = (bytes: Uint8Array, ...head: ReadonlyArray<number>) => head.every((byte, index) => bytes[index] === byte)
+const starts = (bytes: Uint8Array, ...head: ReadonlyArray<number>) => head.every((byte, index) => bytes[index] === byte)
 const ends = (bytes: Uint8Array, ...tail: ReadonlyArray<number>) =>
   bytes.length >= tail.length && tail.every((byte, index) => bytes[bytes.length - tail.length + index] === byte)
 
@@ -26,18 +26,18 @@ const isPdf = (bytes: Uint8Array): boolean => {
 
 /** ITU-T T.81 annex B: from SOI and another marker to EOI. */
 const isJpeg = (bytes: Uint8Array): boolean =>
-  bytes.length > 64 && begins(bytes, 0xff, 0xd8, 0xff) && (bytes[3] ?? 0) >= 0xc0 && ends(bytes, 0xff, 0xd9)
+  bytes.length > 64 && starts(bytes, 0xff, 0xd8, 0xff) && (bytes[3] ?? 0) >= 0xc0 && ends(bytes, 0xff, 0xd9)
 
 /** RFC 2083 section 3: the signature, IHDR first and IEND last. */
 const isPng = (bytes: Uint8Array): boolean =>
   bytes.length > 57 &&
-  begins(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52) &&
+  starts(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52) &&
   ends(bytes, 0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82)
 
 /** TIFF 6.0 section 2: byte order, 42, and a first directory within the file. */
 const isTiff = (bytes: Uint8Array): boolean => {
-  const little = begins(bytes, 0x49, 0x49, 42, 0)
-  if (bytes.length < 26 || !(little || begins(bytes, 0x4d, 0x4d, 0, 42))) return false
+  const little = starts(bytes, 0x49, 0x49, 42, 0)
+  if (bytes.length < 26 || !(little || starts(bytes, 0x4d, 0x4d, 0, 42))) return false
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const directory = view.getUint32(4, little)
   if (directory < 8 || directory + 2 > bytes.length) return false

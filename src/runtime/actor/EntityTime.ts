@@ -21,7 +21,7 @@ export interface EntityTime {
 export const resume = (originMs: number, offsetMs: number): EntityTime => ({ offsetMs, aheadMs: originMs + offsetMs })
 
 /** The time of an entity that begins now. */
-export const begin = (clock: Clock.Clock, originMs: number): EntityTime =>
+export const start = (clock: Clock.Clock, originMs: number): EntityTime =>
   resume(originMs, Math.round(wallIsAhead(clock) - originMs))
 
 /** The time of entities that measure no durations. */

@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   const loading = new Map<Id, Loading>()
   const held = new Map<number, Held>()
 
-  const begin = Effect.fnUntraced(function* (
+  const start = Effect.fnUntraced(function* (
     partition: number,
     id: Id,
     initial: State | null,
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   const timeOf = ({ originMs }: Held, initial: State | null): EntityTime.EntityTime => {
     if (kind.offsetMs === null) return EntityTime.wall
     return initial === null
-      ? EntityTime.begin(surroundings.clock, originMs)
+      ? EntityTime.start(surroundings.clock, originMs)
       : EntityTime.resume(originMs, kind.offsetMs(initial))
   }
 
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
    * not committed.
    */
   const spawn = (partition: number, id: Id, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
-    Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
+    Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : start(partition, id, null, unborn))).pipe(
       Effect.map(({ actor }) => actor),
       // An interrupted request must not leak half an entity.
       Effect.uninterruptible
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       // oxlint-disable-next-line typescript/no-unnecessary-condition -- `reread` and `post` set it meanwhile
     } while (waiting.again)
     if (loaded === null) return yield* kind.unknown
-    const { actor } = yield* begin(loaded.partition, id, loaded.state, Effect.void)
+    const { actor } = yield* start(loaded.partition, id, loaded.state, Effect.void)
     waiting.posts.forEach(actor.post)
     return actor
   })
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       found,
       ({ id, state }) =>
         Effect.flatMap(recovered(state), (first) =>
-          Effect.flatMap(Effect.uninterruptible(begin(partition, id, state, Effect.void, first)), ({ told }) =>
+          Effect.flatMap(Effect.uninterruptible(start(partition, id, state, Effect.void, first)), ({ told }) =>
             told === null ? Effect.void : Effect.asVoid(Fiber.join(told))
           )
         ),

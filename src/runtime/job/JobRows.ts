@@ -209,11 +209,11 @@ export const make = Effect.fnUntraced(function* (options: {
      * Deletes the failed rows of a kind whose keys have this beginning, in the transaction of the work that replaces
      * them. True: a row with such a key is still to be done.
      */
-    supersede: (kind: string, begin: string) =>
+    supersede: (kind: string, start: string) =>
       Effect.map(
         sql`
-          WITH gone AS (DELETE FROM job WHERE kind = ${kind} AND starts_with(key, ${begin}) AND failed_at IS NOT NULL)
-          SELECT FROM job WHERE kind = ${kind} AND starts_with(key, ${begin}) AND failed_at IS NULL LIMIT 1`,
+          WITH gone AS (DELETE FROM job WHERE kind = ${kind} AND starts_with(key, ${start}) AND failed_at IS NOT NULL)
+          SELECT FROM job WHERE kind = ${kind} AND starts_with(key, ${start}) AND failed_at IS NULL LIMIT 1`,
         (rows) => rows.length === 1
       ),
 

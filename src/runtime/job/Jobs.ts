@@ -34,7 +34,7 @@ export class Jobs extends Context.Service<
      * Deletes, inside the caller's transaction, the rows that have failed for good and whose keys have this beginning,
      * because other work replaces them. True: a row with such a key is still to be done.
      */
-    readonly replace: (kind: string, begin: string) => Effect.Effect<boolean>
+    readonly replace: (kind: string, start: string) => Effect.Effect<boolean>
     /**
      * Makes an attempt at this row at once if it is due, and waits for it. It never fails: unfinished work stays in the
      * row.
@@ -78,7 +78,7 @@ export class Jobs extends Context.Service<
             // Every line expects the row, because only the row itself knows its tenant's home partition.
             yield* each(({ expect }) => expect)
           }),
-          replace: (kind, begin) => Effect.orDie(first.rows.supersede(kind, begin)),
+          replace: (kind, start) => Effect.orDie(first.rows.supersede(kind, start)),
           runNow: Effect.fn("Jobs.runNow")(function* (kind, key) {
             const job = jobs.get(kind)
             if (job === undefined) return yield* Effect.die(new Error(`no job ${kind} is declared`))

@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     sql.withTransaction(Effect.flatMap(journal.holdWithin(partition), use))
 
   /** Begins the attempts. It is not interrupted after the claim, so that every registered row has its attempt. */
-  const begin = (claimed: ReadonlyArray<Claimed>) =>
+  const start = (claimed: ReadonlyArray<Claimed>) =>
     Effect.forEach(
       // An attempt that cannot be interrupted may outlive its lease here. It is not made twice.
       claimed.filter((row) => !running.has(idOf(row))),
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     )
     const last = claimed.findLast(({ tenantId }) => tenantId !== null)
     if (last?.tenantId != null) lastTurn.set(job.kind, last.tenantId)
-    yield* begin(claimed)
+    yield* start(claimed)
   }, Effect.uninterruptible)
 
   /**
@@ -175,7 +175,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     runNow: Effect.fnUntraced(function* (job: Job, key: string) {
       const of = { kind: job.kind, key, leaseMs: JobAttempt.leaseMs(job) }
       yield* holding((epoch) => rows.claimOne({ ...of, epoch })).pipe(
-        Effect.flatMap(begin),
+        Effect.flatMap(start),
         Effect.uninterruptible,
         Semaphore.withPermits(claiming, 1)
       )

@@ -59,7 +59,7 @@ export const make = <Q, A>(start: () => Thread): AskedThread<Q, A> => {
     told?.(outcome)
   }
 
-  const begin = (): Thread => {
+  const startThread = (): Thread => {
     const thread = start()
     thread.unref()
     let why: unknown = new Error("it ended")
@@ -81,7 +81,7 @@ export const make = <Q, A>(start: () => Thread): AskedThread<Q, A> => {
   const send = (question: Q, told: (outcome: Outcome<A>) => void, moved: ReadonlyArray<ArrayBuffer>): number => {
     const id = ++lastId
     waiting.set(id, told)
-    current ??= begin()
+    current ??= startThread()
     current.postMessage({ id, question } satisfies Question<Q>, moved)
     return id
   }

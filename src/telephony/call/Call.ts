@@ -64,14 +64,14 @@ export class Calls extends Context.Service<
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /**
-     * Dials a call for a seat in a conference: 201 with the body that the seat renders. Fails as `place` does, but with
-     * 422 for a number that is not the tenant's, and as the claim of the seat does.
+     * Dials a call for a membership in a conference: 201 with the body that the membership renders. Fails as `place`
+     * does, but with 422 for a number that is not the tenant's, and as the claim of the membership does.
      */
     readonly dialIn: (
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
       slot: Slot | null,
-      seat: DialMember
+      membership: DialMember
     ) => Effect.Effect<Rendered, ApiError>
     /**
      * A call that can enter a conference now. Fails with `not_found`, `call_already_ended`,
@@ -158,13 +158,13 @@ export class Calls extends Context.Service<
         const recordings = yield* Recordings
         let accepting = true
         /** The number of calls between their first check and their first commit: a drain waits for these too. */
-        let beginning = 0
-        const begins = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        let starting = 0
+        const starts = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
           Effect.suspend(() => {
-            beginning++
+            starting++
             return Effect.ensuring(
               call,
-              Effect.sync(() => beginning--)
+              Effect.sync(() => starting--)
             )
           })
         const accounts = yield* Accounts
@@ -216,15 +216,15 @@ export class Calls extends Context.Service<
         })
         const dialled = (call: Effect.Effect<Rendered, ApiError>): Effect.Effect<Rendered, ApiError> =>
           Effect.tapError(
-            Effect.suspend(() => (accepting ? begins(call) : Effect.fail(stopping))),
+            Effect.suspend(() => (accepting ? starts(call) : Effect.fail(stopping))),
             ({ code }) => CallMetrics.outboundRefused(code)
           )
-        const none = () => registry.live.size + beginning === 0
+        const none = () => registry.live.size + starting === 0
 
         const calls = Calls.of({
           place: (caller, request, slot) => dialled(place(caller, request, slot)),
-          dialIn: (caller, request, slot, seat) =>
-            Effect.mapError(dialled(place(caller, request, slot, seat)), (error) =>
+          dialIn: (caller, request, slot, membership) =>
+            Effect.mapError(dialled(place(caller, request, slot, membership)), (error) =>
               error.code === "from_number_not_owned" ? ApiError.at(422, error) : error
             ),
           candidate: Effect.fnUntraced(function* (tenantId, callId) {
@@ -306,7 +306,7 @@ export class Calls extends Context.Service<
             yield* until(none, drainMs)
             if (none()) return
             yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
-            const over = until(() => beginning === 0, hangupGraceMs).pipe(
+            const over = until(() => starting === 0, hangupGraceMs).pipe(
               Effect.andThen(endEverything),
               Effect.andThen(until(none, hangupGraceMs))
             )
@@ -325,7 +325,7 @@ export class Calls extends Context.Service<
         const offer = yield* Inbound.make({ ...options, registry, accepting: () => accepting })
         const sink = CarrierSink.of({
           offer: (offered) =>
-            Effect.tap(begins(offer(offered)), (admission) =>
+            Effect.tap(starts(offer(offered)), (admission) =>
               admission.admitted ? Effect.void : CallMetrics.inboundRefused(admission.cause)
             ),
           tell: registry.tell

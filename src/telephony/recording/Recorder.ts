@@ -29,7 +29,7 @@ const wanted: Wanted = {
   chunkMs,
   mostRate: 16_000,
   mostWaiting: patienceMs / chunkMs,
-  beeps: { atBegin: false, everyMs: null }
+  beeps: { atStart: false, everyMs: null }
 }
 
 /** The wait between two attempts to store a file or to report it, doubled each time. */
@@ -248,7 +248,7 @@ export class Recorder extends Context.Service<
           plane.capture(
             legId,
             id,
-            { ...wanted, beeps: { atBegin: hasBeep, everyMs: beepEveryMs } },
+            { ...wanted, beeps: { atStart: hasBeep, everyMs: beepEveryMs } },
             { heard: offer, ended: offer }
           )
         )

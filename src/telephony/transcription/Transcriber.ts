@@ -36,7 +36,7 @@ const wanted = ({ tracks }: Start, mostRate: Wanted["mostRate"]): Wanted => ({
   chunkMs,
   mostRate,
   mostWaiting: patienceMs / chunkMs,
-  beeps: { atBegin: false, everyMs: null }
+  beeps: { atStart: false, everyMs: null }
 })
 
 /** Ends of a capture after which a transcript is complete. */

@@ -67,10 +67,10 @@ export const writer = (of: SessionRow) => {
   return {
     /** The next piece of the JSON, with the phrases that follow those already written. */
     write: (segments: ReadonlyArray<SegmentRow>, isLast: boolean): string => {
-      const begin = phrases.length === 0 ? head() : segments.length === 0 ? "" : ","
+      const start = phrases.length === 0 ? head() : segments.length === 0 ? "" : ","
       for (const { transcript } of segments) phrases.push(transcript)
       const end = isLast ? `],"transcript":${JSON.stringify(phrases.join("\n"))}}` : ""
-      return begin + segments.map(textOf).join(",") + end
+      return start + segments.map(textOf).join(",") + end
     }
   }
 }

@@ -12,7 +12,7 @@ import * as Signature from "./Signature.ts"
 export const timeoutMs = 10_000
 
 /** An older claim is left to its lease, because the attempt could still be under way when the lease ends. */
-const beginWithinMs = 10_000
+const startWithinMs = 10_000
 
 /** The number of opened signing secrets in memory. Opening one costs as much as the rest of preparing an attempt. */
 const openSecrets = 4_096
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   return Effect.fnUntraced(function* (delivery: Delivery): Effect.fn.Return<DeliveryQueue.Outcome | null> {
-    if ((yield* Monotonic.now) - delivery.sinceMs > beginWithinMs) return null
+    if ((yield* Monotonic.now) - delivery.sinceMs > startWithinMs) return null
     const target = targetOf(delivery, open)
     const { reply, sentAt, snippet } = yield* Effect.gen(function* () {
       if (target === null) return withdrawn

@@ -65,14 +65,14 @@ export const make = (
       (attempt: Effect.Effect<void>): Effect.Effect<void> =>
         Effect.suspend(() => {
           let turn: LoopTurns.Turn | null = null
-          const begun = Effect.callback<void>((resume) => {
+          const started = Effect.callback<void>((resume) => {
             turn = turns.take(tenant, () => {
               count(tenant, now())
               resume(Effect.void)
             })
           })
           return Effect.ensuring(
-            Effect.andThen(begun, attempt),
+            Effect.andThen(started, attempt),
             Effect.sync(() => turn?.leave())
           )
         }),

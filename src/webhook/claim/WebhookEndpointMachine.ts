@@ -69,24 +69,24 @@ export const step = <D extends Claimed>(state: State<D>, input: Input<D>): Step<
     case "claimed": {
       const { deliveries, more } = input
       const after = deliveries.findLast(({ lane }) => lane !== null)?.lane ?? state.after
-      const { attempts, state: next } = begin({ ...state, after, claiming: 0, freed: false }, deliveries)
+      const { attempts, state: next } = start({ ...state, after, claiming: 0, freed: false }, deliveries)
       const left = { ...next, waiting: state.waiting || more }
       // Rows that were not claimed wait for a lane or a place, so another look helps only when one became free.
       return state.waiting || (more && state.freed) ? look(left, attempts) : { state: left, attempts, claim: null }
     }
     case "handed_over":
-      return { ...begin(state, [input.delivery]), claim: null }
+      return { ...start(state, [input.delivery]), claim: null }
     case "attempt_finished": {
       const underWay = new Set(state.underWay)
       underWay.delete(input.id)
-      const { attempts, state: next } = begin({ ...state, freed: state.claiming > 0, underWay }, [])
+      const { attempts, state: next } = start({ ...state, freed: state.claiming > 0, underWay }, [])
       return look(next, attempts)
     }
   }
 }
 
 /** Begins the held and the new deliveries, as far as there are places. */
-const begin = <D extends Claimed>(state: State<D>, deliveries: ReadonlyArray<D>) => {
+const start = <D extends Claimed>(state: State<D>, deliveries: ReadonlyArray<D>) => {
   const all = [...state.held, ...deliveries]
   const attempts = all.slice(0, Math.max(0, places - state.underWay.size))
   const underWay = new Set(state.underWay)

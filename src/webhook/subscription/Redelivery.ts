@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
           })
           // A redelivery whose job has failed for good does not continue, so a new one may replace it.
           const goesOn = yield* jobs.replace(RedeliveryJob.kind, RedeliveryJob.keysOf(id))
-          const begun = yield* sql`
+          const started = yield* sql`
             INSERT INTO webhook_redelivery (subscription_id, tenant_id, status, created_after, created_before)
             VALUES (${id}, ${tenantId}, ${range.status},
               ${timestamptz(range.createdAfterMs === null ? -Infinity : range.createdAfterMs + 1)},
@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* (
             ON CONFLICT (subscription_id) DO UPDATE SET status = EXCLUDED.status, created_after = EXCLUDED.created_after,
               created_before = EXCLUDED.created_before, position = 0, portions = 0
             WHERE NOT ${goesOn}::boolean RETURNING 1`
-          if (begun.length === 0) return yield* underWay
+          if (started.length === 0) return yield* underWay
           yield* jobs.enqueue({ kind: RedeliveryJob.kind, key: RedeliveryJob.keyOf(id, at, 0), tenantId })
           const changes = Object.entries(view).map(([field, to]) => ({ field, from: null, to }))
           const rendered = accepted(view)

@@ -19,7 +19,7 @@ const patienceMs = 5_000
 export const kind = "webhook.redelivery"
 
 /** `begunAt` distinguishes one redelivery of a subscription from the next, whose portions are numbered anew. */
-export const keyOf = (id: SubscriptionId, begunAt: number, portion: number): string => `${id} ${begunAt} ${portion}`
+export const keyOf = (id: SubscriptionId, startedAt: number, portion: number): string => `${id} ${startedAt} ${portion}`
 
 export const keysOf = (id: SubscriptionId): string => `${id} `
 
@@ -105,12 +105,12 @@ export const declare = Effect.gen(function* () {
     timeoutMs: 60_000,
     retry: { attempts: 20, firstMs: 1_000, maxMs: 600_000 },
     run: Effect.fnUntraced(function* ({ key, tenantId }) {
-      const [id = "", begunAt = "", number = ""] = key.split(" ")
+      const [id = "", startedAt = "", number = ""] = key.split(" ")
       const size = (yield* hasPlace(id)) ? portionSize : 0
       const done = yield* sql.withTransaction(
         Effect.gen(function* () {
           const [row] = yield* sql.unsafe<Portion>(portion, [id, number, size])
-          const next = `${id} ${begunAt} ${Number(number) + 1}`
+          const next = `${id} ${startedAt} ${Number(number) + 1}`
           if (row?.more === true) yield* jobs.enqueue({ kind, key: next, tenantId })
           return row
         })

@@ -34,13 +34,13 @@ export const run = Effect.gen(function* () {
 
 const seed = Effect.fnUntraced(function* (tenantId: string) {
   const sql = yield* SqlClient.SqlClient
-  for (let begin = 0; begin < events; begin += portion)
+  for (let start = 0; start < events; start += portion)
     yield* sql`
       WITH old AS MATERIALIZED (
         SELECT n, now() - interval '60 days' + n * interval '10 milliseconds' AS at,
           (lpad(to_hex((extract(epoch FROM now() - interval '60 days') * 1000)::bigint + n * 10), 12, '0') || '7'
             || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid AS id
-        FROM generate_series(${begin}::int, ${begin + portion - 1}::int) n
+        FROM generate_series(${start}::int, ${start + portion - 1}::int) n
       ), told AS (
         INSERT INTO event (id, tenant_id, entity_id, sequence, type, occurred_at, body, partition)
         SELECT id, ${tenantId}::uuid, 'svc_call_' || lpad(to_hex(n / 4), 32, '0'), n % 4 + 1, 'call.ended', at,

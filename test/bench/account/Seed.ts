@@ -37,13 +37,13 @@ export const calls = Effect.fn("Seed.calls")(function* (options: {
     Effect.andThen(
       Effect.forEach(
         Array.from({ length: Math.ceil(options.calls / portion) }, (_, index) => index * portion),
-        (begin) =>
+        (start) =>
           sql`
           WITH made AS MATERIALIZED (
             SELECT n, turn, t.id AS tenant_id, 'svc_call_' || lpad(to_hex(n), 32, '0') AS id, turn % 5 <> 0 AS is_answered,
               to_timestamp((${from}::float8 + n * ${stepMs}::float8) / 1000) AS began, 10 + n % 290 AS seconds,
               CASE WHEN turn % 5 <> 0 THEN 1 + turn % 3 ELSE 0 END AS cents
-            FROM (SELECT n, n / ${options.tenants}::int AS turn FROM generate_series(${begin}::int, ${Math.min(begin + portion, options.calls) - 1}::int) n) series
+            FROM (SELECT n, n / ${options.tenants}::int AS turn FROM generate_series(${start}::int, ${Math.min(start + portion, options.calls) - 1}::int) n) series
             JOIN seeded_tenant t ON t.place = n % ${options.tenants}::int
           ), calls AS (
             INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, answered_at, ended_at,

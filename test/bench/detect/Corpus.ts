@@ -193,11 +193,11 @@ const voicemail = (maker: Maker, babble: Int16Array): Scene => {
     beep = { from, to: from + ms }
     parts.push(beepOf(chance, ms))
   }
-  const begins = parts[0]?.length ?? 0
+  const starts = parts[0]?.length ?? 0
   const scene = { sort, text, sound: Resample.concat([...parts, silence(5000)]), beep }
   // Some carriers begin the greeting before they answer.
   return sort === "carrier" && chance.chance(0.2)
-    ? { ...scene, sort: "carrier, begun early", answeredAt: msOf(begins) + chance.between(500, 2500) }
+    ? { ...scene, sort: "carrier, begun early", answeredAt: msOf(starts) + chance.between(500, 2500) }
     : scene
 }
 

@@ -47,7 +47,7 @@ for (const { sound, ...clip } of Corpus.make(Corpus.fit, counts)) {
 }
 
 const verdictOf = ({ clip, frames }: Heard, patience: Patience) => {
-  let rules = AnsweringMachine.begin
+  let rules = AnsweringMachine.start
   for (const [i, frame] of frames.entries()) {
     if (i * 20 === clip.answeredAt) rules = AnsweringMachine.answered(rules)
     ;[rules] = AnsweringMachine.step(rules, frame, patience)

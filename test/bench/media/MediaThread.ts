@@ -64,7 +64,7 @@ export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "p
             chunkMs: 100,
             mostRate: 48_000,
             mostWaiting: Number.MAX_SAFE_INTEGER,
-            beeps: { atBegin: false, everyMs: null }
+            beeps: { atStart: false, everyMs: null }
           }
         })
       ),
@@ -89,10 +89,10 @@ export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "p
     enter: (leg: LegId, room: LegId, memberId: MemberId) =>
       next(
         (message) => (message.type === "bridged" && message.leg === leg ? true : null),
-        () => post({ type: "enter_room", leg, room, seat: { memberId, isHost: false, isMuted: false, isHeld: false } })
+        () => post({ type: "enter_room", leg, room, entry: { memberId, isHost: false, isMuted: false, isHeld: false } })
       ),
     mute: (room: LegId, memberId: MemberId) =>
-      Effect.sync(() => post({ type: "set_seat", leg: room, memberId, change: { type: "mute", isMuted: true } })),
+      Effect.sync(() => post({ type: "change_member", leg: room, memberId, change: { type: "mute", isMuted: true } })),
     bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
     close: (leg: LegId) =>
       next(

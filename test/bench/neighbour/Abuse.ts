@@ -20,7 +20,7 @@ export type Question = { readonly names: ReadonlyArray<Name>; readonly site: Sit
  * Lets a tenant abuse the service in these ways at once, from a separate process, until `stop`. Completes when all of
  * them are under way; rejects when one could not begin.
  */
-export const begin = async (
+export const start = async (
   world: World.World,
   tenant: World.Tenant,
   names: ReadonlyArray<Name>,
@@ -35,10 +35,10 @@ export const begin = async (
     certificate: world.authority.issue(["127.0.0.1"]),
     size
   }
-  const begun = once(child, "message")
+  const started = once(child, "message")
   child.send({ names, site } satisfies Question)
-  const isBegun = await Promise.race([begun.then(() => true), ended.then(() => false)])
-  if (!isBegun) throw new Error(`the abuse by ${names.join(", ")} ended before it began`)
+  const isStarted = await Promise.race([started.then(() => true), ended.then(() => false)])
+  if (!isStarted) throw new Error(`the abuse by ${names.join(", ")} ended before it began`)
   return {
     stop: async () => {
       child.kill("SIGKILL")

@@ -53,7 +53,7 @@ const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>
   for (const name of Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>) {
     if (only?.includes(name) === false) continue
     if (name === "list readers") await deliver(world, abuser.id, pastDeliveries)
-    const abuse = await Abuse.begin(world, abuser, [name], 1)
+    const abuse = await Abuse.start(world, abuser, [name], 1)
     try {
       await delay(2000)
       tell(rows(name, await watch(), alone))

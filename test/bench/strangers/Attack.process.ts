@@ -51,7 +51,7 @@ const stop = async (): Promise<Done> => {
   return { sent }
 }
 
-const begin = async ({ addresses, method, perSecond, port }: Attack): Promise<Done> => {
+const start = async ({ addresses, method, perSecond, port }: Attack): Promise<Done> => {
   await stop()
   sent = 0
   sockets = await Promise.all(Array.from({ length: addresses }, (_, index) => bound(index)))
@@ -70,5 +70,5 @@ const begin = async ({ addresses, method, perSecond, port }: Attack): Promise<Do
 
 Child.answer((question) => {
   const order = question as Order
-  return order.type === "attack" ? begin(order) : stop()
+  return order.type === "attack" ? start(order) : stop()
 })

@@ -20,6 +20,6 @@ export interface Done {
 
 /** Strangers in a separate process, so that they use no time of the event loop that measures. */
 export const start = Effect.map(Child.start<Done>("./strangers/Attack.process.ts"), ({ ask }) => ({
-  begin: (attack: Omit<Attack, "type">) => Effect.asVoid(ask({ type: "attack", ...attack } satisfies Order)),
+  start: (attack: Omit<Attack, "type">) => Effect.asVoid(ask({ type: "attack", ...attack } satisfies Order)),
   stop: Effect.map(ask({ type: "stop" } satisfies Order), ({ sent }) => sent)
 }))

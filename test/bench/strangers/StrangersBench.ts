@@ -61,7 +61,7 @@ export const run = Effect.gen(function* () {
   })
 
   const round = Effect.fnUntraced(function* (strangers: (typeof attacks)[keyof typeof attacks]) {
-    if (strangers !== null) yield* attack.begin({ ...strangers, perSecond: attacksPerSecond, port: service.sipPort })
+    if (strangers !== null) yield* attack.start({ ...strangers, perSecond: attacksPerSecond, port: service.sipPort })
     yield* Effect.sleep("1 second")
     yield* peers.take
     const cpu = yield* cpuSeconds

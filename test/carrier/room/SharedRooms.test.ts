@@ -21,7 +21,7 @@ const makePlane = () => {
     openRoom: (id, tenant, near) => note(`open ${id === roomLeg ? "room" : id} ${tenant} ${near}`),
     enterRoom: (leg, _, { isHost, memberId }) => note(`enter ${leg} ${memberId}${isHost ? " host" : ""}`),
     leaveRoom: (leg) => note(`leave ${leg}`),
-    setSeat: (_, memberId, change) => note(`set ${memberId} ${change.type}`),
+    changeMember: (_, memberId, change) => note(`set ${memberId} ${change.type}`),
     beep: (_, except) => note(`beep ${except}`),
     command: (_, tenant, media, to) => note(`${media.type} ${tenant} ${to?.join() ?? "all"}`),
     close: (id) =>

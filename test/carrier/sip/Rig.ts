@@ -214,7 +214,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     openRoom: () => Effect.void,
     enterRoom: () => Effect.void,
     leaveRoom: () => Effect.void,
-    setSeat: () => Effect.void,
+    changeMember: () => Effect.void,
     beep: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
     close: (leg) =>

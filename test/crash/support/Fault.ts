@@ -21,7 +21,7 @@ export interface Fault {
   /** Whether nothing can be stored while it lasts. */
   readonly stopsWrites: boolean
   /** Brings it about, and gives the function that ends it. */
-  readonly begin: (stage: Stage) => Promise<() => Promise<void>>
+  readonly start: (stage: Stage) => Promise<() => Promise<void>>
 }
 
 const nothing = async (): Promise<void> => {}
@@ -77,23 +77,23 @@ export const prepare = async (database: Database.Database): Promise<void> => {
 }
 
 export const faults: ReadonlyArray<Fault> = [
-  { name: "answers to commits are lost", stopsWrites: false, begin: loseAnswers },
-  { name: "connections are silent", stopsWrites: true, begin: holdBack("everything") },
-  { name: "answers come late", stopsWrites: true, begin: holdBack("answers") },
-  { name: "the network is cut", stopsWrites: true, begin: cut },
+  { name: "answers to commits are lost", stopsWrites: false, start: loseAnswers },
+  { name: "connections are silent", stopsWrites: true, start: holdBack("everything") },
+  { name: "answers come late", stopsWrites: true, start: holdBack("answers") },
+  { name: "the network is cut", stopsWrites: true, start: cut },
   {
     name: "the connection of the lock breaks",
     stopsWrites: false,
-    begin: async ({ world }) => {
+    start: async ({ world }) => {
       await Database.dropLock(world.database())
       return nothing
     }
   },
-  { name: "the disk is full", stopsWrites: true, begin: fillDisk },
-  { name: "Postgres restarts", stopsWrites: true, begin: ({ postgres }) => postgres.stop() },
+  { name: "the disk is full", stopsWrites: true, start: fillDisk },
+  { name: "Postgres restarts", stopsWrites: true, start: ({ postgres }) => postgres.stop() },
   {
     name: "a batch is as large as tenants can make it",
     stopsWrites: false,
-    begin: ({ largeCalls, world }) => LargeCommits.begin(world, largeCalls)
+    start: ({ largeCalls, world }) => LargeCommits.start(world, largeCalls)
   }
 ]

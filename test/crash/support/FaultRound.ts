@@ -35,7 +35,7 @@ const readyWithinMs = 20_000
 const afterMs = 1_000
 const sampleSize = 20
 
-const outageBegins = "nothing can be stored; commits wait"
+const outageStarts = "nothing can be stored; commits wait"
 const outageEnds = "commits are stored again"
 /** A silence is named once a statement has reached its deadline. */
 const namedWithinMs = 12_000
@@ -60,7 +60,7 @@ export const run = async (
   const readiness = Readiness.watch(world)
   const credentials = await Credentials.start(world, name)
   const beganAt = performance.now()
-  const end = await fault.begin(stage)
+  const end = await fault.start(stage)
   await delay(lastsMs)
   const endedAt = performance.now()
   const inFlight = load.inFlight()
@@ -81,12 +81,12 @@ export const run = async (
     if (firstNo < 0) violations.push(`/readyz never said 503: ${during.map(({ status }) => status).join(" ")}`)
     else if (during.slice(firstNo).some(({ status }) => status !== 503))
       violations.push(`/readyz said ${during.map(({ status }) => status).join(" ")} while nothing could be stored`)
-    if (lastsMs > namedWithinMs && logged(outageBegins) !== 1)
-      violations.push(`the log names the cause ${logged(outageBegins)} times`)
+    if (lastsMs > namedWithinMs && logged(outageStarts) !== 1)
+      violations.push(`the log names the cause ${logged(outageStarts)} times`)
   }
-  if (logged(outageBegins) !== logged(outageEnds))
+  if (logged(outageStarts) !== logged(outageEnds))
     violations.push(
-      `the log tells ${logged(outageBegins)} times that it begins, and ${logged(outageEnds)} that it ends`
+      `the log tells ${logged(outageStarts)} times that it begins, and ${logged(outageEnds)} that it ends`
     )
   if (world.service().warnings.has("")) violations.push("a warning has no message")
   // Single lost answers have a line each.

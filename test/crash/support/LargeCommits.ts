@@ -18,7 +18,7 @@ let made = 0
  * Places calls, fills the state of each with as many playbacks as it takes, and then lets all of them commit at once:
  * for a moment no statement gets through, and the next one holds them all. Gives the function that hangs up.
  */
-export const begin = async (world: World, calls: number): Promise<() => Promise<void>> => {
+export const start = async (world: World, calls: number): Promise<() => Promise<void>> => {
   const [tenant] = world.tenants
   if (tenant === undefined) throw new Error("there is no tenant")
   const { client } = world

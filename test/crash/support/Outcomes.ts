@@ -92,11 +92,11 @@ export const outcomes = async (world: World): Promise<Lines> => {
     const heard = told.get(callId) ?? []
     for (const { id, others, tells, verbs } of rows) {
       const ends = heard.filter(tells)
-      const begun = count(...verbs)
-      const most = begun + others({ accepted: count })
-      if (ends.length < begun || ends.length > most)
+      const started = count(...verbs)
+      const most = started + others({ accepted: count })
+      if (ends.length < started || ends.length > most)
         lines.push(
-          `${callId} was asked ${begun} times for ${verbs.join(" or ")} and told ${ends.length} outcomes: ${shown(heard)}`
+          `${callId} was asked ${started} times for ${verbs.join(" or ")} and told ${ends.length} outcomes: ${shown(heard)}`
         )
       if (id === null) continue
       const ids = ends.map(({ data }) => data[id])

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as ConferenceMachine from "../../../src/telephony/conference/machine/ConferenceMachine.ts"
 import { ConferenceInput } from "../../../src/telephony/conference/machine/ConferenceInput.ts"
 import { commitOf } from "../../../src/telephony/conference/stored/ConferenceRecord.ts"
-import { type ConferenceState, isSeated } from "../../../src/telephony/conference/machine/ConferenceState.ts"
+import { type ConferenceState, isPresent } from "../../../src/telephony/conference/machine/ConferenceState.ts"
 import * as ConferenceSealing from "../../../src/telephony/conference/stored/ConferenceSealing.ts"
 import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
@@ -38,7 +38,7 @@ export const settled = async (database: Database): Promise<Lines> =>
           `conference ${id} is ${state.status}, its room ${state.room}, and waits for ${JSON.stringify([
             ...state.pending,
             ...state.recordings,
-            ...state.members.filter((member) => isSeated(member) || member.told !== null)
+            ...state.members.filter((member) => isPresent(member) || member.told !== null)
           ])}`
         ]
   )
@@ -76,7 +76,7 @@ export const stories = async (database: Database): Promise<Lines> => {
       const [joined, left] = [of("conference.member_joined", member.id), of("conference.member_left", member.id)]
       if (joined !== left || joined > 1 || (member.joinedAt !== null) !== (joined === 1))
         lines.push(`member ${member.id} of ${id} came ${joined} times and left ${left} times: ${history}`)
-      if (isSeated(member)) lines.push(`member ${member.id} of ${id}, which is over, has its seat: ${member.phase}`)
+      if (isPresent(member)) lines.push(`member ${member.id} of ${id}, which is over, has its seat: ${member.phase}`)
     }
     if (state.members.filter(({ phase }) => phase === "joined").length > state.maxParticipants)
       lines.push(`${id} holds more than ${state.maxParticipants}`)

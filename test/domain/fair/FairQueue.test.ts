@@ -17,9 +17,9 @@ const put = (queue: FairQueue.FairQueue<Item>, holder: string, count: number): R
 
 /** Gives out every free place. */
 const fill = (queue: FairQueue.FairQueue<Item>): ReadonlyArray<Item> => {
-  const begun: Array<Item> = []
-  for (let item = queue.next(); item !== null; item = queue.next()) begun.push(item)
-  return begun
+  const started: Array<Item> = []
+  for (let item = queue.next(); item !== null; item = queue.next()) started.push(item)
+  return started
 }
 
 describe("A line before shared places", () => {
@@ -140,32 +140,32 @@ describe("A line before shared places", () => {
     ({ acts, places }) => {
       const queue = queueOf(places, 20)
       const line: Array<Item> = []
-      const begun: Array<Item> = []
+      const started: Array<Item> = []
       let n = 0
       for (const { cost, does, holder } of acts) {
-        const running = begun.find((item) => item.holder === holder)
+        const running = started.find((item) => item.holder === holder)
         const waiting = line.find((item) => item.holder === holder)
         if (does === "add") {
           const item = { holder, n: n++ }
           if (queue.add(holder, item)) line.push(item)
         } else if (does === "end" && running !== undefined) {
-          begun.splice(begun.indexOf(running), 1)
+          started.splice(started.indexOf(running), 1)
           queue.end(holder, cost)
         } else if (does === "leave" && waiting !== undefined) {
           line.splice(line.indexOf(waiting), 1)
           queue.leave(holder, waiting)
         }
         for (const item of fill(queue)) {
-          const placesOf = (name: string) => begun.filter((other) => other.holder === name).length
+          const placesOf = (name: string) => started.filter((other) => other.holder === name).length
           // It is its holder's first item, and no holder of a waiting item has fewer places.
           expect(line.find((other) => other.holder === item.holder)).toBe(item)
           for (const other of line) expect(placesOf(item.holder)).toBeLessThanOrEqual(placesOf(other.holder))
           line.splice(line.indexOf(item), 1)
-          begun.push(item)
+          started.push(item)
         }
         expect(queue.waiting()).toBe(line.length)
-        expect(queue.running()).toBe(begun.length)
-        expect(begun.length === places || line.length === 0).toBe(true)
+        expect(queue.running()).toBe(started.length)
+        expect(started.length === places || line.length === 0).toBe(true)
       }
     },
     { arbitrary: { runs: 300 } }

@@ -5,11 +5,11 @@ import * as FairSemaphore from "../../../src/domain/fair/FairSemaphore.ts"
 
 /** Work that reports when it begins, and ends when the test wants it to. */
 const workshop = () => {
-  const begun: Array<string> = []
+  const started: Array<string> = []
   const open = new Map<string, Deferred.Deferred<void>>()
   const work = (name: string) =>
     Effect.gen(function* () {
-      begun.push(name)
+      started.push(name)
       const end = yield* Deferred.make<void>()
       open.set(name, end)
       yield* Deferred.await(end)
@@ -20,27 +20,27 @@ const workshop = () => {
     yield* Deferred.succeed(running, undefined)
     yield* TestClock.adjust(1)
   })
-  return { begun, work, end }
+  return { started, work, end }
 }
 
 describe("Places that are shared fairly", () => {
   it.effect("a hundred of one tenant delay another's one by one turn", () =>
     Effect.gen(function* () {
-      const { begun, end, work } = workshop()
+      const { started, end, work } = workshop()
       const { within } = FairSemaphore.make({ places: 2, room: 1_000 })
       for (let n = 0; n < 100; n++) yield* Effect.forkChild(within("loud")(work(`loud ${n}`)))
       yield* TestClock.adjust(0)
       yield* Effect.forkChild(within("quiet")(work("quiet")))
       yield* TestClock.adjust(0)
-      expect(begun).toEqual(["loud 0", "loud 1"])
+      expect(started).toEqual(["loud 0", "loud 1"])
       yield* end("loud 0")
-      expect(begun).toEqual(["loud 0", "loud 1", "quiet"])
+      expect(started).toEqual(["loud 0", "loud 1", "quiet"])
     })
   )
 
   it.effect("work whose asker has gone is not begun, and holds up nobody", () =>
     Effect.gen(function* () {
-      const { begun, end, work } = workshop()
+      const { started, end, work } = workshop()
       const places = FairSemaphore.make({ places: 1, room: 1_000 })
       yield* Effect.forkChild(places.within("a")(work("first")))
       const gone: Array<Fiber.Fiber<void, FairSemaphore.NoRoom>> = []
@@ -50,7 +50,7 @@ describe("Places that are shared fairly", () => {
       yield* Fiber.interruptAll(gone)
       expect(places.waiting()).toBe(1)
       yield* end("first")
-      expect(begun).toEqual(["first", "last"])
+      expect(started).toEqual(["first", "last"])
     })
   )
 
@@ -70,7 +70,7 @@ describe("Places that are shared fairly", () => {
 
   it.effect("a turn that does not come in time is given up, and its place in the line with it", () =>
     Effect.gen(function* () {
-      const { begun, end, work } = workshop()
+      const { started, end, work } = workshop()
       const places = FairSemaphore.make({ places: 1, room: 10, patienceMs: 1_000 })
       yield* Effect.forkChild(places.within("a")(work("first")))
       yield* TestClock.adjust(0)
@@ -81,7 +81,7 @@ describe("Places that are shared fairly", () => {
       expect(yield* Fiber.join(waits)).toBeInstanceOf(FairSemaphore.NoRoom)
       expect(places.waiting()).toBe(0)
       yield* end("first")
-      expect(begun).toEqual(["first"])
+      expect(started).toEqual(["first"])
     })
   )
 
@@ -98,23 +98,23 @@ describe("Places that are shared fairly", () => {
 
   it.effect("a holder rests for as long as its last effect took, while others go on", () =>
     Effect.gen(function* () {
-      const { begun, end, work } = workshop()
+      const { started, end, work } = workshop()
       const { within } = FairSemaphore.make({ places: 2, each: 1, rests: 1, room: 1_000 })
       for (let n = 0; n < 3; n++) yield* Effect.forkChild(within("loud")(work(`loud ${n}`)))
       yield* TestClock.adjust(100)
-      expect(begun).toEqual(["loud 0"])
+      expect(started).toEqual(["loud 0"])
       yield* end("loud 0")
       for (let n = 0; n < 2; n++) yield* Effect.forkChild(within("quiet")(work(`quiet ${n}`)))
       yield* TestClock.adjust(98)
-      expect(begun).toEqual(["loud 0", "quiet 0"])
+      expect(started).toEqual(["loud 0", "quiet 0"])
       yield* TestClock.adjust(1)
-      expect(begun).toEqual(["loud 0", "quiet 0", "loud 1"])
+      expect(started).toEqual(["loud 0", "quiet 0", "loud 1"])
       yield* TestClock.adjust(50)
       yield* end("loud 1")
       yield* TestClock.adjust(48)
-      expect(begun.at(-1)).toBe("loud 1")
+      expect(started.at(-1)).toBe("loud 1")
       yield* TestClock.adjust(1)
-      expect(begun.at(-1)).toBe("loud 2")
+      expect(started.at(-1)).toBe("loud 2")
     })
   )
 
@@ -139,11 +139,11 @@ describe("Places that are shared fairly", () => {
 
     it.effect("it has two places, and so has the other", () =>
       Effect.gen(function* () {
-        const { begun, within, work } = yield* loudAndQuiet(false)
-        expect(begun).toEqual(["quiet", "loud 0", "loud 1"])
+        const { started, within, work } = yield* loudAndQuiet(false)
+        expect(started).toEqual(["quiet", "loud 0", "loud 1"])
         for (const name of ["one", "two", "three"]) yield* Effect.forkChild(within("quiet")(work(name)))
         yield* TestClock.adjust(0)
-        expect(begun.slice(3)).toEqual(["one", "two"])
+        expect(started.slice(3)).toEqual(["one", "two"])
       })
     )
 
@@ -151,14 +151,14 @@ describe("Places that are shared fairly", () => {
       Effect.gen(function* () {
         const calm = yield* loudAndQuiet(false)
         yield* calm.end("loud 0")
-        expect(calm.begun.at(-1)).toBe("loud 2")
+        expect(calm.started.at(-1)).toBe("loud 2")
 
         const busy = yield* loudAndQuiet(true)
         yield* busy.end("loud 0")
         yield* TestClock.adjust(8)
-        expect(busy.begun).toEqual(["quiet", "loud 0", "loud 1"])
+        expect(busy.started).toEqual(["quiet", "loud 0", "loud 1"])
         yield* TestClock.adjust(2)
-        expect(busy.begun.at(-1)).toBe("loud 2")
+        expect(busy.started.at(-1)).toBe("loud 2")
       })
     )
   })

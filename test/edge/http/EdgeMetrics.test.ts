@@ -16,8 +16,8 @@ const ask = (method: string, path: string, asked?: TestServer.Asked) =>
   Effect.flatMap(Listening, ({ port }) => Effect.promise(() => TestServer.send(port, method, path, asked)))
 
 /** The lines of `/metrics` with this beginning. */
-const lines = (begin: string) =>
-  Effect.map(PrometheusMetrics.format(), (text) => text.split("\n").filter((line) => line.startsWith(begin)))
+const lines = (start: string) =>
+  Effect.map(PrometheusMetrics.format(), (text) => text.split("\n").filter((line) => line.startsWith(start)))
 
 layer(Layer.provideMerge(TestServer.layer(world), OwnMetrics.layer), { excludeTestServices: true })(
   "What the edge says to /metrics",

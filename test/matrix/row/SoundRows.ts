@@ -9,10 +9,10 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { servers } = world.running()
       const { call } = await World.answered(world)
-      const begun = performance.now()
+      const started = performance.now()
       await call.act("play", { url: servers.soundUrl("tone/200.wav"), loop: 3, target_legs: "self" })
       expect(await call.event("call.playback_ended")).toMatchObject({ status: "completed", reason: null })
-      expect(performance.now() - begun).toBeGreaterThan(550)
+      expect(performance.now() - started).toBeGreaterThan(550)
     }
   },
   {

@@ -13,7 +13,7 @@ const wanted: Wanted = {
   chunkMs: 100,
   mostRate: 16_000,
   mostWaiting: 4,
-  beeps: { atBegin: false, everyMs: null }
+  beeps: { atStart: false, everyMs: null }
 }
 const id = Ids.work("capture")
 const leg = Ids.leg("leg")
@@ -25,7 +25,7 @@ const setup = (options: FakeLeg.Options = {}) => {
   const { captures } = fake.leg
   return {
     ...fake,
-    begin: (more: Partial<Wanted> = {}, of = id) =>
+    start: (more: Partial<Wanted> = {}, of = id) =>
       captures.command({ type: "capture", leg, id: of, wanted: { ...wanted, ...more } }),
     taken: (chunks: number) => captures.command({ type: "capture_taken", leg, id, chunks }),
     stop: () => captures.command({ type: "capture_stop", leg, id }),
@@ -40,8 +40,8 @@ const soundOf = (events: ReadonlyArray<CaptureEvent>, track: number) =>
 
 describe("A capture", () => {
   it("hands out both tracks in chunks, the last one short, and then its end", () => {
-    const { begin, captured, run, stop, told } = setup()
-    begin()
+    const { start, captured, run, stop, told } = setup()
+    start()
     run(260)
     stop()
     run(100)
@@ -51,9 +51,9 @@ describe("A capture", () => {
   })
 
   it("begins when the leg has sound", () => {
-    const { begin, present, run, stop, told } = setup()
+    const { start, present, run, stop, told } = setup()
     present.isReady = false
-    begin()
+    start()
     run(1000)
     present.isReady = true
     run(100)
@@ -62,16 +62,16 @@ describe("A capture", () => {
   })
 
   it("ends with what was heard when the leg is closed", () => {
-    const { begin, leg: local, run, told } = setup()
-    begin()
+    const { start, leg: local, run, told } = setup()
+    start()
     run(40)
     local.close(40)
     expect(told()).toStrictEqual([320, "leg_closed"])
   })
 
   it("ends when its receiver takes too little, and not while it takes", () => {
-    const { begin, run, taken, told } = setup()
-    begin()
+    const { start, run, taken, told } = setup()
+    start()
     for (let i = 0; i < 10; i++) {
       run(200)
       taken(2)
@@ -82,8 +82,8 @@ describe("A capture", () => {
   })
 
   it("is refused when the leg has no place for another tap", () => {
-    const { begin, captured } = setup()
-    for (let i = 0; i <= maxTaps; i++) begin({}, Ids.work(`c${i}`))
+    const { start, captured } = setup()
+    for (let i = 0; i <= maxTaps; i++) start({}, Ids.work(`c${i}`))
     expect(captured).toStrictEqual([{ type: "capture_ended", id: Ids.work(`c${maxTaps}`), reason: "too_many_taps" }])
   })
 

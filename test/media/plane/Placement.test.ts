@@ -133,20 +133,20 @@ describe("Places of legs", () => {
       const { plane } = yield* setup(2)
       yield* plane.openRtp(a, tenant)
       yield* plane.openRtp(b, tenant)
-      const seat = (name: string) => ({
+      const entry = (name: string) => ({
         memberId: Id.derive(name, "member"),
         isHost: false,
         isMuted: false,
         isHeld: false
       })
       yield* plane.openRoom(d, tenant, b)
-      expect(yield* reasonOf(plane.enterRoom(a, d, seat("a")))).toBe("other_thread")
-      yield* plane.enterRoom(b, d, seat("b"))
+      expect(yield* reasonOf(plane.enterRoom(a, d, entry("a")))).toBe("other_thread")
+      yield* plane.enterRoom(b, d, entry("b"))
       yield* plane.openPhone(c, tenant, { type: "echo" }, d)
-      yield* plane.enterRoom(c, d, seat("c"))
+      yield* plane.enterRoom(c, d, entry("c"))
       // A leg that was refused is free for another room.
       yield* plane.openRoom(Ids.leg("e"), tenant, a)
-      yield* plane.enterRoom(a, Ids.leg("e"), seat("a"))
+      yield* plane.enterRoom(a, Ids.leg("e"), entry("a"))
     })
   )
 

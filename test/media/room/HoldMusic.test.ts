@@ -37,7 +37,7 @@ describe("The music of a leg on hold", () => {
   it("that cannot be had leaves nothing on the leg, however often it is asked for", () => {
     const { leg, mix, music, sources, unwanted, wanted } = bench()
     for (let now = 0; now < 100; now++) {
-      music.begin(leg, "https://example.com/nothing.mp3")
+      music.start(leg, "https://example.com/nothing.mp3")
       const id = wanted.at(-1)
       if (id !== undefined) music.fail(id, "http_404")
       mix.next(8000, now * 20)
@@ -49,7 +49,7 @@ describe("The music of a leg on hold", () => {
   it("is in the place of the one before, and gone behind the hold", () => {
     const { leg, mix, music, sources } = bench()
     for (let now = 0; now < 100; now++) {
-      music.begin(leg, "https://example.com/music.mp3")
+      music.start(leg, "https://example.com/music.mp3")
       mix.next(8000, now * 20)
     }
     expect(sources.size).toBe(1)

@@ -103,8 +103,8 @@ const latencies = (jitterMs: number): ReadonlyArray<number> => {
   all.forEach((_, index) => {
     for (const leg of [talkerOf(index), listenerOf(index)]) {
       handle({ type: "connect_rtp", leg, remote: remote(peer.port) })
-      const seat = { memberId: Ids.member(leg), isHost: false, isMuted: false, isHeld: false }
-      handle({ type: "enter_room", leg, room: roomOf(index), seat })
+      const entry = { memberId: Ids.member(leg), isHost: false, isMuted: false, isHeld: false }
+      handle({ type: "enter_room", leg, room: roomOf(index), entry })
     }
   })
 

@@ -27,7 +27,7 @@ const wanted = {
   chunkMs: 20,
   mostRate: 48_000,
   mostWaiting: 100_000,
-  beeps: { atBegin: false, everyMs: null }
+  beeps: { atStart: false, everyMs: null }
 } as const
 
 /** Returns the sound that a capture got since the last call, by track. */

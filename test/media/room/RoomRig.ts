@@ -55,17 +55,17 @@ export const make = (options: Partial<Switch.Options> = {}) => {
       phones.set(name, { rate, say, heard: [], press: () => undefined })
       bench.handle({ type: "open_phone", leg: Ids.leg(name), script: { type: "silence" } })
     },
-    enter: (name: string, seat: Partial<Entry> = {}, of = room): void =>
+    enter: (name: string, entry: Partial<Entry> = {}, of = room): void =>
       bench.handle({
         type: "enter_room",
         leg: Ids.leg(name),
         room: of,
-        seat: { memberId: Ids.member(name), isHost: false, isMuted: false, isHeld: false, ...seat }
+        entry: { memberId: Ids.member(name), isHost: false, isMuted: false, isHeld: false, ...entry }
       }),
     leave: (name: string): void => bench.handle({ type: "leave_room", leg: Ids.leg(name) }),
     close: (name: string): void => bench.handle({ type: "close", leg: Ids.leg(name) }),
     set: (name: string, change: MemberChange): void =>
-      bench.handle({ type: "set_seat", leg: room, memberId: Ids.member(name), change }),
+      bench.handle({ type: "change_member", leg: room, memberId: Ids.member(name), change }),
     /** Returns the sound that a phone was sent since the last call. */
     take: (name: string): Int16Array => Int16Array.from(phone(name).heard.splice(0)),
     /** The level of a frequency in the last half second that a phone was sent. */

@@ -34,7 +34,7 @@ const setup = (isCounted: (number: number) => boolean = () => true) => {
     give: (bytes) => void sent.push(RtpSample.parse(bytes))
   }
   const sink: PacketSink = {
-    begin: () => true,
+    start: () => true,
     takesEvent: () => true,
     pass: () => undefined,
     onward: (_, settle) => {
@@ -50,7 +50,7 @@ const setup = (isCounted: (number: number) => boolean = () => true) => {
   })
   const packet = RtpPacket.reader()(sample(0))
   if (typeof packet === "string") throw new Error(packet)
-  path.begin(sink, { packet, duration: 160, clockRate: 8000, durationOf: null, from }, 1000)
+  path.start(sink, { packet, duration: 160, clockRate: 8000, durationOf: null, from }, 1000)
   return { path, sent, booked, recent, followed, settleSource: () => settleSource() }
 }
 

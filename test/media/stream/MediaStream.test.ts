@@ -210,12 +210,12 @@ describe("What a stream's server says, guide/streams.md#what-is-heard-when", () 
   it("begins at the next 20 ms when it comes at once, and 60 ms later when it trickles", () => {
     const { bench, wire } = setup()
     bench.say(mediaOf(WireLeg.sound(8000, 2)))
-    let begunAfter = 0
+    let startedAfter = 0
     bench.run(40, () => {
-      if (begunAfter === 0 && !isSilent(wire.heard())) begunAfter = -1
-      else if (begunAfter === 0) begunAfter = 0
+      if (startedAfter === 0 && !isSilent(wire.heard())) startedAfter = -1
+      else if (startedAfter === 0) startedAfter = 0
     })
-    expect(begunAfter).toBe(-1)
+    expect(startedAfter).toBe(-1)
     const trickle = setup()
     const octets = WireLeg.sound(480, 4)
     const heard: Array<number> = []

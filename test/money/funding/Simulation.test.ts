@@ -175,7 +175,7 @@ const collect = (world: World, row: Stored): void => {
   settle(world, attempt.id, intentOf(world, intent.id))
 }
 
-const begin = (world: World, kind: Attempt.Attempt["kind"], amountCents: number): void => {
+const start = (world: World, kind: Attempt.Attempt["kind"], amountCents: number): void => {
   const id = Id.derive(`${++world.count}`, "ledger")
   world.attempts.set(id, {
     attempt: {
@@ -219,7 +219,7 @@ const look = (world: World): void => {
     },
     world.now
   )
-  if (amountCents !== null) begin(world, "auto_recharge", amountCents)
+  if (amountCents !== null) start(world, "auto_recharge", amountCents)
   const pending = recharges(world).filter(({ attempt }) => attempt.status === "pending").length
   world.pendingAtOnce = Math.max(world.pendingAtOnce, pending)
 }
@@ -273,7 +273,7 @@ const run = (seed: number, variant: Variant): World => {
   const steps = (until: number, isBusy: boolean) => {
     while (world.now < until) {
       world.now += Math.ceil(world.random() * 20 * minute)
-      if (isBusy && chance(world, 0.03)) begin(world, "topup", 1_000 + Math.floor(world.random() * 5_000))
+      if (isBusy && chance(world, 0.03)) start(world, "topup", 1_000 + Math.floor(world.random() * 5_000))
       if (isBusy && chance(world, 0.2)) {
         const spent = Math.floor(world.random() * 1_500)
         world.balanceCents -= spent

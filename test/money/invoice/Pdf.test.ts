@@ -61,8 +61,8 @@ interface Text {
 const textsOf = (pdf: Uint8Array): ReadonlyArray<ReadonlyArray<Text>> => {
   const bytes = Buffer.from(pdf)
   const text = bytes.toString("latin1")
-  return [...text.matchAll(/\/FlateDecode\n>>\nstream\n/g)].flatMap(({ 0: begin, index }) => {
-    const from = index + begin.length
+  return [...text.matchAll(/\/FlateDecode\n>>\nstream\n/g)].flatMap(({ 0: start, index }) => {
+    const from = index + start.length
     const content = inflateSync(bytes.subarray(from, text.indexOf("endstream", from))).toString("latin1")
     const found = [
       ...content.matchAll(/1 0 0 1 (?<x>[\d.]+) (?<y>[\d.]+) Tm\n\/(?<font>F\d+ \d+) Tf\n(?<glyphs>.*) TJ/g)

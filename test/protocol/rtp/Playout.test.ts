@@ -81,8 +81,8 @@ describe("Playout of payloads", () => {
     if (lateMs < 200) expect(Click.largest(heard)).toBeLessThan(6 * 104)
     else {
       // After a pause the stream begins anew, without a fade.
-      const begins = sound.findLastIndex((frame) => frame.every((sample) => sample === 0)) + 1
-      expect(Click.largest(Int16Array.from(sound.slice(begins).flatMap((frame) => [...frame])))).toBeLessThan(6 * 104)
+      const starts = sound.findLastIndex((frame) => frame.every((sample) => sample === 0)) + 1
+      expect(Click.largest(Int16Array.from(sound.slice(starts).flatMap((frame) => [...frame])))).toBeLessThan(6 * 104)
     }
   })
 

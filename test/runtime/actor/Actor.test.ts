@@ -257,7 +257,7 @@ describe("Actor", () => {
       Effect.gen(function* () {
         const { clock, step } = yield* SteppedClock.make
         yield* Effect.gen(function* () {
-          const time = EntityTime.begin(clock, 1_000_000)
+          const time = EntityTime.start(clock, 1_000_000)
           const { actor, log } = yield* setUp({ time })
           yield* actor.ask(3, "me")
           yield* step(ms)

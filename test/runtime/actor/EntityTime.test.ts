@@ -13,7 +13,7 @@ describe("EntityTime", () => {
       yield* TestClock.setTime(1_700_000_000_000)
       const { clock, step } = yield* SteppedClock.make
       yield* step(2 * hour)
-      const time = EntityTime.begin(clock, 5_000)
+      const time = EntityTime.start(clock, 5_000)
       expect(EntityTime.now(time, clock)).toBe(1_700_000_000_000 + 2 * hour)
       yield* step(-5 * hour)
       yield* TestClock.adjust(250)
@@ -24,7 +24,7 @@ describe("EntityTime", () => {
   it.effect("goes on in another process with the time of its partition", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
-      const before = EntityTime.begin(clock, 7_000)
+      const before = EntityTime.start(clock, 7_000)
       const now = EntityTime.now(before, clock)
       // The entity was in no process for three seconds, and the next process's monotonic clock began elsewhere.
       const after = EntityTime.resume(7_000 + 3_000, before.offsetMs)
@@ -35,7 +35,7 @@ describe("EntityTime", () => {
   it.effect("reads a moment of the monotonic clock as it was read then", () =>
     Effect.gen(function* () {
       const { clock, step } = yield* SteppedClock.make
-      const time = EntityTime.begin(clock, 0)
+      const time = EntityTime.start(clock, 0)
       const began = EntityTime.now(time, clock)
       yield* TestClock.adjust(1_000)
       const read = Monotonic.read(clock)

@@ -224,15 +224,15 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const { clock, rows, start } = yield* world
         let runs = 0
         const jobs = yield* (yield* start()).jobs
-        const begun = yield* Deferred.make<void>()
+        const started = yield* Deferred.make<void>()
         const run = () =>
           Effect.andThen(
             Effect.sync(() => runs++),
-            Deferred.succeed(begun, undefined)
+            Deferred.succeed(started, undefined)
           )
         jobs.declare(declared(run, { kind: "test.sweep", everyMs: 3_600_000 }))
         yield* Effect.forkScoped(jobs.run)
-        yield* Deferred.await(begun)
+        yield* Deferred.await(started)
         yield* jobs.poll
         clock.pass(5 * 86_400)
         yield* jobs.poll

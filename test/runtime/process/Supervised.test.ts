@@ -9,22 +9,22 @@ const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 describe("A fiber of the service, src/runtime/README.md#supervision", () => {
   it.effect("begins again after a defect and after a failure, each time after a longer wait", () =>
     Effect.gen(function* () {
-      let begun = 0
+      let started = 0
       yield* Supervised.fork(
         "a test",
         Effect.suspend(() => {
-          begun++
-          return begun === 1 ? Effect.die("a defect") : begun === 2 ? Effect.fail("a failure") : Effect.never
+          started++
+          return started === 1 ? Effect.die("a defect") : started === 2 ? Effect.fail("a failure") : Effect.never
         })
       )
       yield* TestClock.adjust(0)
-      expect(begun).toBe(1)
+      expect(started).toBe(1)
       yield* TestClock.adjust(50)
-      expect(begun).toBe(2)
+      expect(started).toBe(2)
       yield* TestClock.adjust(99)
-      expect(begun).toBe(2)
+      expect(started).toBe(2)
       yield* TestClock.adjust(1)
-      expect(begun).toBe(3)
+      expect(started).toBe(3)
     }).pipe(Effect.scoped, quiet)
   )
 
@@ -41,13 +41,13 @@ describe("A fiber of the service, src/runtime/README.md#supervision", () => {
 
   it.effect("is done when its work completes, and ends with its scope", () =>
     Effect.gen(function* () {
-      let begun = 0
+      let started = 0
       let ended = false
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Supervised.fork(
             "a test",
-            Effect.sync(() => void begun++)
+            Effect.sync(() => void started++)
           )
           yield* Supervised.fork(
             "another",
@@ -59,7 +59,7 @@ describe("A fiber of the service, src/runtime/README.md#supervision", () => {
           yield* TestClock.adjust("1 hour")
         })
       )
-      expect(begun).toBe(1)
+      expect(started).toBe(1)
       expect(ended).toBe(true)
     })
   )

@@ -37,7 +37,7 @@ const gather = {
 }
 
 /** A call that is answered or still rings, with a short limit, a playing sound and a gather. */
-const begun = (answered: boolean, limitSecs = 40): Sample.Scene => {
+const started = (answered: boolean, limitSecs = 40): Sample.Scene => {
   const placed = Sample.start(
     Sample.place({
       timeoutSecs: 20,
@@ -145,7 +145,7 @@ describe("Events that come late, twice, or behind others", () => {
     "change nothing of what becomes of the call",
     inputs,
     ({ answered, happenings }) => {
-      const scene = begun(answered)
+      const scene = started(answered)
       const events = told(scene, happenings)
       expect(outcome(late(scene, events, happenings))).toStrictEqual(outcome(inTime(scene, events)))
     },
@@ -153,7 +153,7 @@ describe("Events that come late, twice, or behind others", () => {
   )
 
   it("find the call as it was when they happened: what was due before goes first, in one commit", () => {
-    const scene = begun(true)
+    const scene = started(true)
     const [, digit, end] = told(scene, [
       { kind: "digit", digit: "1", afterMs: 1_000, lateMs: 0, lostAcks: 0, copyOf: 0 },
       { kind: "digit", digit: "2", afterMs: 10_000, lateMs: 0, lostAcks: 0, copyOf: 0 },
@@ -174,7 +174,7 @@ describe("Events that come late, twice, or behind others", () => {
   })
 
   it("are late by their number: no commit, whatever they say", () => {
-    const scene = begun(true)
+    const scene = started(true)
     const [digit] = told(scene, [{ kind: "digit", digit: "1", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 }])
     expect.assert(digit !== undefined)
     const heard = hear(scene, digit, t0 + 3_000)
@@ -185,7 +185,7 @@ describe("Events that come late, twice, or behind others", () => {
   })
 
   it("count although one before them was given up", () => {
-    const scene = begun(true)
+    const scene = started(true)
     const [, second] = told(scene, [
       { kind: "digit", digit: "1", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 },
       { kind: "digit", digit: "2", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 }
@@ -196,7 +196,7 @@ describe("Events that come late, twice, or behind others", () => {
 })
 
 /** A gather on the call's own leg, while another leg rings that may be connected to it. */
-const transferring = (limitSecs = 40) => Sample.transfer(begun(true, limitSecs), { timeout_secs: 15 }, t0 + 2_100)
+const transferring = (limitSecs = 40) => Sample.transfer(started(true, limitSecs), { timeout_secs: 15 }, t0 + 2_100)
 
 /** The outcome of each leg by itself. */
 const ofLegs = (scene: Sample.Scene) => ({

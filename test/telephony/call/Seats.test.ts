@@ -89,7 +89,7 @@ const talking = Effect.fnUntraced(function* ({ caller }: Tenant) {
   return { callId: id, legId: legs[0].id }
 })
 
-const seat = (
+const membership = (
   memberId: Id.MemberId,
   claim: (dialled: Dialled) => Effect.Effect<void, ApiError> = () => Effect.void
 ) => ({
@@ -137,12 +137,12 @@ describe("A conference and calls", () => {
         yield* register
         const calls = yield* Calls
         const { callId } = yield* talking(yield* tenantWith(1_000))
-        const seats = Array.from({ length: 10 }, fresh)
-        yield* Effect.forEach(seats, (memberId) => calls.tellRoom(callId, enter(memberId)), {
+        const memberships = Array.from({ length: 10 }, fresh)
+        yield* Effect.forEach(memberships, (memberId) => calls.tellRoom(callId, enter(memberId)), {
           concurrency: "unbounded",
           discard: true
         })
-        const answers = yield* Effect.forEach(seats, (memberId) => said(memberId, 1))
+        const answers = yield* Effect.forEach(memberships, (memberId) => said(memberId, 1))
         expect(answers.filter(([answer]) => answer === "entered").length).toBe(1)
         expect(answers.filter(([answer]) => answer === "refused in_another_room").length).toBe(9)
         expect(sent.filter((command) => command.type === "join_room" && command.callId === callId).length).toBe(1)
@@ -161,12 +161,12 @@ describe("A conference and calls", () => {
         yield* tell(callId, legId, { type: "ended", cause: "hangup", sipStatus: null, by: "far" })
         expect(yield* said(stayed, 2)).toEqual(["entered", "left"])
         for (const gone of [callId, Id.derive("nobody", "call")]) {
-          const [seated, late] = [fresh(), fresh()]
-          yield* calls.tellRoom(gone, enter(seated))
+          const [first, late] = [fresh(), fresh()]
+          yield* calls.tellRoom(gone, enter(first))
           yield* calls.tellRoom(gone, over(late))
-          expect([yield* said(seated, 1), yield* said(late, 1)]).toEqual([["refused gone"], ["left"]])
+          expect([yield* said(first, 1), yield* said(late, 1)]).toEqual([["refused gone"], ["left"]])
         }
-        // The call had that seat before.
+        // The call had that membership before.
         yield* calls.tellRoom(callId, enter(stayed))
         expect(yield* said(stayed, 3)).toEqual(["entered", "left", "left"])
       })
@@ -288,7 +288,7 @@ describe("A conference and calls", () => {
             tenant.caller,
             request,
             null,
-            seat(memberId, (dialled) =>
+            membership(memberId, (dialled) =>
               Effect.sync(() => {
                 expect(dials()).toEqual([])
                 claimed = dialled
@@ -314,7 +314,7 @@ describe("A conference and calls", () => {
         const dial = (tenant: Tenant, fields: Partial<typeof request>, memberId: Id.MemberId, adapter = "simulator") =>
           Effect.flip(
             calls.dialIn(tenant.caller, { ...request, ...fields }, null, {
-              ...seat(memberId, () =>
+              ...membership(memberId, () =>
                 Effect.suspend(() => {
                   claims++
                   return ApiError.of("conference_full", "full")
@@ -347,7 +347,7 @@ describe("A conference and calls", () => {
         const calls = yield* Calls
         const tenant = yield* tenantWith(1_000)
         const claim = () => Effect.die(new Error("planted"))
-        const exit = yield* Effect.exit(calls.dialIn(tenant.caller, request, null, seat(fresh(), claim)))
+        const exit = yield* Effect.exit(calls.dialIn(tenant.caller, request, null, membership(fresh(), claim)))
         expect(Exit.isFailure(exit)).toBe(true)
         const { liveCalls, reservedCents } = yield* tally(tenant.id)
         expect([liveCalls, reservedCents]).toEqual([0, 0])

@@ -128,14 +128,14 @@ describe("Conferences and calls", () => {
         yield* joined(room.id, 1)
         const other = yield* talking
         yield* join(room.id, other.callId)
-        const seat = yield* conferences.dial(
+        const membership = yield* conferences.dial(
           caller,
           room.id,
           { ...request, timeoutSecs: 30, customerReference: "dialled" },
           null
         )
-        const dialled = JSON.parse(seat.body ?? "") as { readonly call_id: Id.CallId; readonly joined_at: null }
-        expect([seat.status, dialled.joined_at]).toEqual([201, null])
+        const dialled = JSON.parse(membership.body ?? "") as { readonly call_id: Id.CallId; readonly joined_at: null }
+        expect([membership.status, dialled.joined_at]).toEqual([201, null])
         const [leg] = (yield* calls.find(id, dialled.call_id)).legs
         fake.answers(dialled.call_id, leg?.id as Id.LegId)
         yield* joined(room.id, 3)

@@ -4,7 +4,7 @@ import { type RoomOrder, type RoomReport, RoomSink } from "../../../src/carrier/
 import type { CallId, ConferenceId, LegId, MemberId } from "../../../src/domain/Id.ts"
 import * as CarrierSample from "../../support/CarrierSample.ts"
 
-interface Seat {
+interface Membership {
   readonly callId: CallId
   readonly legId: LegId
   isMuted: boolean
@@ -19,7 +19,7 @@ const make = Effect.gen(function* () {
   const legSink = yield* CarrierSink
   const roomSink = yield* RoomSink
   const numbered = CarrierSample.numbered(incarnation)
-  const rooms = new Map<ConferenceId, { n: number; readonly members: Map<MemberId, Seat> }>()
+  const rooms = new Map<ConferenceId, { n: number; readonly members: Map<MemberId, Membership> }>()
   const over = new Set<LegId>()
   const dialled: Array<CallId> = []
   const told = yield* Queue.unbounded<Effect.Effect<unknown>>()
@@ -55,25 +55,25 @@ const make = Effect.gen(function* () {
   /** Takes a member out. */
   const out = (conferenceId: ConferenceId, memberId: MemberId, told: "call" | "nobody"): boolean => {
     const room = rooms.get(conferenceId)
-    const seat = room?.members.get(memberId)
-    if (room === undefined || seat === undefined) return false
+    const membership = room?.members.get(memberId)
+    if (room === undefined || membership === undefined) return false
     room.members.delete(memberId)
-    if (told === "call") tellCall(seat.callId, seat.legId, { type: "room_left", conferenceId, memberId })
+    if (told === "call") tellCall(membership.callId, membership.legId, { type: "room_left", conferenceId, memberId })
     return true
   }
 
-  const seatOf = (legId: LegId) => {
+  const membershipOf = (legId: LegId) => {
     for (const [conferenceId, { members }] of rooms)
-      for (const [memberId, seat] of members) if (seat.legId === legId) return { conferenceId, memberId }
+      for (const [memberId, membership] of members) if (membership.legId === legId) return { conferenceId, memberId }
     return null
   }
 
   const ended = (callId: CallId, legId: LegId): void => {
     if (over.has(legId)) return
     over.add(legId)
-    const seat = seatOf(legId)
-    if (seat !== null && out(seat.conferenceId, seat.memberId, "nobody"))
-      tellRoom(seat.conferenceId, { type: "member_left", memberId: seat.memberId })
+    const membership = membershipOf(legId)
+    if (membership !== null && out(membership.conferenceId, membership.memberId, "nobody"))
+      tellRoom(membership.conferenceId, { type: "member_left", memberId: membership.memberId })
     tellCall(callId, legId, { type: "ended", cause: "hangup", sipStatus: null, by: "far" })
   }
 
@@ -96,13 +96,13 @@ const make = Effect.gen(function* () {
         return tellRoom(conferenceId, { type: "member_left", memberId: asked.memberId })
       case "mute":
       case "hold": {
-        const seat = room?.members.get(asked.memberId)
-        if (seat === undefined) return fail()
+        const membership = room?.members.get(asked.memberId)
+        if (membership === undefined) return fail()
         if (asked.type === "mute") {
-          seat.isMuted = asked.isMuted
+          membership.isMuted = asked.isMuted
           return tellRoom(conferenceId, { type: "member_muted", memberId: asked.memberId, isMuted: asked.isMuted })
         }
-        seat.isHeld = asked.isHeld
+        membership.isHeld = asked.isHeld
         return tellRoom(conferenceId, { type: "member_held", memberId: asked.memberId, isHeld: asked.isHeld })
       }
       case "supervise":
@@ -138,9 +138,9 @@ const make = Effect.gen(function* () {
               return tellCall(callId, legId, { type: "room_joined", conferenceId, memberId })
             }
             case "leave_room": {
-              const seat = seatOf(asked.legId)
-              if (seat !== null && out(seat.conferenceId, seat.memberId, "call"))
-                tellRoom(seat.conferenceId, { type: "member_left", memberId: seat.memberId })
+              const membership = membershipOf(asked.legId)
+              if (membership !== null && out(membership.conferenceId, membership.memberId, "call"))
+                tellRoom(membership.conferenceId, { type: "member_left", memberId: membership.memberId })
               return
             }
             case "dial":
@@ -163,9 +163,9 @@ const make = Effect.gen(function* () {
               conferenceId,
               {
                 n,
-                members: [...members].map(([memberId, seat]) => ({
+                members: [...members].map(([memberId, membership]) => ({
                   memberId,
-                  ...seat,
+                  ...membership,
                   role: "none" as const,
                   targets: [],
                   ageMs: 0,
@@ -189,11 +189,12 @@ const make = Effect.gen(function* () {
     speaks: (conferenceId: ConferenceId, memberId: MemberId, isSpeaking: boolean) =>
       tellRoom(conferenceId, { type: "member_speaking", memberId, isSpeaking }),
     /** The members of a room. */
-    members: (conferenceId: ConferenceId): ReadonlyMap<MemberId, Seat> => rooms.get(conferenceId)?.members ?? new Map(),
+    members: (conferenceId: ConferenceId): ReadonlyMap<MemberId, Membership> =>
+      rooms.get(conferenceId)?.members ?? new Map(),
     /** Adds a member that no conference asked for, or removes one without an event. */
-    slip: (conferenceId: ConferenceId, memberId: MemberId, seat: Seat | null): void => {
-      if (seat === null) rooms.get(conferenceId)?.members.delete(memberId)
-      else rooms.get(conferenceId)?.members.set(memberId, seat)
+    slip: (conferenceId: ConferenceId, memberId: MemberId, membership: Membership | null): void => {
+      if (membership === null) rooms.get(conferenceId)?.members.delete(memberId)
+      else rooms.get(conferenceId)?.members.set(memberId, membership)
     },
     /** True: every event is sent. */
     isQuiet: () => untold === 0

@@ -6,7 +6,7 @@ import * as ConferenceMachine from "../../../src/telephony/conference/machine/Co
 import {
   type ConferenceState,
   isCompleted,
-  isSeated
+  isPresent
 } from "../../../src/telephony/conference/machine/ConferenceState.ts"
 import type * as Id from "../../../src/domain/Id.ts"
 import type { EmittedByConference } from "../../../src/domain/event/EventCatalogue.ts"
@@ -78,7 +78,7 @@ export const make = (options: {
         outcome.effects.events.filter(({ type }) => !type.startsWith("recording.")),
         "a completed conference tells nothing more"
       ).toStrictEqual([])
-    expect(state.members.filter(isSeated).length).toBeLessThanOrEqual(state.maxParticipants)
+    expect(state.members.filter(isPresent).length).toBeLessThanOrEqual(state.maxParticipants)
     for (const command of outcome.effects.commands) post("switch", "commands", () => interpret(command))
     for (const { callId, told } of outcome.effects.tells) post("call", null, () => tellCall(callId, told))
     return true
@@ -100,7 +100,7 @@ export const make = (options: {
 
   const answer = (told: ToConference) => post("conference", null, () => void take({ type: "told", told }))
 
-  const seatOf = (call: FakeCall, memberId: Id.MemberId) => ({
+  const membershipOf = (call: FakeCall, memberId: Id.MemberId) => ({
     conferenceId: current().id,
     memberId,
     callId: call.id
@@ -115,20 +115,23 @@ export const make = (options: {
     }
     if (told.type === "over") {
       if (call.room?.memberId === memberId) return hangUp(call)
-      return answer({ type: "left", ...seatOf(call, memberId) })
+      return answer({ type: "left", ...membershipOf(call, memberId) })
     }
     if (call.room?.memberId === memberId)
-      return call.isAnswered ? answer({ type: "entered", ...seatOf(call, memberId), legId: call.legId }) : undefined
-    if (call.known.has(memberId)) return answer({ type: "left", ...seatOf(call, memberId) })
-    if (call.isOver) return answer({ type: "refused", ...seatOf(call, memberId), reason: "gone" })
-    if (call.room !== null) return answer({ type: "refused", ...seatOf(call, memberId), reason: "in_another_room" })
+      return call.isAnswered
+        ? answer({ type: "entered", ...membershipOf(call, memberId), legId: call.legId })
+        : undefined
+    if (call.known.has(memberId)) return answer({ type: "left", ...membershipOf(call, memberId) })
+    if (call.isOver) return answer({ type: "refused", ...membershipOf(call, memberId), reason: "gone" })
+    if (call.room !== null)
+      return answer({ type: "refused", ...membershipOf(call, memberId), reason: "in_another_room" })
     enter(call, memberId)
   }
 
   const enter = (call: FakeCall, memberId: Id.MemberId): void => {
     call.room = { memberId, isIn: true }
     call.known.add(memberId)
-    answer({ type: "entered", ...seatOf(call, memberId), legId: call.legId })
+    answer({ type: "entered", ...membershipOf(call, memberId), legId: call.legId })
     post("switch", `leg ${call.id}`, () => {
       if (room === null || call.isOver)
         return post("call", `leg ${call.id}`, () => {
@@ -144,7 +147,7 @@ export const make = (options: {
   const leaves = (call: FakeCall, memberId: Id.MemberId): void => {
     if (call.room?.memberId !== memberId) return
     call.room = null
-    answer({ type: "left", ...seatOf(call, memberId) })
+    answer({ type: "left", ...membershipOf(call, memberId) })
   }
 
   const out = (memberId: Id.MemberId): boolean => {
@@ -159,12 +162,12 @@ export const make = (options: {
   const hangUp = (call: FakeCall): void => {
     if (call.isOver) return
     call.isOver = true
-    const { room: seat } = call
+    const { room: membership } = call
     call.room = null
-    if (seat === null) return
-    answer({ type: "left", ...seatOf(call, seat.memberId) })
+    if (membership === null) return
+    answer({ type: "left", ...membershipOf(call, membership.memberId) })
     post("switch", `leg ${call.id}`, () => {
-      if (out(seat.memberId)) report({ type: "member_left", memberId: seat.memberId })
+      if (out(membership.memberId)) report({ type: "member_left", memberId: membership.memberId })
     })
   }
 
@@ -309,12 +312,12 @@ export const make = (options: {
     newCall,
     hangUp,
     current,
-    seat: (memberId: Id.MemberId) => current().members.find(({ id }) => id === memberId),
+    membership: (memberId: Id.MemberId) => current().members.find(({ id }) => id === memberId),
     /** The members that the switch has. */
     inSwitch: (): ReadonlyArray<Id.MemberId> => [...(room?.members.keys() ?? [])],
     room: () => room,
     underway: () => mail.length,
-    /** A call is dialled for a seat. */
+    /** A call is dialled for a membership. */
     dial: (): FakeCall | null => {
       const memberId = Ids.member(`svc_member_dialled_${seeds}`)
       const callId = Ids.call(`svc_call_${calls.size}`)

@@ -189,10 +189,13 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
         yield* a.until(id, a.joined(2))
         yield* a.reach(there.call_id, ({ status }) => status === "bridged")
         yield* a.reach(busy.call_id, ({ status }) => status === "failed")
-        const seats = (yield* a.until(id, ({ participants }) =>
-          participants.some((seat) => seat.id === busy.id && seat.left_at !== null)
+        const memberships = (yield* a.until(id, ({ participants }) =>
+          participants.some((membership) => membership.id === busy.id && membership.left_at !== null)
         )).participants
-        expect(seats.find((seat) => seat.id === rings.id)).toMatchObject({ joined_at: null, left_at: null })
+        expect(memberships.find((membership) => membership.id === rings.id)).toMatchObject({
+          joined_at: null,
+          left_at: null
+        })
         yield* a.act(id, "end")
         for (const call of [host, there.call_id, rings.call_id])
           expect((yield* a.reach(call, ({ status }) => status === "ended")).end_reason).toBe("conference_ended")
@@ -214,7 +217,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Calls in r
         )
         expect(outcomes.some(({ _tag }) => _tag === "Success")).toBe(true)
         yield* a.reach(call, ({ status }) => status === "bridged")
-        // Every seat but one is free again.
+        // Every membership but one is free again.
         let there = 0
         for (const { id } of rooms) {
           const { participants } = yield* a.until(id, (view) =>

@@ -25,7 +25,7 @@ const work = (id: string) => Ids.work(id.padStart(32, "0"))
 const command = Effect.fnUntraced(function* (media: Parameters<MediaPlane["Service"]["command"]>[2]) {
   yield* (yield* MediaPlane).command(leg, tenantId, media)
 })
-const begin = Effect.fnUntraced(function* (
+const startRecording = Effect.fnUntraced(function* (
   media = start("1"),
   phone: Parameters<MediaPlane["Service"]["openPhone"]>[2] = tone()
 ) {
@@ -41,7 +41,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("writes the leg to the left and what it hears to the right, in time, at its rate and level", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(1000)
       yield* command({ type: "play", id: Ids.work("p"), url: VirtualMedia.sounds.good, loop: 1 } as never)
       yield* VirtualMedia.elapse(1500)
@@ -72,7 +72,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("writes both sides mixed on one channel", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin(start("1", { channels: "single" }))
+      yield* startRecording(start("1", { channels: "single" }))
       yield* VirtualMedia.elapse(600)
       yield* stop
       yield* world.until(() => world.files.size > 0, "stored")
@@ -85,7 +85,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("makes an MP3 of a constant rate, with the sound in it", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin(start("1", { format: "mp3" }))
+      yield* startRecording(start("1", { format: "mp3" }))
       yield* VirtualMedia.elapse(4000)
       yield* stop
       yield* world.until(() => world.files.size > 0, "stored")
@@ -100,7 +100,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("keeps nothing of what is said in a pause, and its times", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(500)
       yield* command({ type: "pause_recording", recording: work("1") })
       yield* VirtualMedia.elapse(500)
@@ -119,7 +119,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("ends at its length to the sample, and says so before it is stored", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin(start("1", { maxLengthMs: 1230 }))
+      yield* startRecording(start("1", { maxLengthMs: 1230 }))
       yield* VirtualMedia.elapse(2500)
       yield* world.until(() => world.told.length === 2, "stored")
       expect(world.told.map(({ type }) => type)).toStrictEqual(["recording_stopped", "recording_stored"])
@@ -130,7 +130,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("ends with its leg, with all that was said until then", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(700)
       yield* (yield* MediaPlane).close(leg)
       yield* world.until(() => world.files.size > 0, "stored")
@@ -142,7 +142,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("warns with a tone that the leg hears and the file has, at the beginning and again", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin(start("1", { hasBeep: true, beepEveryMs: 2000 }), { type: "silence" })
+      yield* startRecording(start("1", { hasBeep: true, beepEveryMs: 2000 }), { type: "silence" })
       yield* VirtualMedia.elapse(3000)
       yield* stop
       yield* world.until(() => world.files.size > 0, "stored")
@@ -158,7 +158,7 @@ describe("The recorder, guide/recordings.md", () => {
   it.effect("tells once that it failed when the disk is full, and leaves nothing there; others go on", () => {
     const world = World.make()
     return Effect.gen(function* () {
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(600)
       world.world.writesLeft = 0
       yield* VirtualMedia.elapse(1200)
@@ -187,7 +187,7 @@ describe("The recorder, guide/recordings.md", () => {
     const world = World.make()
     return Effect.gen(function* () {
       world.failNext(3)
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(600)
       yield* stop
       yield* world.until(() => world.asked.length === 1, "the first attempt")
@@ -207,7 +207,7 @@ describe("The recorder, guide/recordings.md", () => {
     world.world.answer = "unknown"
     world.world.isStored = false
     return Effect.gen(function* () {
-      yield* begin()
+      yield* startRecording()
       yield* VirtualMedia.elapse(600)
       yield* stop
       yield* world.until(() => world.asked.some((each) => each.startsWith("remove")), "removed")
@@ -234,7 +234,7 @@ describe("The recorder, guide/recordings.md", () => {
         })
         let awaited = [of("1", true), of("2", true)]
         yield* recorder.watch(Effect.sync(() => awaited))
-        yield* begin()
+        yield* startRecording()
         yield* seconds(11)
         // Its command may be on its way.
         awaited = [of("1", true), of("2", true), of("3", false)]
@@ -262,7 +262,7 @@ describe("The recorder, guide/recordings.md", () => {
       const path = join(yield* world.directory, "spool")
       yield* Effect.gen(function* () {
         const recorder = yield* Recorder
-        yield* begin()
+        yield* startRecording()
         yield* VirtualMedia.elapse(600)
         yield* stop
         yield* world.until(() => world.told.length > 0, "told")

@@ -29,8 +29,8 @@ const gathered = Effect.gen(function* () {
       parts: [{ sound: "tone", ms: 60_000, components: [{ frequency, dbfs: -20 }] }],
       repeats: false
     })
-    const seat = { memberId: Ids.member(name), isHost: name === "host", isMuted: false, isHeld: false }
-    yield* plane.enterRoom(leg, room, seat)
+    const entry = { memberId: Ids.member(name), isHost: name === "host", isMuted: false, isHeld: false }
+    yield* plane.enterRoom(leg, room, entry)
   }
   yield* VirtualMedia.elapse(200)
   return plane

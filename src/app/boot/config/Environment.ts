@@ -21,7 +21,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export type Environment = ReturnType<typeof make>
 
-const beginsWith = (protocols: ReadonlyArray<string>) =>
+const startsWith = (protocols: ReadonlyArray<string>) =>
   `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
 
 /** Reads variables; an empty one counts as absent. Each reader throws `ConfigInvalid`. */
@@ -65,7 +65,7 @@ export const make = (variables: Variables) => {
     const value = text(variable, otherwise)
     return URL.canParse(value) && protocols.includes(new URL(value).protocol)
       ? value.replace(/\/+$/, "")
-      : fail(variable, beginsWith(protocols))
+      : fail(variable, startsWith(protocols))
   }
   const file = (variable: string): string | null => {
     const path = optional(variable)

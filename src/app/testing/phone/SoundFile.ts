@@ -5,9 +5,9 @@ const rate = 16_000
 
 /** A WAV or MP3 file as samples of 16 kHz, one channel. Fails when it is neither. */
 export const decode = async (file: Uint8Array): Promise<Int16Array> => {
-  const begun = await AudioDecoder.begin({ bytes: file, contentType: null }, rate)
-  if (Result.isFailure(begun)) throw new TypeError(`the sound file cannot be played: ${begun.failure}`)
-  const { free, pieces } = begun.success
+  const started = await AudioDecoder.start({ bytes: file, contentType: null }, rate)
+  if (Result.isFailure(started)) throw new TypeError(`the sound file cannot be played: ${started.failure}`)
+  const { free, pieces } = started.success
   const parts: Array<Int16Array> = []
   try {
     for (;;) {

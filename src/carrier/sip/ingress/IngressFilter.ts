@@ -96,7 +96,7 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): I
   const loudness = Loudness.make()
   const reading = TokenBucket.byHolder(Policies.strangerMessages)
   const answers = TokenBucket.byHolder(Policies.strangerAnswers)
-  const beginning = TokenBucket.byHolder({ each: Policies.peerBeginnings, mostHolders: PeerTable.maxPeers })
+  const starting = TokenBucket.byHolder({ each: Policies.peerStarts, mostHolders: PeerTable.maxPeers })
   const ofCalls = TokenBucket.byHolder({ each: Policies.callMessages, mostHolders: PeerTable.maxPeers })
 
   const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
@@ -123,7 +123,7 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): I
         const callId = Peek.callId(bytes)
         return callId !== null && ownsCall(callId)
       }
-      if (peers.has(address)) return (isOfCall() ? ofCalls : beginning).take(address, now()) ? null : "peer flood"
+      if (peers.has(address)) return (isOfCall() ? ofCalls : starting).take(address, now()) ? null : "peer flood"
       if (bytes.length > maxStrangerBytes) return "long"
       if (!Peek.isText(bytes)) return "noise"
       const source = StrangerSource.of(address)

@@ -73,7 +73,7 @@ const outcomeOf = ({ cause, sipStatus }: LegEnd): TrunkStates.Outcome | null => 
   return sipStatus === null ? null : TrunkStates.classOf(sipStatus)
 }
 
-const beginsEarly = (media: MediaCommand): boolean => isAttended(media) || media.type === "start_stream"
+const startsEarly = (media: MediaCommand): boolean => isAttended(media) || media.type === "start_stream"
 
 export const make = (context: Context, options: Options): LegLifecycle => {
   const { dial, legId, source } = options
@@ -226,7 +226,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     connect: (terms, isEarly) => {
       media.connect(terms)
       const { direction } = terms
-      if (isEarly) early?.begin(direction === "sendrecv" || direction === "sendonly")
+      if (isEarly) early?.start(direction === "sendrecv" || direction === "sendonly")
     },
     admitted: (id) => {
       callId ??= id
@@ -260,7 +260,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
         case "media":
           if (answeredAt !== null) return handOver(command)
           // Work that begins with the ringing of a leg, or while it is answered, begins with its first sound.
-          if (beginsEarly(command.media) && media.whenOpen(() => handOver(command))) return
+          if (startsEarly(command.media) && media.whenOpen(() => handOver(command))) return
           return fail(command.commandId, "not_answered")
       }
     }

@@ -40,10 +40,10 @@ export const fault = (bytes: Uint8Array, { depth, values }: Bounds = bounds): st
 }
 
 /** Finds the end of the text that begins at this quote: the next quote after an even number of backslashes. */
-const endOfText = (bytes: Uint8Array, begin: number): number => {
-  for (let at = bytes.indexOf(quote, begin + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
+const endOfText = (bytes: Uint8Array, start: number): number => {
+  for (let at = bytes.indexOf(quote, start + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
     let before = at - 1
-    while (before > begin && bytes[before] === backslash) before--
+    while (before > start && bytes[before] === backslash) before--
     if ((at - 1 - before) % 2 === 0) return at
   }
   return bytes.length

@@ -142,9 +142,9 @@ export const attach = (
     }, patienceMs)
   }
 
-  const inTurn = (line: Line, what: Parameters<typeof turns.take>[1], begin: () => void): void => {
-    if (line.isProxy) begin()
-    else line.turn = turns.take(line.site, what, begin)
+  const inTurn = (line: Line, what: Parameters<typeof turns.take>[1], start: () => void): void => {
+    if (line.isProxy) start()
+    else line.turn = turns.take(line.site, what, start)
   }
   const giveBack = (line: Line): void => {
     clearTimeout(line.patience ?? undefined)
@@ -171,7 +171,7 @@ export const attach = (
     giveBack(line)
   }
 
-  const begin = (line: Line, request: IncomingMessage, response: ServerResponse) => {
+  const start = (line: Line, request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     if (socket.destroyed) return
     const work = () => {
@@ -202,8 +202,8 @@ export const attach = (
       if (!response.writableFinished) clearTimeout(timer ?? undefined)
       const next = line.waiting.shift()
       if (next !== undefined) {
-        if (line.turn !== null) return begin(line, ...next)
-        return inTurn(line, "request", () => begin(line, ...next))
+        if (line.turn !== null) return start(line, ...next)
+        return inTurn(line, "request", () => start(line, ...next))
       }
       line.busy = false
       giveBack(line)
@@ -223,8 +223,8 @@ export const attach = (
       clearTimeout(line.patience ?? undefined)
       // Requests that arrived with this one are looked at first: a connection that is ended for sending too many never
       // begins.
-      if (line.turn?.hasPlace() === true) process.nextTick(begin, line, request, response)
-      else inTurn(line, "request", () => process.nextTick(begin, line, request, response))
+      if (line.turn?.hasPlace() === true) process.nextTick(start, line, request, response)
+      else inTurn(line, "request", () => process.nextTick(start, line, request, response))
       return
     }
     if (line.waiting.length < limits.pipelined) return void line.waiting.push([request, response])

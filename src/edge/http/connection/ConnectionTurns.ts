@@ -14,10 +14,10 @@ const weight = { connection: 8, request: 1 } as const
  */
 interface ConnectionTurns {
   /** Calls `begin` when the site has a place for it, possibly at once. */
-  readonly take: (site: string, what: keyof typeof weight, begin: () => void) => LoopTurns.Turn
+  readonly take: (site: string, what: keyof typeof weight, start: () => void) => LoopTurns.Turn
 }
 
 export const make = (places: number, nextTurn?: LoopTurns.Options["nextTurn"]): ConnectionTurns => {
   const turns = LoopTurns.make({ ...Policies.connectionTurns, places, ...(nextTurn && { nextTurn }) })
-  return { take: (site, what, begin) => turns.take(site, begin, weight[what]) }
+  return { take: (site, what, start) => turns.take(site, start, weight[what]) }
 }

@@ -47,7 +47,7 @@ export const all = async (): Promise<ReadonlyArray<Command<Needs>>> => {
 }
 
 /** The commands that begin with this word. */
-export const beginningWith = async (word: string): Promise<ReadonlyArray<Command>> => {
+export const startingWith = async (word: string): Promise<ReadonlyArray<Command>> => {
   const load = Object.entries(families).find(([name]) => name === word)?.[1]
   const commands: ReadonlyArray<Command> = load === undefined ? [] : (await load()).commands
   return commands.filter(({ words }) => words.split(" ")[0] === word)

@@ -26,7 +26,7 @@ export const make = <R>(options: {
   const underWay = new Set<string>()
 
   const answer = Effect.fnUntraced(function* ({ alone, run, saves, words }: Command.Command<R>, body: unknown) {
-    const begin = Effect.suspend(() =>
+    const start = Effect.suspend(() =>
       alone !== null && underWay.has(words)
         ? Effect.fail(ApiError.of("conflict", alone))
         : Effect.sync(() => underWay.add(words))
@@ -34,7 +34,7 @@ export const make = <R>(options: {
     const end = Effect.sync(() => underWay.delete(words))
     if (saves !== "lines")
       return yield* Effect.acquireUseRelease(
-        begin,
+        start,
         () => run(body),
         () => end
       )
@@ -45,7 +45,7 @@ export const make = <R>(options: {
     return HttpServerResponse.stream(
       Stream.unwrap(
         Effect.as(
-          Effect.acquireRelease(begin, () => end),
+          Effect.acquireRelease(start, () => end),
           lines
         )
       ).pipe(

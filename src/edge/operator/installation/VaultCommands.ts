@@ -11,7 +11,7 @@ const vault = { tenantId: null, resourceType: "vault", resourceId: "vault" }
 const rotate = Effect.gen(function* () {
   const journal = yield* Journal
   const started = yield* OperatorAudit.line({ ...vault, action: "vault.rotation_started" })
-  const { isKeyOurs, resealed, retiredKeys } = yield* VaultRotation.rotate({ begins: journal.commitAsked(started) })
+  const { isKeyOurs, resealed, retiredKeys } = yield* VaultRotation.rotate({ starts: journal.commitAsked(started) })
   const changes = [{ field: "retired_keys", from: null, to: retiredKeys }]
   yield* journal.commit(yield* OperatorAudit.line({ ...vault, action: "vault.rotated", changes }))
   yield* Effect.logWarning("the vault's key was rotated by the operator", { resealed })

@@ -116,7 +116,7 @@ export const make = (
     return due
   }
 
-  const mayBegin = (now: number): boolean =>
+  const mayStart = (now: number): boolean =>
     queue.length() >= samplesOf(depthMs) ||
     marks.length > 0 ||
     (firstAt !== null && now - firstAt >= depthMs && queue.length() > 0)
@@ -207,7 +207,7 @@ export const make = (
       died = tail.length
     },
     /** Whether the next frame will have sound. */
-    isReady: (now: number): boolean => (isPlaying ? queue.length() > 0 : mayBegin(now) || died < tail.length),
+    isReady: (now: number): boolean => (isPlaying ? queue.length() > 0 : mayStart(now) || died < tail.length),
     /**
      * Returns the next 20 ms, of which `heardMs` will be heard; the rest waits. `frame` is null when nothing sounds,
      * and lent until the next call. `marks` come back now.
@@ -219,7 +219,7 @@ export const make = (
       if (queue.length() >= samplesOf(pacedBelowMs)) deepAt = now
       if (now - underrunAt >= calmMs) depthMs = leastDepthMs
       out.samples.fill(0)
-      if (!isPlaying && !mayBegin(now)) return { frame: dieAway(0), marks: [] }
+      if (!isPlaying && !mayStart(now)) return { frame: dieAway(0), marks: [] }
       isPlaying = true
       firstAt = null
       const count = queue.take(out.samples, 0, samplesOf(heardMs))

@@ -36,7 +36,7 @@ export const make = (decoder: SoundDecoder) => {
   /** The segment that is decoded next; those before it are empty. */
   let first = 0
   /** The beginning of an incomplete unit. */
-  let begun: Uint8Array = nothing
+  let started: Uint8Array = nothing
   let decoded = new Int16Array(batch)
   let decodedAt = 0
   let decodedEnd = 0
@@ -49,12 +49,12 @@ export const make = (decoder: SoundDecoder) => {
 
   /** Returns the whole units of a payload, after the rest of the one before. */
   const wholeUnits = (payload: Uint8Array, unitOctets: number): Uint8Array => {
-    if (begun.length === 0 && payload.length % unitOctets === 0) return payload
-    const joined = new Uint8Array(begun.length + payload.length)
-    joined.set(begun)
-    joined.set(payload, begun.length)
+    if (started.length === 0 && payload.length % unitOctets === 0) return payload
+    const joined = new Uint8Array(started.length + payload.length)
+    joined.set(started)
+    joined.set(payload, started.length)
     const whole = joined.length - (joined.length % unitOctets)
-    begun = joined.slice(whole)
+    started = joined.slice(whole)
     return joined.subarray(0, whole)
   }
 
@@ -84,7 +84,7 @@ export const make = (decoder: SoundDecoder) => {
     samplesIn: (payload: Uint8Array): number =>
       unit === null
         ? decoder.samplesIn(payload)
-        : Math.floor((begun.length + payload.length) / unit.octets) * unit.samples,
+        : Math.floor((started.length + payload.length) / unit.octets) * unit.samples,
     /** Keeps the payload, which must not be changed afterwards. Returns the samples that it adds. */
     push: (payload: Uint8Array): number => {
       const bytes = unit === null ? payload : wholeUnits(payload, unit.octets)
@@ -117,7 +117,7 @@ export const make = (decoder: SoundDecoder) => {
     clear: (): void => {
       segments = []
       first = 0
-      begun = nothing
+      started = nothing
       decodedAt = 0
       decodedEnd = 0
       length = 0

@@ -64,14 +64,14 @@ export const layerOf = (count: number, program: URL, { files = Policies.decodedF
             .open(file, rate)
           let owner: string | null = null
           let isClosed = false
-          const begin = (holder: string): boolean => {
+          const start = (holder: string): boolean => {
             if (isClosed || owner !== null) return true
             if (!share.take(holder)) return false
             owner = holder
             return true
           }
           return {
-            next: (holder) => Effect.suspend(() => (begin(holder) ? reading.next(holder) : overloaded)),
+            next: (holder) => Effect.suspend(() => (start(holder) ? reading.next(holder) : overloaded)),
             close: () => {
               if (isClosed) return
               isClosed = true

@@ -2,7 +2,7 @@ import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { Result } from "effect"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
-import { type AudioFile, begin, isWithinBudget } from "../../sound/AudioDecoder.ts"
+import { type AudioFile, start, isWithinBudget } from "../../sound/AudioDecoder.ts"
 import type { FromDecoder, ToDecoder } from "./DecodeThread.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 
@@ -18,7 +18,7 @@ interface File {
   readonly file: AudioFile
   readonly rate: SampleRate
   /** Null before its first turn. */
-  begun: ReturnType<typeof begin> | null
+  started: ReturnType<typeof start> | null
   cpuMs: number
   soundMs: number
 }
@@ -39,9 +39,9 @@ const cpuMs = (): number => {
 const turn = async (id: number, file: File): Promise<void> => {
   const before = cpuMs()
   const endsAt = performance.now() + turnMs
-  file.begun ??= begin(file.file, file.rate)
-  const begun = await file.begun
-  const next = Result.flatMap(begun, ({ pieces }) => pieces.next(() => performance.now() >= endsAt))
+  file.started ??= start(file.file, file.rate)
+  const started = await file.started
+  const next = Result.flatMap(started, ({ pieces }) => pieces.next(() => performance.now() >= endsAt))
   const used = cpuMs() - before
   const of = { id, cpuMs: used }
   file.cpuMs += used
@@ -55,13 +55,13 @@ const turn = async (id: number, file: File): Promise<void> => {
 const close = (id: number): void => {
   const file = files.get(id)
   files.delete(id)
-  void file?.begun?.then(Result.match({ onSuccess: ({ free }) => free(), onFailure: () => undefined }))
+  void file?.started?.then(Result.match({ onSuccess: ({ free }) => free(), onFailure: () => undefined }))
 }
 
 port.on("message", (message: ToDecoder) => {
   switch (message.type) {
     case "open":
-      return void files.set(message.id, { file: message.file, rate: message.rate, begun: null, cpuMs: 0, soundMs: 0 })
+      return void files.set(message.id, { file: message.file, rate: message.rate, started: null, cpuMs: 0, soundMs: 0 })
     case "next": {
       const file = files.get(message.id)
       return file === undefined ? undefined : void turn(message.id, file)

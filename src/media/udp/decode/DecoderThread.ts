@@ -70,7 +70,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
 
   const isLost = (of: OpenFile): boolean => of.isBroken || (of.thread !== null && of.thread !== worker)
 
-  const begin = (): void => {
+  const startFile = (): void => {
     if (worker === null || !isReady || running !== null) return
     const job = jobs.next()
     if (job === null) return
@@ -78,7 +78,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
     if (isLost(of)) {
       jobs.end(job.holder, 0)
       job.settle(Effect.fail(new DecoderLost()))
-      return begin()
+      return startFile()
     }
     running = job
     watch = setTimeout(() => {
@@ -108,7 +108,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   const heard = (message: FromDecoder): void => {
     if (message.type === "ready") {
       isReady = true
-      return begin()
+      return startFile()
     }
     if (running?.of.id === message.id) ended(message)
   }
@@ -127,7 +127,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
         case "fault":
           job.settle(Effect.fail(new AudioUnreadable({ reason: message.reason })))
       }
-    begin()
+    startFile()
   }
 
   const died = (reason: string): void => {
@@ -174,7 +174,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
         }
       }
       line(job)
-      begin()
+      startFile()
       return Effect.sync(() => {
         // The sound that was decoded meanwhile would be missing before the next piece.
         of.isBroken = true

@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
       return Machine.refusal(yield* repo.tried(method, payments.name, since))
     }),
     /** Inside the caller's transaction, writes the row and the job that brings it to its end. */
-    beginWithin: Effect.fnUntraced(function* (of: {
+    startWithin: Effect.fnUntraced(function* (of: {
       readonly seed: string
       readonly kind: Machine.Attempt["kind"]
       readonly method: FundingRepo.Method

@@ -153,7 +153,7 @@ export const make = Effect.gen(function* () {
             : { type: "unchanged" }
       switch (settlement.type) {
         case "begun":
-          if (intent !== null) yield* repo.begun(attempt.id, intent.id)
+          if (intent !== null) yield* repo.started(attempt.id, intent.id)
           break
         case "succeeded":
           if (intent !== null) yield* succeed(attempt, intent, at)

@@ -70,7 +70,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   })
 
   /** The requests of a tenant run one after the other, so that many at once do not pass the bounds together. */
-  const begin = Effect.fnUntraced(
+  const start = Effect.fnUntraced(
     function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
       yield* checked(request.amountCents, limits, "amount_cents")
       yield* repo.lockTenant(caller.tenantId)
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       if (refusal !== null) return yield* refusals[refusal]
       const customerId = yield* repo.customer(caller.tenantId, payments.name)
       if (customerId === null) return yield* noCard
-      return yield* attempts.beginWithin({
+      return yield* attempts.startWithin({
         seed: entropy.hex(16),
         kind: "topup",
         method,
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     const slotted = slot === null ? null : slotOf(slot)
     const since = (yield* Clock.currentTimeMillis) - windowMs
     const earlier = slotted === null ? null : yield* repo.bySlot(slotted, since)
-    const attempt = earlier ?? (yield* begin(caller, request, slotted))
+    const attempt = earlier ?? (yield* start(caller, request, slotted))
     const answer = yield* rendered(attempt.status === "pending" ? yield* collected(attempt.id) : attempt)
     if (slot !== null) {
       const receipt = sealedReceipt(slot, answer, yield* Clock.currentTimeMillis, entropy.bytes(12))

@@ -31,13 +31,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   return {
     /** Begins a new round, unless one is under way. */
-    begin: Effect.fnUntraced(function* (tenantId: TenantId, now: number) {
-      const begun = yield* first(sql<{ readonly round: number }>`
+    start: Effect.fnUntraced(function* (tenantId: TenantId, now: number) {
+      const started = yield* first(sql<{ readonly round: number }>`
         INSERT INTO payout (tenant_id, round, requested_at) VALUES (${tenantId}, 1, ${timestamptz(now)})
         ON CONFLICT (tenant_id) DO UPDATE SET round = payout.round + 1, requested_at = excluded.requested_at,
           finished_at = NULL, left_cents = NULL
         WHERE payout.finished_at IS NOT NULL RETURNING round`)
-      if (begun !== null) return { round: begun.round, isNew: true }
+      if (started !== null) return { round: started.round, isNew: true }
       const [row] = yield* rows(sql<{ readonly round: number }>`
         SELECT round FROM payout WHERE tenant_id = ${tenantId}`)
       return { round: row?.round ?? 0, isNew: false }

@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     if (status !== "closed") return yield* ApiError.of("conflict", `the tenant is ${status}; close it first`)
     const at = yield* Clock.currentTimeMillis
     return yield* Effect.gen(function* () {
-      const { isNew, round } = yield* repo.begin(tenantId, at)
+      const { isNew, round } = yield* repo.start(tenantId, at)
       if (isNew) {
         const seed = entropy.hex(16)
         const changes = [{ field: "payout_round", from: round === 1 ? null : round - 1, to: round }]

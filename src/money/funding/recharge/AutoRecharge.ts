@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       const method = yield* methodOf(tenantId, recharge.paymentMethodId)
       const customerId = yield* repo.customer(tenantId, payments.name)
       if (method === null || customerId === null || (yield* attempts.refusal(method)) !== null) return
-      yield* attempts.beginWithin({
+      yield* attempts.startWithin({
         seed: entropy.hex(16),
         kind: "auto_recharge",
         method,

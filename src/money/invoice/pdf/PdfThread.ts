@@ -28,7 +28,7 @@ export const layerOf = (program: URL) =>
         waiting.delete(name)
         for (const resume of resumes) resume(outcome)
       }
-      const begin = (name: string, invoice: InvoiceRow) =>
+      const start = (name: string, invoice: InvoiceRow) =>
         thread.post(invoice, (outcome) => settle(name, Effect.catchTag(outcome, "ThreadDied", refused)))
 
       return Drawing.of({
@@ -40,7 +40,7 @@ export const layerOf = (program: URL) =>
               return resume(Effect.fail(new NotDrawn({ detail: "too many invoices wait" })))
             const resumes = others ?? new Set()
             waiting.set(name, resumes.add(resume))
-            if (others === undefined) begin(name, invoice)
+            if (others === undefined) start(name, invoice)
             return Effect.sync(() => void resumes.delete(resume))
           }).pipe(
             Effect.timeoutOrElse({

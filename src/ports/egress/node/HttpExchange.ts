@@ -5,7 +5,7 @@ import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egr
 import * as NodeFailure from "./NodeFailure.ts"
 
 /** Starts a request. Its body and its end follow. */
-export type Begin = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
+export type Start = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
 
 /** After a cut answer, this much is read and dropped, so that the connection can be used again; then it is closed. */
 const forgottenBytes = 65_536
@@ -41,7 +41,7 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array =
  * more: the peer may then see it twice, as it may after any lost answer.
  */
 export const exchange = (
-  begin: Begin,
+  start: Start,
   { method, headers, body, maxResponseBytes, pacedFor, truncate = false }: Whole,
   withinMs: number,
   pace: Pace.Pace
@@ -99,7 +99,7 @@ export const exchange = (
     }
 
     const send = () => {
-      const request = begin({
+      const request = start({
         method,
         headers: body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) }
       })

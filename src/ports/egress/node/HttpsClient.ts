@@ -7,7 +7,7 @@ import type { Pinned } from "../Pinned.ts"
 import type { EgressTargetFault, EgressTarget } from "../EgressTarget.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
-import { type Begin, exchange } from "./HttpExchange.ts"
+import { type Start, exchange } from "./HttpExchange.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 import * as Pace from "../../../domain/fair/Pace.ts"
 import * as StreamExchange from "./StreamExchange.ts"
@@ -77,8 +77,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const connections = yield* closing(new Connections({ ...transport, ...kept, maxIdle: maxIdleConnections }))
   const plainConnections = yield* closing(new PlainAgent({ ...kept, keepAlive: true, maxFreeSockets: 16 }))
 
-  const beginAt =
-    ({ host, path, port, scheme }: EgressTarget, reuse: boolean): Begin =>
+  const startAt =
+    ({ host, path, port, scheme }: EgressTarget, reuse: boolean): Start =>
     ({ headers, method }) => {
       const to: RequestOptions = {
         ...transport,
@@ -104,9 +104,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       connections.renew()
     },
     request: (target, request, withinMs) =>
-      Effect.scoped(Effect.andThen(admitted, exchange(beginAt(target, true), request, withinMs, pace))),
+      Effect.scoped(Effect.andThen(admitted, exchange(startAt(target, true), request, withinMs, pace))),
     // A stream gets a new connection, because the peer may close a kept one, and a stream cannot be sent again.
-    stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(beginAt(target, false), request)),
+    stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(startAt(target, false), request)),
     pin: ({ host, path, port, scheme }, timeoutMs) =>
       Effect.tryPromise({
         try: async () => (isIP(host) === 0 ? await resolve(host) : [host]),

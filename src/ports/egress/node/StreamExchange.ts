@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Deferred, Effect, type Scope, Stream } from "effect"
 import { EgressError, type EgressReason, type EgressStreamResponse, type Streamed, type Upload } from "../Egress.ts"
-import { announced, type Begin, headersOf } from "./HttpExchange.ts"
+import { announced, type Start, headersOf } from "./HttpExchange.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 
 const failed = (reason: EgressReason, detail: string) => Cause.fail(new EgressError({ reason, detail }))
@@ -14,14 +14,14 @@ const stalled = (detail: string) => failed("timeout", detail)
  * pulled.
  */
 export const make = <E>(
-  begin: Begin,
+  start: Start,
   { body, headers, idleMs, maxResponseBytes, method, timeoutMs }: Streamed<E>
 ): Effect.Effect<EgressStreamResponse<E>, EgressError | E, Scope.Scope> =>
   Effect.gen(function* () {
     const length = body?.length
     const request = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        begin({ method, headers: length === undefined ? headers : { ...headers, "content-length": String(length) } })
+        start({ method, headers: length === undefined ? headers : { ...headers, "content-length": String(length) } })
       ),
       (request) => Effect.sync(() => void request.destroy())
     )

@@ -29,7 +29,7 @@ const fromError = (error: Error): Closed => {
 }
 
 /** Gives an error when a header or a protocol cannot be sent. */
-const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
+const start = (pinned: Pinned, options: Options): WebSocket | Error => {
   const secureContext = Trust.contextOf(pinned.authorities)
   const asked = {
     headers: options.headers,
@@ -53,7 +53,7 @@ const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
  * frame could hold a large message).
  */
 export const open: Open = (pinned, options, handlers) => {
-  const socket = begin(pinned, options)
+  const socket = start(pinned, options)
   if (!(socket instanceof WebSocket)) {
     setImmediate(() => handlers.onClose(broken("protocol", socket.message)))
     return { bufferedBytes: () => 0, send: () => false, pause: ignore, resume: ignore, close: ignore }

@@ -131,7 +131,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
     setTimer(readyMs, kill)
   }
 
-  const begin = (utterance: Utterance, given: Job): void => {
+  const startText = (utterance: Utterance, given: Job): void => {
     job = given
     child?.stdin.write(Message.write({ type: "say", id: given.id, ...utterance }))
   }
@@ -145,12 +145,12 @@ export const make = ({ isEager, onDied, program }: Options) => {
       Effect.callback<void, SpeechFailed>((resume) => {
         if (isClosed) return resume(failed)
         const mine: Job = { id: ++lastId, give, settle: resume }
-        const mayBegin = () => begin(utterance, mine)
+        const mayStart = () => startText(utterance, mine)
         if (child === null && timer === null) start()
-        if (isReady && job === null) mayBegin()
-        else next = mayBegin
+        if (isReady && job === null) mayStart()
+        else next = mayStart
         return Effect.sync(() => {
-          if (next === mayBegin) next = null
+          if (next === mayStart) next = null
           if (job !== mine) return
           // The caller receives nothing more of this job.
           isStopped = true

@@ -17,7 +17,7 @@ export const make = (): ((out: Int16Array, loss: Loss) => number) => {
   /** How many samples were concealed. */
   let made = 0
 
-  const begin = (out: Int16Array, from: number, last: Int16Array): void => {
+  const start = (out: Int16Array, from: number, last: Int16Array): void => {
     const length = last.length + from
     if (heard.length !== length) heard = new Int16Array(length)
     heard.set(last)
@@ -28,7 +28,7 @@ export const make = (): ((out: Int16Array, loss: Loss) => number) => {
   }
 
   return (out, { framesBefore, from, last }) => {
-    if (framesBefore === 0 || period === 0) begin(out, from, last)
+    if (framesBefore === 0 || period === 0) start(out, from, last)
     const longest = out.length * fadeFrames
     for (let i = from; i < out.length; i++, made++) {
       const gain = Math.max(0, 1 - made / longest)

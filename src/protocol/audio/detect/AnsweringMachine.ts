@@ -36,11 +36,11 @@ interface Rules {
   readonly isDone: boolean
 }
 
-export const begin: Rules = {
+export const start: Rules = {
   isAnswered: false,
   atMs: 0,
-  talk: Greeting.begin,
-  signals: Signals.begin,
+  talk: Greeting.start,
+  signals: Signals.start,
   verdict: null,
   isDone: false
 }
@@ -51,7 +51,7 @@ export const begin: Rules = {
  * beginning.
  */
 export const answered = ({ atMs, signals, talk }: Rules): Rules => ({
-  ...begin,
+  ...start,
   isAnswered: true,
   talk: Greeting.answered(talk, atMs),
   signals: Signals.answered(signals)
@@ -135,7 +135,7 @@ export const step = (
  * Speech begins and ends sooner than for other detectors, because pauses are measured here. Faint sound does not begin
  * speech, because a person who answers speaks into the telephone.
  */
-export const voice: Voice.Options = { onsetMs: 80, hangoverMs: 100, rangeDb: 22, beginDbfs: -42 }
+export const voice: Voice.Options = { onsetMs: 80, hangoverMs: 100, rangeDb: 22, startDbfs: -42 }
 
 export type AnsweringMachine = ReturnType<typeof make>
 
@@ -144,7 +144,7 @@ export const make = () => {
   const features = SoundFeatures.make()
   const speech = Voice.judge(voice)
   const tones = Tones.make()
-  let rules = begin
+  let rules = start
   return {
     /** The sound so far was early media, about which nothing was reported. */
     answered: (): void => {

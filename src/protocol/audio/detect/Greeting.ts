@@ -33,7 +33,7 @@ export interface Talk {
   readonly carriedFrom: number | null
 }
 
-export const begin: Talk = {
+export const start: Talk = {
   greeting: null,
   silenceMs: 0,
   noiseBefore: null,
@@ -65,7 +65,7 @@ export const early = (talk: Talk, { isSpeech }: Frame, atMs: number): Talk => {
 
 /** Takes the answer at `atMs`: earlier speech counts if it continues. */
 export const answered = ({ greeting, silenceMs }: Talk, atMs: number): Talk => ({
-  ...begin,
+  ...start,
   isTail: greeting !== null && greeting.to === atMs,
   carriedFrom: greeting !== null && silenceMs <= limits.carriedPause ? greeting.from - atMs : null
 })

@@ -32,7 +32,7 @@ export const make = () => {
   /** The earlier samples that the filter needs, then the frame. */
   let buffer = new Float64Array(0)
 
-  const begin = (next: SampleRate): void => {
+  const start = (next: SampleRate): void => {
     rate = next
     const factor = rate / detectRate
     taps = filterOf(factor)
@@ -47,7 +47,7 @@ export const make = () => {
         rate = at
         return out
       }
-      if (at !== rate) begin(at)
+      if (at !== rate) start(at)
       const factor = at / detectRate
       const history = taps.length - 1
       const length = frameLength * factor

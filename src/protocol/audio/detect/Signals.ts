@@ -30,7 +30,7 @@ export interface Signals {
   readonly isMelody: boolean
 }
 
-export const begin: Signals = {
+export const start: Signals = {
   faxMs: 0,
   faxCallAtMs: null,
   sits: 0,
@@ -40,7 +40,7 @@ export const begin: Signals = {
 }
 
 /** The far end has answered: a special information tone means that no person was reached, whenever it came. */
-export const answered = ({ isIntercepted, sits }: Signals): Signals => ({ ...begin, isIntercepted, sits })
+export const answered = ({ isIntercepted, sits }: Signals): Signals => ({ ...start, isIntercepted, sits })
 
 /** The signal that this frame makes certain. */
 type Certain = "beep" | "ringback" | null

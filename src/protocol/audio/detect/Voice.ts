@@ -13,7 +13,7 @@ export interface Options {
    */
   readonly rangeDb?: number
   /** The least level that begins speech; it continues down to `leastDbfs`. */
-  readonly beginDbfs?: number
+  readonly startDbfs?: number
 }
 
 /** The usual values: a syllable begins speech, and the pauses between syllables do not end it. */
@@ -87,7 +87,7 @@ export type Judge = ReturnType<typeof judge>
  * `hangoverMs` after the last.
  */
 export const judge = ({
-  beginDbfs = leastDbfs,
+  startDbfs = leastDbfs,
   hangoverMs = defaults.hangoverMs,
   onsetMs = defaults.onsetMs,
   rangeDb = Number.POSITIVE_INFINITY
@@ -105,7 +105,7 @@ export const judge = ({
   const isLoud = ({ dbfs, whitened }: SoundFeatures.SoundFeatures): boolean => {
     const around = noise(whitened)
     loudest -= forgotten
-    return dbfs >= (isSpeech ? leastDbfs : beginDbfs) && dbfs >= loudest - rangeDb && whitened >= around + aboveNoiseDb
+    return dbfs >= (isSpeech ? leastDbfs : startDbfs) && dbfs >= loudest - rangeDb && whitened >= around + aboveNoiseDb
   }
   const isVoice = (features: SoundFeatures.SoundFeatures): boolean => {
     if (!isLoud(features)) {

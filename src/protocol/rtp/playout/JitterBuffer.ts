@@ -83,7 +83,7 @@ export const make = (options: Options = defaults) => {
   const pushAtRest = (packet: RtpPacket.RtpPacket, duration: number, now: number): Pushed => {
     const { payloadEnd, payloadStart, timestamp } = packet
     if (payloadEnd - payloadStart > options.maxOctets) return drop("overflow")
-    if (newestAtRest === null) resting.begin((timestamp - unitsOf(options.initialDelayMs)) >>> 0, now)
+    if (newestAtRest === null) resting.start((timestamp - unitsOf(options.initialDelayMs)) >>> 0, now)
     if (!resting.arrived(timestamp, duration, now)) return drop("overflow")
     if (newestAtRest === null || timestampDistance(newestAtRest, timestamp) > 0) newestAtRest = timestamp
     counters.queued++
@@ -126,7 +126,7 @@ export const make = (options: Options = defaults) => {
     mute: (now: number): void => {
       const playout = heard.playout()
       newestAtRest = playout === null ? null : heard.newest()
-      if (playout !== null) resting.begin(playout, now)
+      if (playout !== null) resting.start(playout, now)
       isMuted = true
       heard.clear()
       heard.rest()

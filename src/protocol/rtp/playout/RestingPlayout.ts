@@ -15,7 +15,7 @@ const toleratedPace = 1.02
 /** The playout point of a stream that nothing listens to: it advances by the clock, and adapts to the network. */
 interface RestingPlayout {
   /** Begins the rest; `playout` is the timestamp that would be played now. */
-  readonly begin: (playout: number, now: number) => void
+  readonly start: (playout: number, now: number) => void
   /** Takes the arrival of a packet. False: it does not count, because more sound came than could be played. */
   readonly arrived: (timestamp: number, duration: number, now: number) => boolean
   /** The timestamp that would be played now. */
@@ -41,7 +41,7 @@ export const make = (clockRate: number): RestingPlayout => {
   const byClock = (now: number): number => (began + unitsOf(now - beganAt)) >>> 0
 
   return {
-    begin: (playout, now) => {
+    start: (playout, now) => {
       began = playout
       beganAt = now
       windowAt = now

@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const transaction = <A>(session: Session, statement: (session: Session) => Effect.Effect<A, SqlError>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        yield* session.query(begin)
+        yield* session.query(start)
         const answer = yield* Effect.onError(restore(statement(session)), () =>
           Effect.ignore(session.query("ROLLBACK"))
         )
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           if (lost !== null) return resume(Effect.fail(lost))
           const limitMs = Context.get(services, StatementLimit)
           let running: Fiber.Fiber<A, SqlError> | null = null
-          const patience = watch.begin(limitMs, () => {
+          const patience = watch.start(limitMs, () => {
             lost = noAnswer(limitMs, Effect.void)
             resume(Effect.fail(lost))
             running?.interruptUnsafe()
@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         let limit = acquireMs
         let running: Fiber.Fiber<A, E | SqlError> | null = null
         count("waiting", 1)
-        const patience = watch.begin(acquireMs, () => {
+        const patience = watch.start(acquireMs, () => {
           resume(Effect.fail(isSent ? noAnswer(limit, ended) : noConnection()))
           running?.interruptUnsafe()
         })
@@ -237,7 +237,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     transformRows: RowConversion.transformRows,
     driver: "pg",
     prepareTransactionControls: true,
-    beginTransaction: begin,
+    beginTransaction: start,
     commit: (connection) =>
       connection instanceof Session ? commitOf(connection) : Effect.die(new Error("a session of another client")),
     releaseSavepoint: (savepoint) => `RELEASE SAVEPOINT ${savepoint}`,
@@ -245,7 +245,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-const begin = "BEGIN READ WRITE"
+const start = "BEGIN READ WRITE"
 
 const asUnsent = (error: SqlError): SqlError =>
   unanswered(error.message, { wasSent: false, wasSlow: false, ended: Effect.void, cause: error.reason.cause })

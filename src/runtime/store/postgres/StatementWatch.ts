@@ -17,7 +17,7 @@ interface Entry {
  */
 interface StatementWatch {
   /** `giveUp` is called once when the limit has passed; `restart` begins another wait, and `end` stops the watch. */
-  readonly begin: (
+  readonly start: (
     limitMs: number,
     giveUp: () => void
   ) => { readonly restart: (limitMs: number) => void; readonly end: () => void }
@@ -42,7 +42,7 @@ export const make = Effect.gen(function* () {
     )
   )
   return {
-    begin: (limitMs, giveUp) => {
+    start: (limitMs, giveUp) => {
       const entry: Entry = { since: Monotonic.read(clock), limitMs, giveUp }
       entries.add(entry)
       return {

@@ -35,14 +35,14 @@ export const rotate = Effect.fnUntraced(function* <E = never, R = never>(
   options: {
     readonly settleMs?: number
     /** Runs before the first change, and not at all when nothing changes. */
-    readonly begins?: Effect.Effect<unknown, E, R>
+    readonly starts?: Effect.Effect<unknown, E, R>
   } = {}
 ) {
   const vault = yield* Vault
   const entropy = yield* Entropy
   const before = vault.keys()
   if (before.earlier.length === 0 && vault.keep === null) return yield* new KeyNotOurs()
-  yield* options.begins ?? Effect.void
+  yield* options.starts ?? Effect.void
   if (before.earlier.length === 0 && vault.keep !== null) {
     const changed = { current: Redacted.make(entropy.bytes(32)), earlier: [before.current] }
     yield* vault.keep(changed)

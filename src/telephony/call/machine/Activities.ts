@@ -6,7 +6,7 @@ import * as StepBuilder from "./StepBuilder.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
 import type { Leg } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
-import type { Begun, Ending, ActionKind, Activity, Moment, Occasion, Progress, Turn } from "../verb/ActionKind.ts"
+import type { Started, Ending, ActionKind, Activity, Moment, Occasion, Progress, Turn } from "../verb/ActionKind.ts"
 import { familiesOf, type Row, type Rows } from "../verb/CallVerbs.ts"
 
 /**
@@ -124,7 +124,7 @@ export const make = (verbs: Rows) => {
     })
 
   /** `reservedMinutes` are those of the item's meter; 0 where nothing had to be reserved. */
-  const begin = (
+  const start = (
     builder: StepBuilder.StepBuilder,
     leg: Leg,
     item: Activity,
@@ -133,12 +133,12 @@ export const make = (verbs: Rows) => {
   ): StepBuilder.StepBuilder => {
     const { meter } = familyOf(item)
     const { state } = builder
-    const begun = StepBuilder.set(builder, {
+    const started = StepBuilder.set(builder, {
       work: [...state.work, item],
       ...(meter === undefined
         ? {}
         : {
-            meters: Meter.begun(
+            meters: Meter.started(
               state.meters,
               {
                 ...Meter.ofWork(meter.kind, leg, state.prices[meter.kind], reservedMinutes),
@@ -149,11 +149,11 @@ export const make = (verbs: Rows) => {
             )
           })
     })
-    const told = say(begun, item, familyOf(item).begun?.(item) ?? null, at)
+    const told = say(started, item, familyOf(item).started?.(item) ?? null, at)
     return item.media === null ? told : tell(told, leg, item.commandId, item.media)
   }
 
-  const itemOf = (family: ActionKind, leg: Leg, commandId: Id.CommandId, item: Begun<Activity>): Activity => ({
+  const itemOf = (family: ActionKind, leg: Leg, commandId: Id.CommandId, item: Started<Activity>): Activity => ({
     ...item,
     type: family.name,
     commandId,
@@ -193,7 +193,7 @@ export const make = (verbs: Rows) => {
           return rejected(ApiError.of(family.fullCode ?? "conflict", family.full))
         if (family.meter !== undefined && builder.state.meters.length >= Meter.most)
           return rejected(ApiError.of("conflict", `this call has begun as much paid work as a call may`))
-        return begin(builder, leg, itemOf(family, leg, commandId, act.item), context.now, reservedMinutes)
+        return start(builder, leg, itemOf(family, leg, commandId, act.item), context.now, reservedMinutes)
       case "stop": {
         const { media, none, which } = act
         const items = running(builder.state, family).filter(
@@ -325,7 +325,7 @@ export const make = (verbs: Rows) => {
       return item === undefined || heard === undefined ? unchanged : turn(builder, item, heard, at, context)
     },
     /** Begins the work that begins by itself on this occasion. */
-    begins: (
+    starts: (
       builder: StepBuilder.StepBuilder,
       leg: Leg,
       occasion: Occasion,
@@ -335,10 +335,10 @@ export const make = (verbs: Rows) => {
       [...families.values()].reduce((open, family) => {
         const commandId = nextCommandId(open, context)
         const moment = { ...momentOf(open.state, leg, context, commandId), now: at }
-        const item = family.begins?.(open.state.plan, occasion, moment) ?? null
+        const item = family.starts?.(open.state.plan, occasion, moment) ?? null
         return item === null || running(open.state, family).length >= family.limit
           ? open
-          : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
+          : start(open, leg, itemOf(family, leg, commandId, item), at, 0)
       }, builder),
     /** Ends the items that are bound to the leg, and sets those apart that outlive it. */
     legEnded: (builder: StepBuilder.StepBuilder, legId: Id.LegId, at: number): StepBuilder.StepBuilder =>

@@ -60,11 +60,14 @@ export const CallInput = Schema.Union([
     timeoutSecs: Schema.Number,
     /** Further fields of the dial; absent: none. */
     options: Schema.optionalKey(DialOptions),
-    /** The seat that the call is dialled for, with the account's reservation for it; absent: none. */
-    seat: Schema.optionalKey(
+    /**
+     * The membership that the call is dialled for, with the account's reservation for it; absent: none. The journal
+     * keeps it as `seat`.
+     */
+    membership: Schema.optionalKey(
       Schema.Struct({ conferenceId: ConferenceId, memberId: MemberId, legId: LegId, reservedMinutes: Schema.Int })
     )
-  }),
+  }).pipe(Schema.encodeKeys({ membership: "seat" })),
   Schema.Struct({
     type: Schema.tag("offered"),
     terms: Terms,

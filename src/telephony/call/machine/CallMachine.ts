@@ -121,8 +121,8 @@ const started = (
 ): StepBuilder.StepBuilder => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
-  const seat = input.type === "place" ? (input.seat ?? null) : null
-  const leg = Leg.begun(
+  const membership = input.type === "place" ? (input.membership ?? null) : null
+  const leg = Leg.started(
     {
       id: legId,
       role: "primary",
@@ -159,7 +159,9 @@ const started = (
       ...(input.type === "offered" ? [] : CallSetup.kinds(terms.plan)).map((kind) =>
         Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
       ),
-      ...(seat === null ? [] : [Meter.ofStay(seat.memberId, leg, terms.prices.conference, seat.reservedMinutes)])
+      ...(membership === null
+        ? []
+        : [Meter.ofStay(membership.memberId, leg, terms.prices.conference, membership.reservedMinutes)])
     ],
     prices: terms.prices,
     plan: terms.plan,
@@ -171,11 +173,11 @@ const started = (
     work: [],
     outliving: [],
     room:
-      seat === null
+      membership === null
         ? null
         : {
-            conferenceId: seat.conferenceId,
-            memberId: seat.memberId,
+            conferenceId: membership.conferenceId,
+            memberId: membership.memberId,
             phase: "dialled",
             since: context.now,
             wasDialled: true,
@@ -208,7 +210,7 @@ const place = (
 ): StepBuilder.StepBuilder => {
   const commandId = StepBuilder.commandId(context)
   const { options = {} } = input
-  const builder = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
+  const builder = started(input, context, input.membership?.legId ?? Id.derive(context.seed, "leg"), commandId)
   const { state } = builder
   const legId = primary(state).id
   return StepBuilder.sendPending(

@@ -56,11 +56,11 @@ export const CallState = Schema.Struct({
   /** The work that runs on the legs. */
   work: Schema.Array(WorkItem),
   outliving: Schema.Array(Outliving),
-  /** Its seat in a conference; null: it has none. */
+  /** Its membership in a conference; null: it has none. */
   room: OrNull(CallMember),
   /**
-   * The seat that its leg was released from, while the leg has no other partner: when that conference ends, the call is
-   * hung up as if it were still in the room. Null: none.
+   * The membership that its leg was released from, while the leg has no other partner: when that conference ends, the
+   * call is hung up as if it were still in the room. Null: none.
    */
   letGo: OrNull(MemberId),
   /** The number of the last event. */

@@ -84,7 +84,7 @@ export const most = 128
  * Starts the meter of work: the one that was kept for its kind, or a new one with its own reservation. `perItem`: the
  * work costs one minute, which is used up at once.
  */
-export const begun = (
+export const started = (
   meters: Meters,
   meter: Meter & { readonly workId: WorkId; readonly startedAt: number },
   perItem: boolean

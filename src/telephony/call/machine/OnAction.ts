@@ -85,7 +85,7 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
         { type: "answer", commandId, legId: leg.id, since: context.now, ...headers },
         { type: "answer", commandId, callId: state.id, legId: leg.id, tenantId: state.tenantId, ...headers }
       )
-      return context.work.begins(answering, leg, "answering", context.now, context)
+      return context.work.starts(answering, leg, "answering", context.now, context)
     }
     case "reject": {
       const { cause } = action.body
@@ -130,7 +130,7 @@ const connect = (
     case "transfer":
       return transfer === undefined
         ? unchanged
-        : Transfer.begin(builder, action.body, transfer, reservedMinutes?.[builder.state.meters.length] ?? 0, context)
+        : Transfer.start(builder, action.body, transfer, reservedMinutes?.[builder.state.meters.length] ?? 0, context)
     case "bridge": {
       const { legId } = action.body
       if (peerCallId === undefined) return unchanged
@@ -140,7 +140,7 @@ const connect = (
         : Bridging.ask(builder, { legId, callId: peerCallId }, "bridge", context)
     }
     case "refer":
-      return Referral.begin(builder, action.body, context)
+      return Referral.start(builder, action.body, context)
   }
 }
 

@@ -157,7 +157,7 @@ const ringing = (
     type: "call.ringing",
     data: { ...StepBuilder.ids(builder.state, leg.id), ringingAt: at }
   })
-  return context.work.begins(told, leg, "ringing", at, context)
+  return context.work.starts(told, leg, "ringing", at, context)
 }
 
 const answered = (
@@ -183,7 +183,7 @@ const answered = (
     type: "call.answered",
     data: { ...StepBuilder.ids(builder.state, leg.id), answeredAt: at }
   })
-  return OnRoomEvent.answered(context.work.begins(told, leg, "answered", at, context), context)
+  return OnRoomEvent.answered(context.work.starts(told, leg, "answered", at, context), context)
 }
 
 const dtmf = (builder: StepBuilder.StepBuilder, leg: Leg, digit: string, at: number, context: StepContext): Result => {

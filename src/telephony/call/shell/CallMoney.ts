@@ -54,10 +54,10 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     body: Parameters<typeof CallSetup.answered>[1],
     now: number
   ) {
-    const begins = CallSetup.kinds(CallSetup.answered(state.plan, body)).map((kind) =>
+    const starts = CallSetup.kinds(CallSetup.answered(state.plan, body)).map((kind) =>
       Meter.ofWork(kind, primary(state), state.prices[kind], 0)
     )
-    const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
+    const [least] = Reservation.offers({ meters: [...state.meters, ...starts] }, now)
     const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
     if (Option.isNone(reserved)) {
       // The account may still grant the request later, so it is informed afterwards that the request was abandoned.

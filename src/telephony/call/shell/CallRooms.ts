@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (calls: {
     Effect.suspend(() => {
       const actor = calls.live(callId)
       if (actor === undefined) return tellAbsent(callId, tell)
-      // The call is about to begin with the seat.
+      // The call is about to begin with the membership.
       if (actor.state() === null) return Effect.void
       return Effect.flatMap(actor.tell({ type: "told", tell }), (handled) => {
         const state = actor.state()

@@ -39,8 +39,8 @@ export type Caller = Omit<Audit.Caller, "scopes">
  * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the call's
  * first state, `call.started` and the receipt are one commit, and only then does the carrier get the dial.
  *
- * A call for a seat in a conference claims the seat when all else is reserved, and before that commit: a seat whose
- * call never came is given back, at once or when its conference asks for it.
+ * A call for a membership in a conference claims the membership when all else is reserved, and before that commit: a
+ * membership whose call never came is given back, at once or when its conference asks for it.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry
@@ -58,16 +58,16 @@ export const make = Effect.fnUntraced(function* (options: {
     caller: Caller,
     request: PlaceRequest,
     slot: Slot | null,
-    seat: DialMember | null = null
+    membership: DialMember | null = null
   ) {
     const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
       ...request,
       callerId: request.callerIdForwarding ? "forwarding" : "owned"
     })
-    if (seat !== null && !carrier.meet(route.adapter, seat.adapter)) return yield* elsewhere
+    if (membership !== null && !carrier.meet(route.adapter, membership.adapter)) return yield* elsewhere
     const { plan } = request
     const prices = yield* billing.prices
-    const kinds = [...CallSetup.kinds(plan), ...(seat === null ? [] : (["conference"] as const))]
+    const kinds = [...CallSetup.kinds(plan), ...(membership === null ? [] : (["conference"] as const))]
     const microUsd = kinds.map((kind) => prices[kind])
     const callId = Id.derive(entropy.hex(16), "call")
     const legId = Id.derive(callId, "leg")
@@ -87,20 +87,20 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.tapError(connections.enter(entering), () => abandoned)
     const dialled = { callId, legId, routeId: route.routeId }
     const unclaimed =
-      seat === null
+      membership === null
         ? Effect.void
         : registry.rooms.say({
             type: "refused",
-            conferenceId: seat.conferenceId,
-            memberId: seat.memberId,
+            conferenceId: membership.conferenceId,
+            memberId: membership.memberId,
             callId,
             reason: "gone"
           })
     const unborn = Effect.andThen(abandoned, unclaimed)
-    if (seat !== null)
-      yield* seat.claim(dialled).pipe(
+    if (membership !== null)
+      yield* membership.claim(dialled).pipe(
         Effect.tapError(() => abandoned),
-        // It is unknown whether the seat was claimed.
+        // It is unknown whether the membership was claimed.
         Effect.tapDefect(() => unborn)
       )
     const actor = yield* Effect.tapError(registry.spawn(partition, callId, unborn), () => unborn)
@@ -127,12 +127,17 @@ export const make = Effect.fnUntraced(function* (options: {
         options: {
           ...request.options,
           ...(callerIdName === null ? {} : { callerIdName }),
-          ...(seat === null ? {} : { near: seat.near })
+          ...(membership === null ? {} : { near: membership.near })
         },
-        ...(seat === null
+        ...(membership === null
           ? {}
           : {
-              seat: { conferenceId: seat.conferenceId, memberId: seat.memberId, legId, reservedMinutes }
+              membership: {
+                conferenceId: membership.conferenceId,
+                memberId: membership.memberId,
+                legId,
+                reservedMinutes
+              }
             })
       },
       {
@@ -140,7 +145,7 @@ export const make = Effect.fnUntraced(function* (options: {
         slot,
         status: 201,
         recordings: [],
-        ...(seat === null ? {} : { body: () => seat.render(dialled) })
+        ...(membership === null ? {} : { body: () => membership.render(dialled) })
       }
     )
   }, Effect.uninterruptible)

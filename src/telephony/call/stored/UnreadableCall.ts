@@ -101,7 +101,7 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
   const initiatedAt = typeof raw["initiatedAt"] === "number" ? raw["initiatedAt"] : 0
   const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
   const unknown = (id: Id.LegId, role: Leg["role"]): Leg => ({
-    ...Legs.begun(
+    ...Legs.started(
       {
         id,
         role,

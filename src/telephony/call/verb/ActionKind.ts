@@ -104,14 +104,14 @@ export interface Moment {
 }
 
 /** An item as its family begins it; the machine adds the other fields. */
-export type Begun<I extends Activity> = Omit<I, "type" | "commandId" | "legId" | "stop">
+export type Started<I extends Activity> = Omit<I, "type" | "commandId" | "legId" | "stop">
 
 /** The media plane's reports on running work. */
 export type Progress = Extract<MediaEvent, { readonly id: WorkId }>
 
 /** The effect of a verb. Methods are compared bivariantly: for the machine, a family of one item is one of any item. */
 export type Act<I extends Activity> =
-  | { readonly type: "begin"; readonly item: Begun<I> }
+  | { readonly type: "begin"; readonly item: Started<I> }
   | { readonly type: "refuse"; readonly error: ApiError }
   /**
    * Tells the media plane to stop the first item of the family on the leg, or all: each reports its own end. `only`:
@@ -135,7 +135,7 @@ interface Rules<I extends Activity> {
   readonly full: string
   readonly fullCode?: Code
   /** The report of its beginning. */
-  begun?(item: I): Ending
+  started?(item: I): Ending
   /** The report when the media plane, or a carrier that cannot reach it, ends the item. Absent without a command. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
   /**
@@ -151,7 +151,7 @@ interface Rules<I extends Activity> {
   /** The reaction of an item to a media report before its end. */
   heard?(item: I, event: Progress, at: number): Turn<I>
   /** The item that begins by itself on this occasion, by the call's plan; null: none. */
-  begins?(plan: CallSetup, occasion: Occasion, moment: Moment): Begun<I> | null
+  starts?(plan: CallSetup, occasion: Occasion, moment: Moment): Started<I> | null
   /**
    * The price of an item, from its beginning to its end: by the minute, or once. The operator sets it, and its amount
    * is reserved like the minutes of a leg.

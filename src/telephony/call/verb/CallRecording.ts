@@ -93,12 +93,12 @@ const failed =
 const isNothing = ({ isOfPlan }: Item, reason: string | null): boolean =>
   isOfPlan && (reason === "no_sound" || reason === "not_answered" || reason === "unknown_leg")
 
-const begun = (
+const started = (
   { derive, of }: ActionKind.Moment,
   file: Pick<Item, "channels" | "format">,
   options: { readonly maxLengthSecs: number | null; readonly hasBeep: boolean; readonly beepEverySecs: number | null },
   isOfPlan: boolean
-): ActionKind.Begun<Item> => {
+): ActionKind.Started<Item> => {
   const id = derive("recording")
   const { channels, format } = file
   return {
@@ -135,11 +135,11 @@ const recording = ActionKind.make("recording", fields, {
         return { item, tells: null }
     }
   },
-  begins: ({ record, recordChannels: channels, recordFormat: format }, occasion, moment) =>
+  starts: ({ record, recordChannels: channels, recordFormat: format }, occasion, moment) =>
     (record === "on_answer" && occasion === "answered") ||
     // It begins with the answer when the leg did not ring, or had no sound before.
     (record === "on_ringing" && occasion !== "answering")
-      ? begun(moment, { channels, format }, { maxLengthSecs: null, hasBeep: false, beepEverySecs: null }, true)
+      ? started(moment, { channels, format }, { maxLengthSecs: null, hasBeep: false, beepEverySecs: null }, true)
       : null,
   legEnded: { outlivesMs: storedWithinMs, expired: (item) => failed(item, "storage_error") },
   restarted: "kept"
@@ -174,7 +174,7 @@ export const startRecording = recording.verb({
     const isOnDemand = record === "on_demand"
     return {
       type: "begin",
-      item: begun(
+      item: started(
         moment,
         {
           channels: channels ?? (isOnDemand ? recordChannels : "single"),

@@ -83,7 +83,7 @@ const transcription = ActionKind.make("transcription", fields, {
   full: "a transcription is already running on this call",
   fullCode: "transcription_already_active",
   meter: { kind: "transcription", per: "minute" },
-  begun: (item) => written(item, "active"),
+  started: (item) => written(item, "active"),
   told: (item, { status }) => written(item, status === "failed" ? "failed" : "completed"),
   heard: (item, event, at) =>
     event.type === "transcribed"

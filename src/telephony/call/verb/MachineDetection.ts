@@ -67,7 +67,7 @@ export const family = ActionKind.make("machine_detection", fields, {
       return known(item, "machine", item.detectedAt ?? at, at)
     return { item, tells: null }
   },
-  begins: ({ machineDetection }, occasion, { derive }) => {
+  starts: ({ machineDetection }, occasion, { derive }) => {
     if (machineDetection !== "premium" || occasion !== "answered") return null
     const id = derive("machine_detection")
     return {

@@ -71,10 +71,10 @@ const failedAs = (item: Item, told: string | null): ActionKind.Ending => {
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/u, "")
 
-const begun = (
+const started = (
   { derive, now, of }: Pick<ActionKind.Moment, "derive" | "now" | "of">,
   options: StreamMessages.Options
-): ActionKind.Begun<ActionKind.Activity & Item> => {
+): ActionKind.Started<ActionKind.Activity & Item> => {
   const id = derive("stream")
   const streamId = Id.ofOpaque("stream", id)
   return {
@@ -101,8 +101,8 @@ const stream = ActionKind.make("stream", fields, {
           tells: (of) => ({ type: "stream.started", data: { ...of, ...shown(item), startedAt: at } })
         }
       : { item, tells: null },
-  begins: ({ stream: options }, occasion, moment) =>
-    occasion === "answering" && options !== null ? begun(moment, options) : null,
+  starts: ({ stream: options }, occasion, moment) =>
+    occasion === "answering" && options !== null ? started(moment, options) : null,
   legEnded: { ending: stopped },
   restarted: {
     ending: (item) => failed(item, "carrier_error", "the service was restarted"),
@@ -120,7 +120,7 @@ export const streamingStart = stream.verb({
   sockets: ({ streamUrl }) => ({ stream_url: streamUrl }),
   act: (moment, { streamUrl, ...body }) => ({
     type: "begin",
-    item: begun(moment, StreamBody.optionsOf(streamUrl, body))
+    item: started(moment, StreamBody.optionsOf(streamUrl, body))
   })
 })
 

@@ -1,5 +1,5 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
-import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent, type Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
@@ -22,7 +22,7 @@ export const close = (
   room: "stood" | "never_stood" = "stood"
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   if (isCompleted(builder.state)) return builder
-  const emptied = builder.state.members.filter(isSeated).reduce((open, member) => {
+  const emptied = builder.state.members.filter(isPresent).reduce((open, member) => {
     const told = {
       type: "over",
       by,
@@ -59,7 +59,7 @@ export const left = (
   const out = RoomMembers.freed(builder, member, at)
   const { state } = out
   const endsRoom = member.endOnExit ?? (member.role === "host" && state.endOnExit)
-  if (endsRoom || RoomMembers.seated(state) === 0) return close(out, "system", at, context)
+  if (endsRoom || RoomMembers.count(state) === 0) return close(out, "system", at, context)
   const soft = ConferenceStepBuilder.set(out, { endsWithoutUnheld: state.endsWithoutUnheld || member.softEndOnExit })
   const heard =
     member.phase === "joined" && RoomMembers.beeps(state, member, "on_exit")

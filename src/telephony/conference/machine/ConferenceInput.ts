@@ -37,7 +37,7 @@ export const ConferenceInput = Schema.Union([
     action: ConferenceAction,
     ...facts
   }),
-  /** Claims a seat for a call that is now being dialled. */
+  /** Claims a membership for a call that is now being dialled. */
   Schema.Struct({ type: Schema.tag("claim"), memberId: Id.MemberId, callId: Id.CallId, legId: Id.LegId }),
   Schema.Struct({ type: Schema.tag("told"), told: ToConference }),
   Schema.Struct({ type: Schema.tag("room"), event: RoomEvent }),

@@ -24,8 +24,9 @@ import * as OnCallTell from "./OnCallTell.ts"
  * The life of a conference: a pure table from state and input to the next state, its public events, the commands to its
  * room and the messages to its calls.
  *
- * A conference owns seats, and a call owns its leg: neither waits for the other. Each member has an id of its own, so a
- * late or repeated message finds no seat but its own. `completed` absorbs: later inputs only settle unfinished work.
+ * A conference owns memberships, and a call owns its leg: neither waits for the other. Each member has an id of its
+ * own, so a late or repeated message finds no membership but its own. `completed` absorbs: later inputs only settle
+ * unfinished work.
  */
 
 export const machineVersion = 1
@@ -98,8 +99,8 @@ const create = (
     context
   )
   const memberId = Id.derive(context.seed, "member")
-  const seated = RoomMembers.seat(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
-  return RoomMembers.callIn(seated, memberId, context.now)
+  const present = RoomMembers.add(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
+  return RoomMembers.callIn(present, memberId, context.now)
 }
 
 export const isSettled = (state: ConferenceState): boolean =>

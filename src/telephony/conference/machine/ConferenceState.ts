@@ -19,8 +19,8 @@ export const Beep = Schema.Literals(["never", "on_enter", "on_exit", "always"])
 export type Beep = typeof Beep.Type
 
 /**
- * A seat. `claimed`: its call was asked to enter; `ringing`: its call was dialled for it; `joining`: its call has sent
- * its leg; `joined`: it is in the room; `left`: over, for any reason. All but `left` count against the maximum.
+ * A membership. `claimed`: its call was asked to enter; `ringing`: its call was dialled for it; `joining`: its call has
+ * sent its leg; `joined`: it is in the room; `left`: over, for any reason. All but `left` count against the maximum.
  */
 const Phase = Schema.Literals(["claimed", "ringing", "joining", "joined", "left"])
 type Phase = typeof Phase.Type
@@ -140,7 +140,7 @@ export const untouched = {
 /** How many members that have left the state keeps. */
 export const mostLeft = 250
 
-/** A member keeps its seat until it has left. */
-export const isSeated = ({ phase }: Member): boolean => phase !== "left"
+/** A member keeps its membership until it has left. */
+export const isPresent = ({ phase }: Member): boolean => phase !== "left"
 
 export const isCompleted = (state: ConferenceState): boolean => state.status === "completed"

@@ -1,11 +1,14 @@
 import { type Outcome, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
 import type { ToConference } from "../../call/Call.ts"
-import { type ConferenceState, isSeated } from "./ConferenceState.ts"
+import { type ConferenceState, isPresent } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 
-/** Messages of calls about their seats. They may be late, repeated, or after the end; an unknown member is ignored. */
+/**
+ * Messages of calls about their memberships. They may be late, repeated, or after the end; an unknown member is
+ * ignored.
+ */
 export const step = (
   state: ConferenceState,
   told: ToConference,
@@ -16,8 +19,8 @@ export const step = (
   const builder = ConferenceStepBuilder.from(state)
   switch (told.type) {
     case "entered": {
-      // The seat is over meanwhile: its call was notified, or its leg will be removed as it enters.
-      if (!isSeated(member) || member.phase === "joined" || member.phase === "joining") return unchanged
+      // The membership is over meanwhile: its call was notified, or its leg will be removed as it enters.
+      if (!isPresent(member) || member.phase === "joined" || member.phase === "joining") return unchanged
       const afterMs = RoomMembers.ringingRetellMs
       return ConferenceStepBuilder.setMember(builder, member.id, {
         phase: "joining",
@@ -39,6 +42,6 @@ const over = (
   member: ConferenceState["members"][number],
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
-  if (isSeated(member)) return ConferenceClosing.left(builder, member, context.now, context)
+  if (isPresent(member)) return ConferenceClosing.left(builder, member, context.now, context)
   return member.told === null ? unchanged : ConferenceStepBuilder.setMember(builder, member.id, { told: null })
 }

@@ -2,7 +2,7 @@ import { type Outcome, rejected, type StepContext } from "../../../runtime/actor
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
-import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as RoomMembers from "./RoomMembers.ts"
 import type { ConferenceVerb } from "../verb/ConferenceVerb.ts"
@@ -12,7 +12,7 @@ import { type ConferenceAction, table } from "../verb/ConferenceVerbs.ts"
 type Result = ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never>
 
 export const alreadyEnded = ApiError.of("conference_already_ended", "the conference has already ended")
-const notBegun = ApiError.of("conference_action_invalid", "the conference has not begun")
+const notStarted = ApiError.of("conference_action_invalid", "the conference has not begun")
 
 type Action<Verb extends ConferenceAction["verb"]> = Extract<ConferenceAction, { readonly verb: Verb }>
 
@@ -36,13 +36,13 @@ export const step = (
     default: {
       const row: ConferenceVerb = table[action.verb]
       return row.when === "begun" && state.status === "init"
-        ? rejected(notBegun)
+        ? rejected(notStarted)
         : row.act({ ...input, builder, context }, action.body)
     }
   }
 }
 
-/** Claims a seat for a call that is now being dialled. */
+/** Claims a membership for a call that is now being dialled. */
 export const claim = (
   state: ConferenceState,
   { callId, legId, memberId }: Extract<ConferenceInput, { readonly type: "claim" }>,
@@ -51,14 +51,14 @@ export const claim = (
   if (isCompleted(state)) return rejected(alreadyEnded)
   if (RoomMembers.isFull(state)) return rejected(RoomMembers.full)
   const afterMs = RoomMembers.ringingRetellMs
-  // The call already knows its seat, so it is asked only if it reports nothing for that long.
+  // The call already knows its membership, so it is asked only if it reports nothing for that long.
   const told = { type: "enter", by: "system", at: now + afterMs, afterMs } as const
-  const seated = RoomMembers.seat(
+  const present = RoomMembers.add(
     ConferenceStepBuilder.from(state),
     { id: memberId, callId, legId, phase: "ringing" },
     now
   )
-  return ConferenceStepBuilder.setMember(seated, memberId, { told })
+  return ConferenceStepBuilder.setMember(present, memberId, { told })
 }
 
 /** Hangs up a ringing member. Any other member leaves, and its call continues. */
@@ -68,7 +68,7 @@ const remove = (
   context: StepContext
 ): Result => {
   const member = builder.state.members.findLast(
-    (other) => isSeated(other) && (other.id === named || other.callId === named)
+    (other) => isPresent(other) && (other.id === named || other.callId === named)
   )
   if (member === undefined) return rejected(RoomMembers.noMember("member_id"))
   if (member.phase !== "ringing")

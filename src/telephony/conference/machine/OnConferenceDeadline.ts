@@ -2,7 +2,7 @@ import type { Deadline, Outcome, StepContext } from "../../../runtime/actor/Mach
 import { unchanged } from "../../../runtime/actor/Machine.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput, Deadline as Name } from "./ConferenceInput.ts"
-import { type ConferenceState, isCompleted, isSeated, type Member } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent, type Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as RecordingMoney from "./RecordingMoney.ts"
 import * as RoomRecordings from "./RoomRecordings.ts"
@@ -105,7 +105,7 @@ const retold = (
     if (member.told.afterMs < RoomMembers.longestRetellMs)
       return retell(open, member, context.now, member.told.afterMs * 2)
     // The call never answered.
-    return isSeated(member)
+    return isPresent(member)
       ? ConferenceClosing.left(open, member, context.now, context)
       : ConferenceStepBuilder.setMember(open, id, { told: null })
   }, builder)

@@ -2,7 +2,7 @@ import { type Outcome, type StepContext, unchanged } from "../../../runtime/acto
 import type { MemberFacts, RoomSnapshot } from "../../../carrier/room/Rooms.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
 import type { ConferenceInput } from "./ConferenceInput.ts"
-import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as MemberChanges from "./MemberChanges.ts"
 import * as OnConferenceDeadline from "./OnConferenceDeadline.ts"
@@ -79,7 +79,7 @@ const present = (
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const member = ConferenceStepBuilder.member(builder, fact.memberId)
-  if (member === undefined || !isSeated(member))
+  if (member === undefined || !isPresent(member))
     return ConferenceStepBuilder.askPending(builder, { type: "remove", memberId: fact.memberId }, context)
   const at = Math.min(context.now, Math.max(member.createdAt, context.now - fact.ageMs))
   const inside = member.phase === "joined" ? builder : RoomMembers.joined(builder, member, fact.legId, at, context)

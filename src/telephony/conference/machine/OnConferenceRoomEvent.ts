@@ -2,7 +2,7 @@ import { type Outcome, type StepContext, unchanged } from "../../../runtime/acto
 import type { RoomEvent } from "../../../carrier/room/Rooms.ts"
 import type * as Id from "../../../domain/Id.ts"
 import * as ConferenceClosing from "./ConferenceClosing.ts"
-import { type ConferenceState, isCompleted, isSeated } from "./ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 import * as MemberChanges from "./MemberChanges.ts"
 import * as RoomPlaybacks from "./RoomPlaybacks.ts"
@@ -54,7 +54,7 @@ const row = (
         (pending) => pending.type === "remove" && pending.memberId === event.memberId
       )
       const member = ConferenceStepBuilder.member(settled, event.memberId)
-      if (member !== undefined && isSeated(member)) return ConferenceClosing.left(settled, member, at, context)
+      if (member !== undefined && isPresent(member)) return ConferenceClosing.left(settled, member, at, context)
       return settled.state.pending === state.pending ? unchanged : settled
     }
     case "member_muted":
@@ -83,7 +83,7 @@ const over = (builder: ConferenceStepBuilder.ConferenceStepBuilder, at: number, 
     : ConferenceClosing.close(gone, "system", at, context, room === "asked" ? "never_stood" : "stood")
 }
 
-/** Seats a leg that has entered the room. A leg without a seat is removed again. */
+/** Gives a membership to a leg that has entered the room. A leg without a membership is removed again. */
 const joined = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   { legId, memberId }: Extract<RoomEvent, { readonly type: "member_joined" }>,
@@ -92,7 +92,7 @@ const joined = (
 ): Result => {
   if (isCompleted(builder.state)) return unchanged
   const member = ConferenceStepBuilder.member(builder, memberId)
-  if (member === undefined || !isSeated(member))
+  if (member === undefined || !isPresent(member))
     return ConferenceStepBuilder.askPending(builder, { type: "remove", memberId }, context)
   return member.phase === "joined" ? unchanged : RoomMembers.joined(builder, member, legId, at, context)
 }

@@ -2,14 +2,14 @@ import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import type { ToCall } from "../../call/Call.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type * as Id from "../../../domain/Id.ts"
-import { type Beep, type ConferenceState, isSeated, type Member, mostLeft } from "./ConferenceState.ts"
+import { type Beep, type ConferenceState, isPresent, type Member, mostLeft } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 
-/** The seats of a conference: how they are taken, joined and freed. */
+/** The memberships of a conference: how they are taken, joined and freed. */
 
-export const seated = (state: ConferenceState): number => state.members.filter(isSeated).length
+export const count = (state: ConferenceState): number => state.members.filter(isPresent).length
 
-export const isFull = (state: ConferenceState): boolean => seated(state) >= state.maxParticipants
+export const isFull = (state: ConferenceState): boolean => count(state) >= state.maxParticipants
 
 /** The members with these legs; null when a leg belongs to no member in the room. */
 export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId>): ReadonlyArray<Member> | null => {
@@ -19,8 +19,8 @@ export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId
   return members.length === new Set(legIds).size ? members : null
 }
 
-/** Gives a call a seat. The host's call is the host again when it returns. */
-export const seat = (
+/** Gives a call a membership. The host's call is the host again when it returns. */
+export const add = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   fields: Pick<Member, "id" | "callId" | "phase"> & Partial<Pick<Member, "isMuted" | "isHeld" | "legId">>,
   now: number
@@ -41,7 +41,7 @@ export const seat = (
     told: null,
     ...fields
   }
-  const left = members.filter((other) => !isSeated(other))
+  const left = members.filter((other) => !isPresent(other))
   const forgotten = new Set(left.slice(0, Math.max(0, left.length + 1 - mostLeft)))
   return ConferenceStepBuilder.set(builder, {
     members: [...members.filter((other) => !forgotten.has(other) || other.told !== null), member]
@@ -55,7 +55,7 @@ export const ringingRetellMs = 60_000
 /** A call that has not answered by then no longer belongs to the room. */
 export const longestRetellMs = 2_560_000
 
-/** Asks the call of a seat to enter, and schedules a repetition. */
+/** Asks the call of a membership to enter, and schedules a repetition. */
 export const callIn = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   id: Id.MemberId,
@@ -83,7 +83,7 @@ export const enter = (
     isHeld: member.isHeld
   })
 
-/** The message that the seat is over, with the details of `told`. */
+/** The message that the membership is over, with the details of `told`. */
 export const over = (
   conferenceId: Id.ConferenceId,
   memberId: Id.MemberId,
@@ -160,7 +160,7 @@ export const silent = (
       })
     : builder
 
-/** Frees a seat and settles its commands, with one event if the member was in the room. The room continues. */
+/** Frees a membership and settles its commands, with one event if the member was in the room. The room continues. */
 export const freed = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   member: Member,

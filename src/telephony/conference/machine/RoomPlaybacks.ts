@@ -27,7 +27,7 @@ const heardBy = (
 }
 
 /** Begins a playback for the members with these legs; undefined: for the whole room. */
-export const begin = (
+export const start = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   media: (id: Id.WorkId) => MediaCommand,
   legIds: ReadonlyArray<Id.LegId> | undefined,

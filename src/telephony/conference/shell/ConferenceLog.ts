@@ -19,6 +19,6 @@ export const logged = ({ before, input, state }: ConferenceStep): Effect.Effect<
       because: input.type === "deadline" ? input.deadline : input.type,
       durationSecs: startedAt === null || endedAt === null ? 0 : Math.round((endedAt - startedAt) / 1000)
     }),
-    Metric.update(Metric.withAttributes(ended, { begun: String(startedAt !== null) }), 1)
+    Metric.update(Metric.withAttributes(ended, { started: String(startedAt !== null) }), 1)
   )
 }

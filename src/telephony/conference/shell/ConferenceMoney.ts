@@ -31,7 +31,7 @@ export const make = (options: {
     return live === null ? accounts.abandoned(state.tenantId, state.id) : accounts.holds(state.tenantId, state.id, live)
   }
 
-  const beginning = (state: ConferenceState, input: Action, now: number): Asking | null => {
+  const starting = (state: ConferenceState, input: Action, now: number): Asking | null => {
     const outcome = Machine.dryStep(ConferenceMachine.machine, state, input, now)
     // A refused request needs no money.
     if (outcome.type !== "accepted") return null
@@ -62,7 +62,7 @@ export const make = (options: {
      * beyond its reservation when nothing can be committed; the next input finds it renewed or refused.
      */
     prepare: (state: ConferenceState, input: ConferenceInput, now: number): Asking | null => {
-      if (input.type === "action" && input.action.verb === "record_start") return beginning(state, input, now)
+      if (input.type === "action" && input.action.verb === "record_start") return starting(state, input, now)
       if (input.type === "recovered") return null
       const isRenewal = input.type === "renewal"
       const at = RecordingMoney.renewsAt(state)

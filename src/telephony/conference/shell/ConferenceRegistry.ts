@@ -169,7 +169,9 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
   }
   const conferences = yield* LiveEntities.make(kind)
 
-  /** Notifies a call that has taken a seat in a completed conference. Other messages to such a one are dropped. */
+  /**
+   * Notifies a call that has taken a membership in a completed conference. Other messages to such a one are dropped.
+   */
   const answered = (told: ToConference): Effect.Effect<void> =>
     Effect.suspend(() => {
       const actor = conferences.live.get(told.conferenceId)

@@ -13,7 +13,7 @@ import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import * as ConferenceMachine from "../machine/ConferenceMachine.ts"
 import type { ConferenceRegistry } from "./ConferenceRegistry.ts"
 import type { Caller, CreateRequest, DialRequest } from "../ConferenceRequest.ts"
-import { type ConferenceState, isSeated } from "../machine/ConferenceState.ts"
+import { type ConferenceState, isPresent } from "../machine/ConferenceState.ts"
 import * as ParticipantView from "../ParticipantView.ts"
 import * as ReadConferences from "./ReadConferences.ts"
 import * as RoomMembers from "../machine/RoomMembers.ts"
@@ -137,10 +137,10 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
         return ParticipantView.render(id, member, registry.nowOf(now))
       }
     })
-    const seat = actor.state()?.members.find((member) => member.id === memberId && !isSeated(member))
-    // The seat was over before its call existed, so the call is notified now.
-    if (seat !== undefined)
-      yield* calls.tellRoom(seat.callId, RoomMembers.over(id, memberId, seat.told ?? { by: "system" }))
+    const membership = actor.state()?.members.find((member) => member.id === memberId && !isPresent(member))
+    // The membership was over before its call existed, so the call is notified now.
+    if (membership !== undefined)
+      yield* calls.tellRoom(membership.callId, RoomMembers.over(id, memberId, membership.told ?? { by: "system" }))
     return rendered
   })
 

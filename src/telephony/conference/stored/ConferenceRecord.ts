@@ -9,7 +9,7 @@ import type { UsageRow } from "../../../runtime/store/usage/UsageRow.ts"
 import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import { ConferenceList } from "./ConferenceList.ts"
 import { isSettled, machineVersion } from "../machine/ConferenceMachine.ts"
-import { type ConferenceState, isCompleted, isSeated, type Member, stateVersion } from "../machine/ConferenceState.ts"
+import { type ConferenceState, isCompleted, isPresent, type Member, stateVersion } from "../machine/ConferenceState.ts"
 import type { Effects } from "../machine/ConferenceStepBuilder.ts"
 import * as ParticipantList from "./ParticipantList.ts"
 
@@ -186,4 +186,4 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
 
 /** A readable name for a member's place; null: there is no member yet. */
 const placeOf = (member: Member | null): string | null =>
-  member === null ? null : !isSeated(member) ? "left" : member.phase === "joined" ? "joined" : "joining"
+  member === null ? null : !isPresent(member) ? "left" : member.phase === "joined" ? "joined" : "joining"

@@ -26,9 +26,9 @@ export const update = verb({
   act: ({ builder, mostParticipants }, body) => {
     const { maxParticipants } = body
     if (maxParticipants !== undefined) {
-      const seated = RoomMembers.seated(builder.state)
-      if (maxParticipants < seated)
-        return rejected(ApiError.of("unprocessable", `max_participants: ${seated} are there now`, "max_participants"))
+      const present = RoomMembers.count(builder.state)
+      if (maxParticipants < present)
+        return rejected(ApiError.of("unprocessable", `max_participants: ${present} are there now`, "max_participants"))
       if (mostParticipants !== null && maxParticipants > mostParticipants)
         return rejected(RoomMembers.tooMany(mostParticipants))
     }

@@ -5,7 +5,7 @@ import * as Id from "../../../domain/Id.ts"
 import type { MemberChange } from "../../../ports/media/MemberChange.ts"
 import * as BodyField from "../../verb/BodyField.ts"
 import { reservationErrors } from "../../verb/Verb.ts"
-import { isSeated } from "../machine/ConferenceState.ts"
+import { isPresent } from "../machine/ConferenceState.ts"
 import * as MemberChanges from "../machine/MemberChanges.ts"
 import * as RoomMembers from "../machine/RoomMembers.ts"
 import * as ConferenceField from "./ConferenceField.ts"
@@ -13,7 +13,7 @@ import { type ConferenceVerb, verb } from "./ConferenceVerb.ts"
 
 /** Verbs about members. */
 
-const seatedAlready = ApiError.of("conflict", "the call is in this conference already", "call_id")
+const alreadyMember = ApiError.of("conflict", "the call is in this conference already", "call_id")
 
 export const join = verb({
   summary: "Bring a call into the room",
@@ -26,12 +26,12 @@ export const join = verb({
   }),
   errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"],
   act: ({ builder, context }, { callId, hold, mute }) => {
-    if (builder.state.members.some((member) => member.callId === callId && isSeated(member)))
-      return rejected(seatedAlready)
+    if (builder.state.members.some((member) => member.callId === callId && isPresent(member)))
+      return rejected(alreadyMember)
     if (RoomMembers.isFull(builder.state)) return rejected(RoomMembers.full)
     const id = Id.derive(context.seed, "member")
     const fields = { id, callId, phase: "claimed", isMuted: mute, isHeld: hold } as const
-    return RoomMembers.callIn(RoomMembers.seat(builder, fields, context.now), id, context.now)
+    return RoomMembers.callIn(RoomMembers.add(builder, fields, context.now), id, context.now)
   }
 })
 

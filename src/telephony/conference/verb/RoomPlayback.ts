@@ -18,7 +18,7 @@ export const play = verb({
   errors: ["member_not_found", "conference_action_invalid", "conflict"],
   targets: ({ url }) => ({ url }),
   act: ({ builder, context }, { legIds, loop, url }) =>
-    RoomPlaybacks.begin(builder, (id) => ({ type: "play", id, url, loop, target: "self" }), legIds, context)
+    RoomPlaybacks.start(builder, (id) => ({ type: "play", id, url, loop, target: "self" }), legIds, context)
 })
 
 export const speak = verb({
@@ -35,7 +35,7 @@ export const speak = verb({
   speaks: SpeechBody.speaking,
   act: ({ builder, context }, body) => {
     const speech = SpeechBody.speechOf(body, body.payload)
-    return RoomPlaybacks.begin(builder, (id) => ({ type: "speak", id, speech }), body.legIds, context)
+    return RoomPlaybacks.start(builder, (id) => ({ type: "speak", id, speech }), body.legIds, context)
   }
 })
 

@@ -24,7 +24,7 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     openRoom: unused,
     enterRoom: unused,
     leaveRoom: unused,
-    setSeat: unused,
+    changeMember: unused,
     beep: unused,
     command: unused,
     close: () => Effect.sync(() => void log.push("close")),

@@ -79,7 +79,7 @@ const make = (password: string | null = null) => {
       openRoom: () => Effect.void,
       enterRoom: () => Effect.void,
       leaveRoom: () => Effect.void,
-      setSeat: () => Effect.void,
+      changeMember: () => Effect.void,
       beep: () => Effect.void,
       command: () => Effect.void,
       close: (leg) => Effect.sync(() => listeners.get(leg)?.closed?.(null)),

@@ -353,41 +353,41 @@ describe("Requests on one connection", () => {
   /** A server that begins requests and lets the test end them. */
   const held = (options: Partial<ConnectionGuard.Limits> = {}) =>
     Effect.gen(function* () {
-      const begun: Array<string> = []
+      const started: Array<string> = []
       const ends: Array<() => void> = []
       const server = yield* guarded((request, response) => {
         const path = request.url ?? ""
-        begun.push(path)
+        started.push(path)
         ends.push(() => response.end(path))
       }, options)
       const count = (wanted: number) =>
         Effect.gen(function* () {
-          while (begun.length < wanted) yield* Effect.sleep(5)
+          while (started.length < wanted) yield* Effect.sleep(5)
         })
-      return { ...server, begun, ends, count }
+      return { ...server, started, ends, count }
     })
   const path = (name: string) => `GET ${name} HTTP/1.1\r\nHost: a\r\n\r\n`
 
   it.live("are served one after the other, in their order", () =>
     Effect.gen(function* () {
-      const { begun, count, ends, port } = yield* held()
+      const { started, count, ends, port } = yield* held()
       const { heard, socket } = yield* client(port)
       socket.write(path("/1") + path("/2") + path("/3"))
       yield* count(1)
       yield* Effect.sleep(50)
-      expect(begun).toEqual(["/1"])
+      expect(started).toEqual(["/1"])
       for (const wanted of [2, 3, 3]) {
         ends.shift()?.()
         yield* count(wanted)
       }
       yield* heard(/\/1[^]*\/2[^]*\/3/)
-      expect(begun).toEqual(["/1", "/2", "/3"])
+      expect(started).toEqual(["/1", "/2", "/3"])
     }).pipe(Effect.scoped)
   )
 
   it.live("beyond a few that wait are refused with the connection, and never begun", () =>
     Effect.gen(function* () {
-      const { begun, count, cut, ends, port } = yield* held({ pipelined: 2 })
+      const { started, count, cut, ends, port } = yield* held({ pipelined: 2 })
       const { closed, socket } = yield* client(port)
       socket.write(Array.from({ length: 5 }, (_, n) => path(`/${n}`)).join(""))
       for (let n = 1; n <= 3; n++) {
@@ -395,14 +395,14 @@ describe("Requests on one connection", () => {
         ends.shift()?.()
       }
       expect(yield* closed).toMatch(/200 OK[^]*200 OK[^]*200 OK[^]*503 Service Unavailable[^]*service_unavailable/)
-      expect(begun).toEqual(["/0", "/1", "/2"])
+      expect(started).toEqual(["/0", "/1", "/2"])
       expect(cut).toEqual(["pipelined"])
     }).pipe(Effect.scoped)
   )
 
   it.live("that go on coming behind the refused one end the connection at once", () =>
     Effect.gen(function* () {
-      const { begun, cut, ends, open, port } = yield* held({ pipelined: 2 })
+      const { started, cut, ends, open, port } = yield* held({ pipelined: 2 })
       const { closed, socket } = yield* client(port)
       socket.write(Array.from({ length: 500 }, (_, n) => path(`/${n}`)).join(""))
       yield* closed
@@ -410,14 +410,14 @@ describe("Requests on one connection", () => {
       ends.shift()?.()
       yield* Effect.sleep(50)
       // Not even the first request has begun, because it came with the others.
-      expect(begun).toEqual([])
+      expect(started).toEqual([])
       expect(cut).toEqual(["pipelined"])
     }).pipe(Effect.scoped)
   )
 
   it.live("of a client that has gone are not begun", () =>
     Effect.gen(function* () {
-      const { begun, count, ends, open, port } = yield* held()
+      const { started, count, ends, open, port } = yield* held()
       const { socket } = yield* client(port)
       socket.write(path("/1") + path("/2") + path("/3"))
       yield* count(1)
@@ -425,7 +425,7 @@ describe("Requests on one connection", () => {
       while (open() > 0) yield* Effect.sleep(5)
       ends.shift()?.()
       yield* Effect.sleep(50)
-      expect(begun).toEqual(["/1"])
+      expect(started).toEqual(["/1"])
     }).pipe(Effect.scoped)
   )
 })

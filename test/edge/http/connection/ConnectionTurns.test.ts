@@ -19,42 +19,42 @@ describe("Connections that are worked for", () => {
   it("begin a few in each turn of the event loop; a thousand of one site do not delay another's beyond the next", () => {
     const { nextTurn, pass } = loop()
     const turns = ConnectionTurns.make(64, nextTurn)
-    const begun: Array<string> = []
-    for (let n = 0; n < 1_000; n++) turns.take("loud", "connection", () => begun.push("loud"))
-    expect(begun).toEqual(["loud", "loud"])
-    turns.take("quiet", "connection", () => begun.push("quiet"))
+    const started: Array<string> = []
+    for (let n = 0; n < 1_000; n++) turns.take("loud", "connection", () => started.push("loud"))
+    expect(started).toEqual(["loud", "loud"])
+    turns.take("quiet", "connection", () => started.push("quiet"))
     pass()
-    expect(begun).toEqual(["loud", "loud", "quiet", "loud"])
+    expect(started).toEqual(["loud", "loud", "quiet", "loud"])
   })
 
   it("begin with sixteen requests in a turn of the event loop, as many as are looked up and committed together", () => {
     const { nextTurn, pass } = loop()
     const turns = ConnectionTurns.make(256, nextTurn)
-    const begun: Array<string> = []
-    for (let n = 0; n < 100; n++) turns.take("loud", "request", () => begun.push("loud"))
-    expect(begun).toHaveLength(16)
-    turns.take("quiet", "request", () => begun.push("quiet"))
+    const started: Array<string> = []
+    for (let n = 0; n < 100; n++) turns.take("loud", "request", () => started.push("loud"))
+    expect(started).toHaveLength(16)
+    turns.take("quiet", "request", () => started.push("quiet"))
     pass()
-    expect(begun).toHaveLength(32)
-    expect(begun[16]).toBe("quiet")
+    expect(started).toHaveLength(32)
+    expect(started[16]).toBe("quiet")
   })
 
   it("leave places for sites that come later, and the next begins when one has left", () => {
     const { nextTurn, pass } = loop()
     const turns = ConnectionTurns.make(8, nextTurn)
-    const begun: Array<string> = []
-    const loud = Array.from({ length: 10 }, (_, n) => turns.take("loud", "connection", () => begun.push(`loud ${n}`)))
+    const started: Array<string> = []
+    const loud = Array.from({ length: 10 }, (_, n) => turns.take("loud", "connection", () => started.push(`loud ${n}`)))
     while (pass());
-    expect(begun).toEqual(["loud 0", "loud 1", "loud 2", "loud 3", "loud 4"])
+    expect(started).toEqual(["loud 0", "loud 1", "loud 2", "loud 3", "loud 4"])
     expect(loud.map((turn) => turn.hasPlace()).lastIndexOf(true)).toBe(4)
-    turns.take("quiet", "connection", () => begun.push("quiet"))
-    expect(begun.at(-1)).toBe("quiet")
+    turns.take("quiet", "connection", () => started.push("quiet"))
+    expect(started.at(-1)).toBe("quiet")
     // A waiting one leaves, twice; then one that has a place.
     for (const n of [5, 5, 0]) loud[n]?.leave()
     while (pass());
-    expect(begun.slice(6)).toEqual([])
+    expect(started.slice(6)).toEqual([])
     loud[1]?.leave()
     while (pass());
-    expect(begun.slice(6)).toEqual(["loud 6"])
+    expect(started.slice(6)).toEqual(["loud 6"])
   })
 })

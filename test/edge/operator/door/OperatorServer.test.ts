@@ -169,7 +169,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect(commands.map(Command.route).sort()).toStrictEqual(offered.sort())
         for (const command of commands) {
           const [first = ""] = command.words.split(" ")
-          const family = yield* Effect.promise(() => Commands.beginningWith(first))
+          const family = yield* Effect.promise(() => Commands.startingWith(first))
           expect(family).toContain(command)
           expect((yield* post(Command.route(command), '{"no such field":1}')).answer).toBe("400 invalid_request")
         }

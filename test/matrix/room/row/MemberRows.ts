@@ -240,12 +240,12 @@ export const rows: ReadonlyArray<Row> = [
       const { guests, room } = await Rooms.peopled(world, 2)
       const [, two] = guests
       await two?.far.say(1500)
-      const begun = await room.event(
+      const started = await room.event(
         "conference.member_speaking_started",
         1,
         (data) => data["call_id"] === two?.call.id
       )
-      expect(begun["member_id"]).toBe(two?.member.id)
+      expect(started["member_id"]).toBe(two?.member.id)
       const [first] = await room.list()
       expect(first).toMatchObject({ id: two?.member.id, is_speaking: true })
       await room.event("conference.member_speaking_ended", 1, (data) => data["call_id"] === two?.call.id)

@@ -73,19 +73,19 @@ withLayer(AudioDecoderThreads.layerOf(2, worker, { files: 8 }), { excludeTestSer
     it.effect("are bounded: one holder has half of what the others leave, and a file that is closed makes room", () =>
       Effect.gen(function* () {
         const { open } = yield* AudioDecoder
-        const begin = (holder: string) => {
+        const start = (holder: string) => {
           const reading = open({ bytes: wavOf(5_000), contentType: null }, 8000)
           return Effect.map(Effect.exit(reading.next(holder)), (exit) => ({ reading, isIn: exit._tag === "Success" }))
         }
-        const loud = yield* Effect.forEach(Array.from({ length: 8 }), () => begin("loud"))
+        const loud = yield* Effect.forEach(Array.from({ length: 8 }), () => start("loud"))
         expect(loud.filter(({ isIn }) => isIn)).toHaveLength(5)
-        const quiet = yield* begin("quiet")
+        const quiet = yield* start("quiet")
         expect(quiet.isIn).toBe(true)
         for (const { isIn, reading } of loud) if (!isIn) reading.close()
-        expect((yield* begin("loud")).isIn).toBe(false)
+        expect((yield* start("loud")).isIn).toBe(false)
         // A second close changes nothing.
         for (const { reading } of [...loud.slice(0, 3), ...loud.slice(0, 3)]) reading.close()
-        const more = yield* Effect.forEach(Array.from({ length: 5 }), () => begin("loud"))
+        const more = yield* Effect.forEach(Array.from({ length: 5 }), () => start("loud"))
         expect(more.filter(({ isIn }) => isIn)).toHaveLength(2)
         for (const { reading } of [...loud, ...more, quiet]) reading.close()
       })

@@ -104,12 +104,12 @@ describe("espeak of npm", () => {
         yield* Effect.addFinalizer(() => Effect.sync(speaker.close))
         const utterance = { voice: "en-us", isSsml: false }
         for (let time = 0; time < 3; time++) {
-          const begun = yield* Deferred.make<void>()
+          const started = yield* Deferred.make<void>()
           const hour = { ...utterance, text: "This text lasts for about an hour. ".repeat(1_200) }
           const speaking = yield* Effect.forkChild(
-            speaker.speak(hour, () => void Deferred.doneUnsafe(begun, Effect.void))
+            speaker.speak(hour, () => void Deferred.doneUnsafe(started, Effect.void))
           )
-          yield* Deferred.await(begun)
+          yield* Deferred.await(started)
           yield* Fiber.interrupt(speaking)
           yield* speaker.speak({ ...utterance, text: "Hello." }, () => undefined)
         }

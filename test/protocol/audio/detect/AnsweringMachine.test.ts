@@ -222,7 +222,7 @@ describe("Machine detection", () => {
     "tells a verdict once, then at most one beep, then that it is done, whatever it hears",
     { stretches: Schema.Array(stretch) },
     ({ stretches }) => {
-      let rules = AnsweringMachine.answered(AnsweringMachine.begin)
+      let rules = AnsweringMachine.answered(AnsweringMachine.start)
       const all: Array<AnsweringMachine.Finding> = []
       const hear = (frame: AnsweringMachine.Frame) => {
         const [next, found] = AnsweringMachine.step(rules, frame)

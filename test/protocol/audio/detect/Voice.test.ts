@@ -90,10 +90,10 @@ describe("Voice activity", () => {
     const [loud, faint] = [Sounds.voice(1000, { dbfs: -20 }), Sounds.voice(2000, { dbfs: -34, seed: 2 })]
     const of = (options: Voice.Options, ...parts: ReadonlyArray<Int16Array>) =>
       share(heard(Sounds.join(Sounds.silence(500), ...parts), 8000, options))
-    const begins = { beginDbfs: -26, hangoverMs: 300 }
+    const starts = { startDbfs: -26, hangoverMs: 300 }
     expect(of({}, faint)).toBeGreaterThan(0.6)
-    expect(of(begins, faint)).toBe(0)
-    expect(of(begins, loud, faint)).toBeGreaterThan(0.6)
+    expect(of(starts, faint)).toBe(0)
+    expect(of(starts, loud, faint)).toBeGreaterThan(0.6)
   })
 
   it("is no steady noise, at once or behind silence", () => {
@@ -108,22 +108,22 @@ describe("Voice activity", () => {
     const sound = Sounds.join(Sounds.silence(1000), Sounds.voice(2000), Sounds.silence(2000))
     const edges = (options: Voice.Options) => {
       const verdicts = heard(sound, 8000, options)
-      return { begin: verdicts.indexOf(true) * 20, end: verdicts.lastIndexOf(true) * 20 }
+      return { start: verdicts.indexOf(true) * 20, end: verdicts.lastIndexOf(true) * 20 }
     }
     const [quick, slow] = [edges({ onsetMs: 100, hangoverMs: 100 }), edges({ onsetMs: 200, hangoverMs: 600 })]
-    expect(slow.begin - quick.begin).toBeGreaterThanOrEqual(100)
-    expect(slow.begin - quick.begin).toBeLessThanOrEqual(180)
+    expect(slow.start - quick.start).toBeGreaterThanOrEqual(100)
+    expect(slow.start - quick.start).toBeLessThanOrEqual(180)
     expect(slow.end - quick.end).toBe(500)
   })
 
   it("is over between two words only when the hangover is shorter than the pause", () => {
     const words = Sounds.join(...[1, 2, 3, 4].flatMap(() => [Sounds.voice(800), Sounds.silence(400)]))
-    const begins = (hangoverMs: number) => {
+    const starts = (hangoverMs: number) => {
       const verdicts = heard(words, 8000, { hangoverMs })
       return verdicts.filter((isSpeech, i) => isSpeech && verdicts[i - 1] !== true).length
     }
-    expect(begins(600)).toBe(1)
-    expect(begins(60)).toBeGreaterThanOrEqual(4)
+    expect(starts(600)).toBe(1)
+    expect(starts(60)).toBeGreaterThanOrEqual(4)
   })
 
   it("takes frames of any length and of rates that change without a fault", () => {

@@ -4,7 +4,7 @@ import * as RestingPlayout from "../../../../src/protocol/rtp/playout/RestingPla
 /** A packet every 20 ms of a stream at 8000 Hz, each this much later than the one before; 10 s of them. */
 const hear = (playout: number, leadMs: number, driftMs = 0) => {
   const resting = RestingPlayout.make(8000)
-  resting.begin(playout, 1000)
+  resting.start(playout, 1000)
   let now = 1000
   for (let i = 0; i < 500; i++, now += 20 + driftMs) resting.arrived((playout + (leadMs + 20 * i) * 8) >>> 0, 160, now)
   return { lead: ((((playout + (leadMs + 20 * 500) * 8) >>> 0) - resting.at(now)) | 0) / 8, now, resting }
@@ -31,12 +31,12 @@ describe("The playout point of a stream that nobody hears", () => {
 
   it("takes a second of sound at once, then what time allows, and an hour of a fast clock", () => {
     const resting = RestingPlayout.make(8000)
-    resting.begin(0, 0)
+    resting.start(0, 0)
     const taken = (many: number, now: number) =>
       Array.from({ length: many }, (_, i) => resting.arrived(i * 160, 160, now)).filter(Boolean).length
     expect(taken(1000, 0)).toBe(50)
     expect(taken(1000, 100)).toBe(5)
-    resting.begin(0, 0)
+    resting.start(0, 0)
     for (let i = 0; i < 180_000; i++) expect(resting.arrived((i * 160) >>> 0, 160, i * 19.9)).toBe(true)
   })
 })

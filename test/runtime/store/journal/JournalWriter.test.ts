@@ -106,10 +106,10 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
           const isGathered = Effect.fnUntraced(function* (commit: (commit: Commit) => Effect.Effect<unknown, unknown>) {
             yield* Effect.forEach(Array.from({ length: 16 }, next), (one) => journal.commit(one), { concurrency: 16 })
             const [first, second] = [next(), next()]
-            const begun = yield* Effect.forkChild(commit(first), { startImmediately: true })
+            const started = yield* Effect.forkChild(commit(first), { startImmediately: true })
             yield* Effect.sleep(1)
             yield* journal.commit(second)
-            yield* Fiber.join(begun)
+            yield* Fiber.join(started)
             const ids = [first, second].flatMap(({ entities }) => entities.map(({ id }) => id))
             const statements = yield* sql`SELECT DISTINCT xmin::text FROM entity WHERE id IN ${sql.in(ids)}`
             return statements.length === 1

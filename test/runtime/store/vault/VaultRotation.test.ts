@@ -101,13 +101,13 @@ layer(NodeEntropy.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         const file = Effect.promise(() => readFile(join(dataDir, "vault.key"), "utf8"))
         yield* started(inFile, dataDir, fill)
         const before = yield* file
-        const refused = VaultRotation.rotate({ settleMs: 0, begins: Effect.fail("not said") })
+        const refused = VaultRotation.rotate({ settleMs: 0, starts: Effect.fail("not said") })
         expect(yield* Effect.flip(started(inFile, dataDir, refused))).toBe("not said")
         expect(yield* file).toBe(before)
         let said = 0
-        const begins = Effect.sync(() => said++)
+        const starts = Effect.sync(() => said++)
         const given = { secretKey: Redacted.make(before.trim()), previousKeys: [] }
-        yield* Effect.flip(started(given, dataDir, VaultRotation.rotate({ settleMs: 0, begins })))
+        yield* Effect.flip(started(given, dataDir, VaultRotation.rotate({ settleMs: 0, starts })))
         expect(said).toBe(0)
       }).pipe(Effect.provide(database), Effect.scoped)
     )

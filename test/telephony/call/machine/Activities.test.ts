@@ -54,7 +54,7 @@ const machine = CallMachine.over({ ...CallVerbs.table, store })
 interface Scene {
   readonly state: CallState
   readonly events: ReadonlyArray<CallEvent>
-  readonly begun: ReadonlyMap<WorkId, string>
+  readonly started: ReadonlyMap<WorkId, string>
   readonly count: number
 }
 
@@ -72,7 +72,7 @@ const send = (scene: Scene | null, input: CallInput, now: number): Scene => {
   return {
     state,
     events: [...(scene?.events ?? []), ...outcome.effects.events],
-    begun: new Map([...(scene?.begun ?? []), ...state.work.map(({ id, type }) => [id, type] as const)]),
+    started: new Map([...(scene?.started ?? []), ...state.work.map(({ id, type }) => [id, type] as const)]),
     count
   }
 }
@@ -162,7 +162,7 @@ const Move = Schema.Struct({
 
 const move = (scene: Scene, { digit, kind, status, wait: ms, which }: typeof Move.Type): Scene => {
   const now = scene.state.at + ms
-  const ids = [...scene.begun.keys()]
+  const ids = [...scene.started.keys()]
   const id = ids[which % Math.max(1, ids.length)] ?? Ids.work("nobody's")
   switch (kind) {
     case 0:
@@ -223,7 +223,7 @@ describe("Properties of work over random inputs", () => {
       for (let count = 0; count < 20 && !machine.isSettled(scene.state); count++) scene = wait(scene)
       expect(machine.isSettled(scene.state)).toBe(true)
       const idsOf = (...types: ReadonlyArray<string>) =>
-        [...scene.begun].flatMap(([id, type]) => (types.includes(type) ? [id] : []))
+        [...scene.started].flatMap(([id, type]) => (types.includes(type) ? [id] : []))
       const ends = scene.events.flatMap((event) =>
         event.type === "call.playback_ended" ? [event.data.playbackId] : []
       )

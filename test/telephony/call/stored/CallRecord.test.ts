@@ -46,24 +46,24 @@ it("a recording's outcome has a line in the audit log, by the system, guide/tena
 
 it("a transcription has a line for its begin and one for its end", () => {
   const answered = Sample.carrier(Sample.start(Sample.place(), 0), { type: "answered", resume: null }, 1_000)
-  const begun = Sample.send(
+  const started = Sample.send(
     answered,
     { type: "action", action: CallVerbs.decodeAction("transcription_start", {}), reservedMinutes: [] },
     2_000
   )
-  const [item] = begun.state.work
+  const [item] = started.state.work
   if (item === undefined) throw new Error("nothing is transcribed")
-  const over = told(begun, { type: "ended", id: item.id, status: "failed", reason: "engine_error" })
+  const over = told(started, { type: "ended", id: item.id, status: "failed", reason: "engine_error" })
   const linesOf = (before: Sample.Scene, after: Sample.Scene) => {
     const [effects, step] = [after.effects.at(-1), after.log.at(-1)]
     if (effects === undefined || step === undefined) throw new Error("nothing came of it")
     const { audit } = CallRecord.commitOf({ before: before.state, state: after.state, effects, ...step }, null, null)
     return audit.map(({ action, changes, resourceType }) => [resourceType, action, changes])
   }
-  expect(linesOf(answered, begun)).toEqual([
+  expect(linesOf(answered, started)).toEqual([
     ["transcription", "transcription.created", [{ field: "status", from: null, to: "active" }]]
   ])
-  expect(linesOf(begun, over)).toEqual([
+  expect(linesOf(started, over)).toEqual([
     ["transcription", "transcription.status_changed", [{ field: "status", from: "active", to: "failed" }]]
   ])
 })

@@ -4,7 +4,7 @@ import * as ConferenceMachine from "../../../../src/telephony/conference/machine
 import {
   type ConferenceState,
   isCompleted,
-  isSeated
+  isPresent
 } from "../../../../src/telephony/conference/machine/ConferenceState.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as RoomWorld from "../RoomWorld.ts"
@@ -149,7 +149,7 @@ describe("A conference among calls and a switch, in any order (src/telephony/REA
             isHeld: world.room()?.members.get(member.id)?.isHeld
           })
       // Only ringing members still wait.
-      for (const { phase } of world.current().members.filter(isSeated)) expect(["joined", "ringing"]).toContain(phase)
+      for (const { phase } of world.current().members.filter(isPresent)) expect(["joined", "ringing"]).toContain(phase)
     },
     runs
   )
@@ -262,7 +262,7 @@ describe("Races of a conference", () => {
       if (isRefused) world.take({ type: "room", event: failed })
       while (!isCompleted(world.current())) world.fire()
       expect(types(world)).toStrictEqual(["conference.ended"])
-      expect(world.seat(members[0]?.id ?? Ids.member(""))?.told).toMatchObject({ type: "over", neverStood: true })
+      expect(world.membership(members[0]?.id ?? Ids.member(""))?.told).toMatchObject({ type: "over", neverStood: true })
     }
   })
 
@@ -292,7 +292,7 @@ describe("Races of a conference", () => {
     const again = world.current().members.at(-1)
     expect(again?.callId).toBe(world.host.id)
     expect(again?.role).toBe("host")
-    // A late message about the old seat.
+    // A late message about the old membership.
     if (first === undefined) return expect.unreachable("there is a host")
     world.take({
       type: "told",

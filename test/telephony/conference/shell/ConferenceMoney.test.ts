@@ -128,11 +128,11 @@ describe("The money of a room's recordings", () => {
         recording: { microUsdPerMinute: 20_000, reservedMinutes: [1] }
       }
       const of = world("all")
-      const begun = stepOf(idle, given, t0 + 1000)
-      yield* of.money.withdrawn(begun)
-      yield* of.money.stored(begun)
+      const started = stepOf(idle, given, t0 + 1000)
+      yield* of.money.withdrawn(started)
+      yield* of.money.stored(started)
       expect(of.said.splice(0)).toEqual(["abandoned", "holds 2 0"])
-      const renewed = stepOf(begun.state, { type: "renewal", reservedMinutes: [3] }, t0 + minuteMs)
+      const renewed = stepOf(started.state, { type: "renewal", reservedMinutes: [3] }, t0 + minuteMs)
       yield* of.money.withdrawn(renewed)
       yield* of.money.stored(renewed)
       expect(of.said.splice(0)).toEqual(["holds 2 0", "holds 6 0"])

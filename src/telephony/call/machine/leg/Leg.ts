@@ -64,7 +64,7 @@ export type Leg = typeof Leg.Type
 export const lives = (leg: Leg): boolean => leg.endedAt === null
 
 /** A leg at its beginning. */
-export const begun = (
+export const started = (
   fields: Pick<Leg, "id" | "role" | "direction" | "from" | "to" | "ringSecs" | "limit" | "dialId" | "incarnation"> & {
     readonly resume?: Leg["resume"]
   },

@@ -14,7 +14,7 @@ import type * as Pending from "./Pending.ts"
  */
 type Result = StepBuilder.StepBuilder | Outcome<never, never>
 
-export const begin = (
+export const start = (
   builder: StepBuilder.StepBuilder,
   body: typeof Refer.Type,
   context: StepContext

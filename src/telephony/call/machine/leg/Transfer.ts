@@ -16,7 +16,7 @@ import * as Leg from "./Leg.ts"
 type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
 
 /** `reservedMinutes` are those of the new leg. */
-export const begin = (
+export const start = (
   builder: StepBuilder.StepBuilder,
   body: typeof Transfer.Type,
   { callerIdName, from, incarnation, legId, limit, microUsdPerMinute }: Terms,
@@ -26,7 +26,7 @@ export const begin = (
   const alone = Bridging.leave(OnRoomEvent.leave(builder, context.now, context), context.now, context)
   const { state } = alone
   const commandId = StepBuilder.nextCommandId(alone, context)
-  const leg = Leg.begun(
+  const leg = Leg.started(
     {
       id: legId,
       role: "transfer",

@@ -3,7 +3,7 @@ import type { CallId, LegId, RouteId } from "../../../../domain/Id.ts"
 import * as OnAction from "../OnAction.ts"
 import { type CallState, isTerminal, primary } from "../CallState.ts"
 
-/** The facts about a call's own leg that a conference needs before it gives the call a seat. */
+/** The facts about a call's own leg that a conference needs before it gives the call a membership. */
 export interface Candidate {
   readonly callId: CallId
   readonly legId: LegId
@@ -25,7 +25,7 @@ export const of = (state: CallState): Candidate => ({
   customerReference: state.customerReference
 })
 
-/** Why the call cannot enter a conference now, checked before a conference is asked for a seat; null: it can. */
+/** Why the call cannot enter a conference now, checked before a conference is asked for a membership; null: it can. */
 export const refusal = (state: CallState): ApiError | null =>
   isTerminal(state)
     ? OnAction.alreadyEnded

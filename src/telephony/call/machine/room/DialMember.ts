@@ -2,14 +2,14 @@ import type { Effect } from "effect"
 import type { ApiError } from "../../../../domain/ApiError.ts"
 import type { CallId, ConferenceId, LegId, MemberId, RouteId } from "../../../../domain/Id.ts"
 
-/** A call that is about to be dialled for a seat. */
+/** A call that is about to be dialled for a membership. */
 export interface Dialled {
   readonly callId: CallId
   readonly legId: LegId
   readonly routeId: RouteId
 }
 
-/** The seat in a conference that a call is dialled for. */
+/** The membership in a conference that a call is dialled for. */
 export interface DialMember {
   readonly conferenceId: ConferenceId
   readonly memberId: MemberId
@@ -17,8 +17,9 @@ export interface DialMember {
   readonly adapter: string
   readonly near: LegId
   /**
-   * Makes the conference commit the seat, when all that the call needs is reserved. When it fails, all is given back
-   * and nothing is dialled. Afterwards the conference gets messages of the call: `refused` if it was never created.
+   * Makes the conference commit the membership, when all that the call needs is reserved. When it fails, all is given
+   * back and nothing is dialled. Afterwards the conference gets messages of the call: `refused` if it was never
+   * created.
    */
   readonly claim: (dialled: Dialled) => Effect.Effect<void, ApiError>
   /** Renders the body of the response, JSON, after the claim. */

@@ -3,13 +3,16 @@ import { type CallState, primary } from "../CallState.ts"
 import * as StepBuilder from "../StepBuilder.ts"
 import * as Meter from "../Meter.ts"
 
-/** A stay of the call's own leg in a room: from its seat to the moment at which the call no longer has that seat. */
+/**
+ * A stay of the call's own leg in a room: from its membership to the moment at which the call no longer has that
+ * membership.
+ */
 
-/** Whether the call has, or had, this seat. Each stay has a meter, and those are never removed. */
+/** Whether the call has, or had, this membership. Each stay has a meter, and those are never removed. */
 export const isKnown = ({ meters }: CallState, memberId: MemberId): boolean =>
   meters.some(({ workId }) => workId === memberId)
 
-/** Gives up the seat. The leg is `answered` again, without an event, unless it has another partner. */
+/** Gives up the membership. The leg is `answered` again, without an event, unless it has another partner. */
 export const over = (builder: StepBuilder.StepBuilder, at: number): StepBuilder.StepBuilder => {
   const { room } = builder.state
   if (room === null) return builder

@@ -18,9 +18,9 @@ import type { CallMember } from "./CallMember.ts"
 import * as Membership from "./Membership.ts"
 
 /**
- * A call and the room of a conference, guide/calls.md#conferences. The conference gives the call a seat; the call alone
- * sends its leg there and takes it out again; the carrier reports when it is in and when it no longer is. The messages
- * of the call to its conference follow from its commits (`RoomAnswer`).
+ * A call and the room of a conference, guide/calls.md#conferences. The conference gives the call a membership; the call
+ * alone sends its leg there and takes it out again; the carrier reports when it is in and when it no longer is. The
+ * messages of the call to its conference follow from its commits (`RoomAnswer`).
  */
 type Result = StepBuilder.StepBuilder | Outcome<never, never>
 type Told = Extract<CallInput, { readonly type: "told" }>
@@ -70,8 +70,8 @@ const enter = (
     context.now,
     context
   )
-  const seat = { conferenceId: tell.conferenceId, ...entryOf(tell), wasDialled: false }
-  return join(alone, { ...seat, phase: "entering", since: context.now }, context)
+  const membership = { conferenceId: tell.conferenceId, ...entryOf(tell), wasDialled: false }
+  return join(alone, { ...membership, phase: "entering", since: context.now }, context)
 }
 
 /** Sends the call's own leg to the room. */
@@ -79,15 +79,15 @@ const join = (builder: StepBuilder.StepBuilder, room: CallMember, context: StepC
   const { state } = builder
   const legId = primary(state).id
   const commandId = StepBuilder.nextCommandId(builder, context)
-  const seat = { conferenceId: room.conferenceId, ...entryOf(room) }
+  const membership = { conferenceId: room.conferenceId, ...entryOf(room) }
   return StepBuilder.sendPending(
     StepBuilder.set(builder, { room, letGo: null }),
-    { type: "join_room", commandId, legId, since: context.now, ...seat },
-    { type: "join_room", commandId, callId: state.id, legId, ...seat }
+    { type: "join_room", commandId, legId, since: context.now, ...membership },
+    { type: "join_room", commandId, callId: state.id, legId, ...membership }
   )
 }
 
-/** Takes the seat that the call was dialled for, once it is answered. */
+/** Takes the membership that the call was dialled for, once it is answered. */
 export const answered = (builder: StepBuilder.StepBuilder, context: StepContext): StepBuilder.StepBuilder => {
   const { room } = builder.state
   return room?.phase === "dialled"

@@ -7,7 +7,7 @@ import * as Membership from "./Membership.ts"
 type Refused = Extract<ToConference, { readonly type: "refused" }>["reason"]
 type Enter = Extract<ToCall, { readonly type: "enter" }>
 
-/** Why the call cannot take a seat, apart from its price; null: it can. */
+/** Why the call cannot take a membership, apart from its price; null: it can. */
 const refusal = (state: CallState): Refused | null =>
   isTerminal(state)
     ? "gone"
@@ -19,7 +19,7 @@ const refusal = (state: CallState): Refused | null =>
           ? "carrier_error"
           : null
 
-/** The messages about a commit's change of the seat. A call has each seat once, so it leaves each once. */
+/** The messages about a commit's change of the membership. A call has each membership once, so it leaves each once. */
 export const ofChange = (before: CallState | null, state: CallState): ReadonlyArray<ToConference> => {
   const [was, is] = [before?.room ?? null, state.room]
   if (was === is) return []
@@ -43,22 +43,22 @@ const entered = (state: CallState, { conferenceId, memberId }: NonNullable<CallS
 })
 
 /**
- * The answer to a message that changed nothing; null: there is none yet, because the call was dialled for this seat and
- * is not answered.
+ * The answer to a message that changed nothing; null: there is none yet, because the call was dialled for this
+ * membership and is not answered.
  */
 export const of = (state: CallState, tell: ToCall): ToConference | null => {
   const { conferenceId, memberId } = tell
-  const seat = { conferenceId, memberId, callId: state.id }
+  const membership = { conferenceId, memberId, callId: state.id }
   if (state.room?.memberId === memberId) return state.room.phase === "dialled" ? null : entered(state, state.room)
-  if (tell.type === "over" || Membership.isKnown(state, memberId)) return { ...seat, type: "left" }
-  // A call that could take a seat and has not taken it could not pay for it.
-  return { ...seat, type: "refused", reason: refusal(state) ?? "balance_insufficient" }
+  if (tell.type === "over" || Membership.isKnown(state, memberId)) return { ...membership, type: "left" }
+  // A call that could take a membership and has not taken it could not pay for it.
+  return { ...membership, type: "refused", reason: refusal(state) ?? "balance_insufficient" }
 }
 
 /** The answer for a call that does not exist. */
 export const ofNobody = (callId: CallState["id"], { conferenceId, memberId, type }: ToCall): ToConference => {
-  const seat = { conferenceId, memberId, callId }
-  return type === "over" ? { ...seat, type: "left" } : { ...seat, type: "refused", reason: "gone" }
+  const membership = { conferenceId, memberId, callId }
+  return type === "over" ? { ...membership, type: "left" } : { ...membership, type: "refused", reason: "gone" }
 }
 
 /** The meter of a stay that begins with this message; null: none does. */

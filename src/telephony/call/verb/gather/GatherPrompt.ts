@@ -15,9 +15,9 @@ const fields = {
 
 type Asked = Rules.Options & { readonly maximumTries: number }
 
-const begin = ({ derive, now }: Moment, asked: Asked, prompt: Playable, invalid: Playable | null) => {
+const start = ({ derive, now }: Moment, asked: Asked, prompt: Playable, invalid: Playable | null) => {
   const { maximumTries } = asked
-  const { asks, gather } = Rules.begin(
+  const { asks, gather } = Rules.start(
     {
       id: derive("gather"),
       options: optionsOf(asked),
@@ -69,7 +69,7 @@ export const gatherUsingSpeak = collection.verb({
   act: (moment, body) => {
     const speech = (text: string): Playable => ({ type: "speech", speech: SpeechBody.speechOf(body, text) })
     const { invalidPayload } = body
-    return begin(moment, body, speech(body.payload), invalidPayload === undefined ? null : speech(invalidPayload))
+    return start(moment, body, speech(body.payload), invalidPayload === undefined ? null : speech(invalidPayload))
   }
 })
 
@@ -94,6 +94,6 @@ export const gatherUsingAudio = collection.verb({
   act: (moment, body) => {
     const { audioUrl, invalidAudioUrl } = body
     const file = (url: string): Playable => ({ type: "url", url })
-    return begin(moment, body, file(audioUrl), invalidAudioUrl === undefined ? null : file(invalidAudioUrl))
+    return start(moment, body, file(audioUrl), invalidAudioUrl === undefined ? null : file(invalidAudioUrl))
   }
 })

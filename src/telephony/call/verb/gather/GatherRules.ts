@@ -73,12 +73,12 @@ export interface Outcome<G extends Gather> {
   readonly cut: WorkId | null
 }
 
-type Begun<G extends Gather> = Outcome<G> & { readonly gather: G }
+type Started<G extends Gather> = Outcome<G> & { readonly gather: G }
 
 /** Longer than any prompt: the end of one that has not ended by then is lost. */
 const longestPromptMs = 35 * 60_000
 
-const goesOn = <G extends Gather>(gather: G, cut: WorkId | null = null): Begun<G> => ({
+const goesOn = <G extends Gather>(gather: G, cut: WorkId | null = null): Started<G> => ({
   gather,
   complete: null,
   asks: null,
@@ -106,7 +106,7 @@ const stoppedBy = (gather: Gather): string =>
     .join("")
 
 /** Begins a prompt and silences all else. */
-const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "invalid", at: number): Begun<G> => {
+const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "invalid", at: number): Started<G> => {
   const sound = what === "invalid" && prompts.invalid !== null ? prompts.invalid : prompts.prompt
   const id = WorkId.make(deriveOpaque(gather.id, what, prompts.tried))
   const playing = { id, what, since: at }
@@ -120,7 +120,7 @@ const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "i
 }
 
 /** Begins the first try. */
-export const begin = <G extends Gather>(gather: G, at: number): Begun<G> =>
+export const start = <G extends Gather>(gather: G, at: number): Started<G> =>
   gather.prompts === null ? goesOn(gather) : play(gather, gather.prompts, "prompt", at)
 
 /** Begins to listen and starts the timers. */

@@ -71,15 +71,15 @@ const play = LegModel.player(acts)
 const Acts = Schema.Array(Schema.Literals(play.names)).check(Schema.isMinLength(4), Schema.isMaxLength(60))
 
 /** Most runs begin as calls do. */
-const Beginning = Schema.Literals(["", "routed placed", "routed placed 100 180 183", "routed placed 183 200 committed"])
+const Starting = Schema.Literals(["", "routed placed", "routed placed 100 180 183", "routed placed 183 200 committed"])
 
 const run = (
-  beginning: string,
+  starting: string,
   then: ReadonlyArray<string>,
   check: (leg: Model, outputs: ReadonlyArray<LegModel.Output>, name: string) => void
 ): Model => {
   const leg = make()
-  for (const name of [...beginning.split(" ").filter((each) => each !== ""), ...then]) {
+  for (const name of [...starting.split(" ").filter((each) => each !== ""), ...then]) {
     const before = leg.log.length
     play.act(leg, name)
     check(leg, leg.log.slice(before), name)
@@ -94,13 +94,13 @@ const settle = (leg: Model): void => LegModel.settle(leg, () => leg.feed({ type:
 const many = { arbitrary: { runs: 500, size: 100 } }
 
 describe("the machine of an outbound leg, whatever comes in whatever order", () => {
-  const given = { beginning: Beginning, names: Acts }
+  const given = { starting: Starting, names: Acts }
 
   it.prop(
     "ends exactly once, and tells nothing after its end",
     given,
-    ({ beginning, names }) => {
-      const leg = run(beginning, names, () => undefined)
+    ({ starting, names }) => {
+      const leg = run(starting, names, () => undefined)
       settle(leg)
       const words = leg.log.map(LegModel.word)
       expect(words.filter((word) => word === "end")).toHaveLength(1)
@@ -112,9 +112,9 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
   it.prop(
     "acknowledges no answer before it is committed, unless it hangs up, and hangs up only behind its ACK",
     given,
-    ({ beginning, names }) => {
+    ({ starting, names }) => {
       let isAcknowledged = false
-      run(beginning, names, (leg, outputs, name) => {
+      run(starting, names, (leg, outputs, name) => {
         const words = outputs.map(LegModel.word)
         const isThrough = name === "committed" || name === "fault" || name === "unknown"
         if (words.includes("ack") && !isAcknowledged && !isThrough) expect(words).toContain("BYE")
@@ -136,8 +136,8 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
   it.prop(
     "cancels once, and only after a provisional response (section 9.1)",
     given,
-    ({ beginning, names }) => {
-      const leg = run(beginning, names, (each, outputs) => {
+    ({ starting, names }) => {
+      const leg = run(starting, names, (each, outputs) => {
         if (outputs.some(({ type }) => type === "cancel")) expect(each.hasProceeded()).toBe(true)
       })
       expect(leg.log.filter(({ type }) => type === "cancel").length).toBeLessThanOrEqual(1)
@@ -148,8 +148,8 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
   it.prop(
     "answers every request of the peer exactly once, each action has one last outcome",
     given,
-    ({ beginning, names }) => {
-      const leg = run(beginning, names, () => undefined)
+    ({ starting, names }) => {
+      const leg = run(starting, names, () => undefined)
       settle(leg)
       expect([...leg.asked.values()].every((count) => count === 1)).toBe(true)
       expect([...leg.acted.values()].every((count) => count === 1)).toBe(true)
@@ -160,8 +160,8 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
   it.prop(
     "asks nothing of its peer behind a BYE, but by a BYE again",
     given,
-    ({ beginning, names }) => {
-      const leg = run(beginning, names, () => undefined)
+    ({ starting, names }) => {
+      const leg = run(starting, names, () => undefined)
       settle(leg)
       const asked = leg.log.map(LegModel.word).filter((word) => ["BYE", "INVITE", "INFO", "REFER"].includes(word))
       const first = asked.indexOf("BYE")
@@ -173,8 +173,8 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
   it.prop(
     "is over for good once it has ended: it takes down what answers late, and nothing else",
     given,
-    ({ beginning, names }) => {
-      const leg = run(beginning, names, () => undefined)
+    ({ starting, names }) => {
+      const leg = run(starting, names, () => undefined)
       settle(leg)
       expect(OutboundLegMachine.dialogs(leg.state())).toEqual([])
       expect(OutboundLegMachine.deadline(leg.state())).toBeNull()

@@ -61,7 +61,7 @@ const play = LegModel.player<Model>({
   "a minute": ({ pass }) => pass(60_000)
 })
 const Acts = Schema.Array(Schema.Literals(play.names)).check(Schema.isMinLength(4), Schema.isMaxLength(60))
-const Beginning = Schema.Literals(["", "ring", "ring answer placed", "routed answer placed ACK committed"])
+const Starting = Schema.Literals(["", "ring", "ring answer placed", "routed answer placed ACK committed"])
 
 /** The final answers to the INVITE. */
 const final = (log: ReadonlyArray<LegModel.Output>): ReadonlyArray<number> =>
@@ -73,16 +73,16 @@ const final = (log: ReadonlyArray<LegModel.Output>): ReadonlyArray<number> =>
 
 interface Given {
   readonly offers: boolean
-  readonly beginning: string
+  readonly starting: string
   readonly names: ReadonlyArray<string>
 }
 
 const run = (
-  { beginning, names, offers }: Given,
+  { starting, names, offers }: Given,
   check: (leg: Model, outputs: ReadonlyArray<LegModel.Output>) => void = () => undefined
 ): Model => {
   const leg = make(offers)
-  for (const name of [...beginning.split(" ").filter((each) => each !== ""), ...names]) {
+  for (const name of [...starting.split(" ").filter((each) => each !== ""), ...names]) {
     const before = leg.log.length
     play.act(leg, name)
     check(leg, leg.log.slice(before))
@@ -100,7 +100,7 @@ const settle = (leg: Model): void => {
 const many = { arbitrary: { runs: 500, size: 100 } }
 
 describe("the machine of an inbound leg, whatever comes in whatever order", () => {
-  const given = { offers: Schema.Boolean, beginning: Beginning, names: Acts }
+  const given = { offers: Schema.Boolean, starting: Starting, names: Acts }
 
   it.prop(
     "ends exactly once unless nobody took it, and tells nothing after its end",
@@ -119,7 +119,7 @@ describe("the machine of an inbound leg, whatever comes in whatever order", () =
 
   it("tells no digit that comes after its end, while its 2xx still waits for its ACK", () => {
     const names = ["release", "ten seconds", "INFO"]
-    const leg = run({ offers: true, beginning: "answer placed", names })
+    const leg = run({ offers: true, starting: "answer placed", names })
     expect(leg.log.map(LegModel.word).slice(-2)).toEqual(["end", expect.stringMatching(/^asked-\d+ 481$/)])
   })
 

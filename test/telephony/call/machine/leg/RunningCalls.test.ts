@@ -55,11 +55,11 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
   })
 
   const conferenceId = Id.derive("room", "conf")
-  /** Seats of a conference that were offered to calls. */
-  const seats: Array<{ readonly callId: Id.CallId; readonly memberId: Id.MemberId }> = []
-  const seat = (callId: Id.CallId): Id.MemberId => {
-    const memberId = Id.derive(`seat ${seats.length}`, "member")
-    seats.push({ callId, memberId })
+  /** Gives a membership to of a conference that were offered to calls. */
+  const memberships: Array<{ readonly callId: Id.CallId; readonly memberId: Id.MemberId }> = []
+  const membership = (callId: Id.CallId): Id.MemberId => {
+    const memberId = Id.derive(`seat ${memberships.length}`, "member")
+    memberships.push({ callId, memberId })
     return memberId
   }
   const enter = (callId: Id.CallId, memberId: Id.MemberId) =>
@@ -77,7 +77,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
 
   let generation = 0
   /** Begins a placed call, or an inbound leg, which is offered until a call has it. */
-  const begin = (slot: string) =>
+  const start = (slot: string) =>
     Effect.suspend((): Effect.Effect<unknown, never, Entropy> => {
       const name = `${slot} ${generation++}`
       const callId = Id.derive(name, "call")
@@ -87,7 +87,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
           engine.place(
             callId,
             random.chance(0.2)
-              ? { conferenceId, memberId: seat(callId), legId: Id.derive(`${name} dialled`, "leg") }
+              ? { conferenceId, memberId: membership(callId), legId: Id.derive(`${name} dialled`, "leg") }
               : null
           )
         )
@@ -107,9 +107,9 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
     const slot = slots[random.below(3)] ?? "one"
     const callId = current.get(slot)
     const state = callId === undefined ? null : RunningRows.state(rows, callId)
-    if (callId === undefined) return begin(slot)
-    if (state === null) return random.chance(0.1) ? begin(slot) : Effect.void
-    if (isTerminal(state) && random.chance(0.2) && generation < 9) return begin(slot)
+    if (callId === undefined) return start(slot)
+    if (state === null) return random.chance(0.1) ? start(slot) : Effect.void
+    if (isTerminal(state) && random.chance(0.2) && generation < 9) return start(slot)
     const phones = [...carrier.phones].filter(([, { phase }]) => phase !== "over" || random.chance(0.1))
     const [legId, phone] = phones[random.below(Math.max(1, phones.length))] ?? []
     if (legId === undefined || phone === undefined) return Effect.void
@@ -204,13 +204,13 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
       case 30:
       case 31:
       case 32:
-        return enter(callId, seat(callId))
+        return enter(callId, membership(callId))
       case 33: {
-        const said = seats[random.below(Math.max(1, seats.length))]
+        const said = memberships[random.below(Math.max(1, memberships.length))]
         return said === undefined ? Effect.void : enter(said.callId, said.memberId)
       }
       case 34: {
-        const said = seats[random.below(Math.max(1, seats.length))]
+        const said = memberships[random.below(Math.max(1, memberships.length))]
         return said === undefined || random.chance(0.7)
           ? Effect.void
           : background(
@@ -223,7 +223,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
         return TestClock.adjust(random.chance(0.2) ? random.below(30_000) : random.below(200))
     }
   }
-  for (const slot of slots) yield* begin(slot)
+  for (const slot of slots) yield* start(slot)
   yield* TestClock.adjust("1 second")
   for (let step = 0; step < 150; step++) {
     yield* move(step)

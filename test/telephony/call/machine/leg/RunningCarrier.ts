@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   const context = yield* Effect.context()
   const phones = new Map<Id.LegId, Phone>()
   /** Recordings that the media have, or had. */
-  const begun = new Set<Id.WorkId>()
+  const started = new Set<Id.WorkId>()
   let listener: Listener | null = null
 
   const fork = (effect: Effect.Effect<void>): void => void Effect.runForkWith(context)(Effect.forkIn(effect, scope))
@@ -183,8 +183,8 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
     for (const { state } of rows.calls.values())
       for (const { item } of state.outliving) {
         const phone = phones.get(item.legId)
-        if (phone === undefined || begun.has(item.id)) continue
-        begun.add(item.id)
+        if (phone === undefined || started.has(item.id)) continue
+        started.add(item.id)
         const lost = { type: "ended", id: item.id, status: "failed", reason: "lost" } as const
         say(item.legId, phone, { type: "media", event: lost })
       }
@@ -213,8 +213,8 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
         return silence(legId, phone, [...phone.playing])
       case "start_recording": {
         const { id } = command
-        if (begun.has(id)) return
-        begun.add(id)
+        if (started.has(id)) return
+        started.add(id)
         if (phone.phase !== "talking")
           return say(legId, phone, {
             type: "media",

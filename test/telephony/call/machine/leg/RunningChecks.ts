@@ -76,7 +76,7 @@ const times = (leg: Leg, legs: ReadonlyArray<Leg>): void => {
  * carrier's events finds the gather still there.
  */
 const gathers = (call: Call): void => {
-  const begun = call.inputs.flatMap(({ context, input }, index) =>
+  const started = call.inputs.flatMap(({ context, input }, index) =>
     input.type === "action" && input.action.verb === "gather"
       ? [{ ...input.action.body, index, startedAt: context.now }]
       : []
@@ -89,8 +89,8 @@ const gathers = (call: Call): void => {
         : []
     })
   const outcomes = told(call, "call.gather_complete").map(({ data }) => data)
-  expect(outcomes.length).toBe(begun.length)
-  begun.forEach(({ index: at, initialTimeoutMs, interDigitTimeoutMs, startedAt, timeoutMs }, index) => {
+  expect(outcomes.length).toBe(started.length)
+  started.forEach(({ index: at, initialTimeoutMs, interDigitTimeoutMs, startedAt, timeoutMs }, index) => {
     const { completedAt = 0, status } = outcomes[index] ?? {}
     // A digit that was pressed too late does not count, whenever it is reported.
     const pressed = pressedSince(at)
@@ -110,18 +110,19 @@ const gathers = (call: Call): void => {
 
 /** Every sound and every recording that began has one end. */
 const works = (call: Call): void => {
-  const begun = (family: string) => [...call.begun.values()].filter(({ type }) => type === family).map(({ id }) => id)
+  const started = (family: string) =>
+    [...call.started.values()].filter(({ type }) => type === family).map(({ id }) => id)
   expect(
     told(call, "call.playback_ended")
       .map(({ data }) => data.playbackId)
       .toSorted()
-  ).toEqual(begun("playback").toSorted())
+  ).toEqual(started("playback").toSorted())
   expect(
     told(call, "recording.completed", "recording.failed")
       .map(({ data }) => data.recordingId)
       .toSorted()
   ).toEqual(
-    begun("recording")
+    started("recording")
       .map((id) => `svc_rec_${id}`)
       .toSorted()
   )
@@ -141,11 +142,11 @@ const connects = (call: Call): void => {
   expect(told(call, "call.bridge_failed").length).toBeLessThanOrEqual(asked("bridge"))
 }
 
-/** The call reports each seat that it took once, and its leaving once. A stay costs from in to out. */
+/** The call reports each membership that it took once, and its leaving once. A stay costs from in to out. */
 const stays = ({ inputs, said, state }: Call): void => {
   for (const memberId of new Set(said.map((told) => told.memberId))) {
     const types = said.filter((told) => told.memberId === memberId).map(({ type }) => type)
-    // A call that was dialled for a seat may end before it is answered.
+    // A call that was dialled for a membership may end before it is answered.
     expect([["entered", "left"], ["left"]]).toContainEqual(types)
     const joined = inputs.some(
       ({ input }) => input.type === "carrier" && input.event.type === "room_joined" && input.event.memberId === memberId

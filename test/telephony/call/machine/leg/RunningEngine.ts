@@ -22,7 +22,7 @@ import * as RunningRows from "./RunningRows.ts"
  */
 export const planted = "planted"
 
-type Seat = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["seat"]>, "reservedMinutes">
+type Membership = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["seat"]>, "reservedMinutes">
 
 const prices = { ...WorkPrice.free, conference: 20_000 }
 
@@ -102,7 +102,7 @@ export const start = Effect.fnUntraced(function* (
       )
     })
 
-  const begin = Effect.fnUntraced(function* (
+  const start = Effect.fnUntraced(function* (
     callId: Id.CallId,
     first: (terms: ReturnType<typeof Sample.terms>) => CallInput
   ) {
@@ -113,11 +113,11 @@ export const start = Effect.fnUntraced(function* (
   })
 
   return {
-    place: (callId: Id.CallId, seat: Seat | null) =>
-      begin(callId, (terms) =>
+    place: (callId: Id.CallId, membership: Membership | null) =>
+      start(callId, (terms) =>
         Sample.place({
           terms: { ...terms, prices },
-          ...(seat === null ? {} : { seat: { ...seat, reservedMinutes: 120 } })
+          ...(membership === null ? {} : { membership: { ...membership, reservedMinutes: 120 } })
         })
       ),
     /** A message of a conference to a call. The call's answer is in the rows. */
@@ -130,7 +130,7 @@ export const start = Effect.fnUntraced(function* (
       }),
     /** Offers an inbound leg. */
     offer: (callId: Id.CallId, legId: Id.LegId) =>
-      begin(callId, (terms) => ({ ...Sample.offered(), terms: { ...terms, prices }, legId }) as CallInput),
+      start(callId, (terms) => ({ ...Sample.offered(), terms: { ...terms, prices }, legId }) as CallInput),
     ask,
     waiting: () => waiting,
     hear: (callId: Id.CallId, event: CarrierEvent): Effect.Effect<Told> =>

@@ -23,7 +23,7 @@ export interface Call {
   /** The messages of the call to conferences. */
   said: ReadonlyArray<ToConference>
   /** Work that has begun, by its id. */
-  begun: ReadonlyMap<string, CallState["work"][number]>
+  started: ReadonlyMap<string, CallState["work"][number]>
 }
 
 export interface Rows {
@@ -61,8 +61,8 @@ export const write = (
   for (const { data, type } of effects.events)
     for (const [name, value] of Object.entries(data))
       if (name.endsWith("At") && Number(value) > context.now) rows.faults.push(`${type} tells of the future`)
-  const { begun, charged, connects, events, inputs, said } = rows.calls.get(state.id) ?? {
-    begun: new Map<string, CallState["work"][number]>(),
+  const { started, charged, connects, events, inputs, said } = rows.calls.get(state.id) ?? {
+    started: new Map<string, CallState["work"][number]>(),
     charged: 0,
     connects: [],
     events: [],
@@ -77,7 +77,7 @@ export const write = (
     inputs: [...inputs, { input, context }],
     said: [...said, ...RoomAnswer.ofChange(before, state)],
     connects: connect === null ? connects : [...connects, { ...connect, since: events.length }],
-    begun: new Map([...begun, ...state.work.map((item) => [item.id, begun.get(item.id) ?? item] as const)])
+    started: new Map([...started, ...state.work.map((item) => [item.id, started.get(item.id) ?? item] as const)])
   })
   rows.inputs.add(input)
   for (const { commandId } of effects.commands) rows.commands.add(commandId)

@@ -14,10 +14,10 @@ const options: Rules.Options = {
 }
 const url = (name: string) => ({ type: "url", url: `https://a/${name}.wav` }) as const
 
-const begin = (
+const start = (
   of: { readonly options?: Partial<Rules.Options>; readonly invalid?: boolean; readonly maximumTries?: number } = {}
 ) =>
-  Rules.begin<Rules.Gather>(
+  Rules.start<Rules.Gather>(
     {
       id: Ids.work("g"),
       options: { ...options, ...of.options },
@@ -62,7 +62,7 @@ const due = { type: "due" } as const
 describe("a gather with a prompt", () => {
   it("collects after its prompt", () => {
     expect(
-      tell(begin(), [
+      tell(start(), [
         [3000, ended],
         [4000, "1"],
         [4500, "2"],
@@ -73,7 +73,7 @@ describe("a gather with a prompt", () => {
 
   it("is interrupted by the first digit, which counts", () => {
     expect(
-      tell(begin(), [
+      tell(start(), [
         [100, "1"],
         [200, "2"],
         [300, "3"],
@@ -83,10 +83,10 @@ describe("a gather with a prompt", () => {
   })
 
   it("is interrupted by no digit that is not asked for", () => {
-    const { asks } = begin({ options: { validDigits: "12" } })
+    const { asks } = start({ options: { validDigits: "12" } })
     expect(asks).toMatchObject({ type: "prompt", stoppedBy: "12#" })
     expect(
-      tell(begin({ options: { validDigits: "12" } }), [
+      tell(start({ options: { validDigits: "12" } }), [
         [100, "9"],
         [200, "A"]
       ])
@@ -94,7 +94,7 @@ describe("a gather with a prompt", () => {
   })
 
   it("lets its timers run from the end of the prompt, in each try", () => {
-    const first = begin()
+    const first = start()
     expect(Rules.dueAt(first.gather)).toBeGreaterThan(30 * 60_000)
     const listens = Rules.step<Rules.Gather>(first.gather, ended, 7000).gather
     expect(listens === null ? 0 : Rules.dueAt(listens)).toBe(12_000)
@@ -106,12 +106,12 @@ describe("a gather with a prompt", () => {
 
   it("plays its prompt as often as it may, to who is silent, and ends with a timeout", () => {
     const silence = [1, 2, 3].flatMap((n) => [[n * 10_000, ended] as const, [n * 10_000 + 5000, due] as const])
-    expect(tell(begin({ invalid: true }), silence)).toStrictEqual(["> prompt", "> prompt", "> prompt", "= timeout"])
+    expect(tell(start({ invalid: true }), silence)).toStrictEqual(["> prompt", "> prompt", "> prompt", "= timeout"])
   })
 
   it("says that digits were wrong before it asks again, and not after the last try", () => {
     expect(
-      tell(begin({ invalid: true, maximumTries: 2 }), [
+      tell(start({ invalid: true, maximumTries: 2 }), [
         [1000, ended],
         [1100, "1"],
         [1200, "#"],
@@ -123,7 +123,7 @@ describe("a gather with a prompt", () => {
   })
 
   it("says so at a digit outside of those that are valid, where it has words for it", () => {
-    expect(tell(begin({ invalid: true, options: { validDigits: "12" } }), [[100, "9"]])).toStrictEqual([
+    expect(tell(start({ invalid: true, options: { validDigits: "12" } }), [[100, "9"]])).toStrictEqual([
       "> prompt",
       "> invalid"
     ])
@@ -131,7 +131,7 @@ describe("a gather with a prompt", () => {
 
   it("listens at once where somebody presses a digit while it says that the one before was wrong", () => {
     expect(
-      tell(begin({ invalid: true }), [
+      tell(start({ invalid: true }), [
         [100, "#"],
         [200, "1"],
         [300, "2"],
@@ -143,7 +143,7 @@ describe("a gather with a prompt", () => {
   it("goes on without a prompt that fails, or is stopped", () => {
     for (const status of ["failed", "stopped"] as const)
       expect(
-        tell(begin(), [
+        tell(start(), [
           [50, { type: "prompt_ended", status }],
           [5050, due],
           [5060, ended],
@@ -151,7 +151,7 @@ describe("a gather with a prompt", () => {
         ])
       ).toStrictEqual(["> prompt", "> prompt"].concat("> prompt"))
     expect(
-      tell(begin({ invalid: true }), [
+      tell(start({ invalid: true }), [
         [100, "#"],
         [200, { type: "prompt_ended", status: "failed" }]
       ])
@@ -159,10 +159,10 @@ describe("a gather with a prompt", () => {
   })
 
   it("listens from a restart on, and from the moment at which a prompt can only have been lost", () => {
-    const { gather } = begin()
+    const { gather } = start()
     const restarted = Rules.step<Rules.Gather>(gather, { type: "restarted" }, 400)
     expect(restarted).toMatchObject({ gather: { startedAt: 400, prompts: { playing: null } }, asks: null })
-    expect(tell(begin(), [[Rules.dueAt(gather), due]])).toStrictEqual(["> prompt", "x"])
+    expect(tell(start(), [[Rules.dueAt(gather), due]])).toStrictEqual(["> prompt", "x"])
   })
 
   const Happening = Schema.Union([
@@ -183,7 +183,7 @@ describe("a gather with a prompt", () => {
       minimum: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
     },
     ({ happenings, invalid, minimum, tries }) => {
-      let outcome: Rules.Outcome<Rules.Gather> = begin({
+      let outcome: Rules.Outcome<Rules.Gather> = start({
         invalid,
         maximumTries: tries,
         options: { minimumDigits: minimum }
