@@ -27,7 +27,7 @@ export interface OrderMemory<Key extends string> {
 type Admitted = "yes" | "over" | "no"
 
 export const keepMs = 120_000
-export const idRoom = 128
+export const idCapacity = 128
 
 interface Remembered {
   readonly commands: Set<CommandId>
@@ -41,10 +41,10 @@ export const make = <Key extends string>(options: {
   readonly now: () => number
   readonly isLive: (of: Key) => boolean
   /** Default `idRoom`. */
-  readonly idRoom?: number
+  readonly idCapacity?: number
 }): OrderMemory<Key> => {
   const { isLive, now } = options
-  const mostIds = options.idRoom ?? idRoom
+  const mostIds = options.idCapacity ?? idCapacity
   const epochs = new Map<number, number>()
   /** The legs or rooms in the order of their last command or event. */
   const all = new Map<Key, Remembered>()

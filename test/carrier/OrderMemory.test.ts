@@ -72,7 +72,7 @@ describe("What a carrier remembers of its legs", () => {
 
   it("keeps so many commands of a leg, the oldest go", () => {
     const { admits } = make()
-    for (let count = 0; count <= OrderMemory.idRoom; count++) admits(Ids.command(`command ${count}`))
+    for (let count = 0; count <= OrderMemory.idCapacity; count++) admits(Ids.command(`command ${count}`))
     expect(admits(Ids.command("command 1"))).toBe("no")
     expect(admits(Ids.command("command 0"))).toBe("yes")
   })

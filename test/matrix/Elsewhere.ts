@@ -89,7 +89,7 @@ export const all: ReadonlyArray<Elsewhere> = [
   {
     facts: ["error rate_limited"],
     only: "simulator",
-    file: "numbers/trunk/TrunkRoom.test.ts",
+    file: "numbers/trunk/TrunkCapacity.test.ts",
     title: "bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate",
     shows: 'adapter: "simulator"'
   },

@@ -47,8 +47,7 @@ export interface WebhookEvent {
   readonly event_type: string
   readonly occurred_at: string
   readonly sequence: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- each type of event has fields of its own, as the document
-  // says
+  // oxlint-disable-next-line typescript/no-explicit-any -- each type of event has fields of its own, as the document says
   readonly data: Readonly<Record<string, any>>
 }
 

@@ -117,7 +117,7 @@ const makeShared = (given: {
   const memory = OrderMemory.make({
     now,
     isLive: (id: Id.ConferenceId) => book.ownerOf(id) !== null,
-    idRoom: commandsRemembered
+    idCapacity: commandsRemembered
   })
 
   const settledWith =

@@ -173,7 +173,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
   const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>
     LegEvents.make(context, legId).tell(callId, alarm.now(), report)
 
-  const noRoom = (command: CarrierCommand): void =>
+  const noCapacity = (command: CarrierCommand): void =>
     tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
 
   /** Answers a command for a leg that has ended meanwhile, or that an earlier process had. */
@@ -221,7 +221,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       if (leg !== undefined) return leg.command(command)
       switch (command.type) {
         case "dial":
-          return context.legs.size < maxLegs ? OutboundLeg.place(context, command) : noRoom(command)
+          return context.legs.size < maxLegs ? OutboundLeg.place(context, command) : noCapacity(command)
         case "hangup":
         case "reject":
           return OrphanedLeg.release(context, command)

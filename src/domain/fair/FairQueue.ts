@@ -10,9 +10,9 @@ import * as FairShare from "./FairShare.ts"
  * `each` limits the places of one holder. `sparesPlaces` leaves a holder at most half of the places that the others
  * leave, so that a new holder finds one free: for long work with many places.
  *
- * The queue has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
- * while it has an item that waits or has a place, or while it rests. A new holder counts as having used as much as the
- * last one in turn, so that staying away saves up no turns.
+ * The queue has a capacity of `capacity` items, and one holder fills at most half of what the others leave. A holder is
+ * known while it has an item that waits or has a place, or while it rests. A new holder counts as having used as much
+ * as the last one in turn, so that staying away saves up no turns.
  */
 export interface FairQueue<Item> {
   /** False: there is no room for the item. */
@@ -49,7 +49,7 @@ export interface Options {
   /** The number of items that can have a place at once. */
   readonly places: number
   /** The number of items that may wait. */
-  readonly room: number
+  readonly capacity: number
   /** The most places of one holder. */
   readonly each?: number
   readonly sparesPlaces?: boolean
@@ -58,7 +58,7 @@ export interface Options {
 export const make = <Item>(options: Options): FairQueue<Item> => {
   const { each: most = Infinity, places, sparesPlaces = false } = options
   const holders = new Map<string, Holder<Item>>()
-  const waiting = FairShare.counted({ capacity: options.room })
+  const waiting = FairShare.counted({ capacity: options.capacity })
   let running = 0
   let turns = 0
   /** How much the holder of the last turn had used. */

@@ -5,7 +5,7 @@ import * as Monotonic from "../time/Monotonic.ts"
 import * as EventLoop from "./EventLoop.ts"
 
 /** The line is full, for all holders or for this one, or its turn did not come in time. The work was not begun. */
-export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
+export class NoCapacity extends Data.TaggedError("NoCapacity")<{ readonly holder: string }> {}
 
 /**
  * A semaphore that many holders (tenants, addresses) share fairly (`domain/fair/FairQueue.ts`), so that no holder can
@@ -16,7 +16,7 @@ export interface FairSemaphore {
    * Runs the effect when the holder's turn has come. Work whose fiber is interrupted while it waits is not begun, and
    * leaves the line at once. Fails with `NoRoom` when the line is full, or the turn has not come within `patienceMs`.
    */
-  readonly within: (holder: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoRoom, R>
+  readonly within: (holder: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoCapacity, R>
   readonly waiting: () => number
   readonly running: () => number
 }
@@ -43,7 +43,7 @@ export interface Options extends FairQueue.Options {
   readonly shared?: { readonly each: number; readonly withinMs: number; readonly thread?: EventLoop.EventLoop }
 }
 
-/** `places`: effects that run at once; `room`: effects that may wait. */
+/** `places`: effects that run at once; `capacity`: effects that may wait. */
 export const make = (options: Options): FairSemaphore => {
   const { patienceMs, rests = 0, shared } = options
   const thread = shared?.thread ?? EventLoop.make()
@@ -64,12 +64,12 @@ export const make = (options: Options): FairSemaphore => {
   const enter = (holder: string) =>
     Effect.flatMap(Monotonic.now, (now) => {
       const ticket: Ticket = { start: null, since: null }
-      if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
+      if (!queue.add(holder, ticket)) return Effect.fail(new NoCapacity({ holder }))
       company.came(holder, now)
       fill(now)
       return Effect.succeed(ticket)
     })
-  const turnOf = (holder: string, ticket: Ticket): Effect.Effect<void, NoRoom> => {
+  const turnOf = (holder: string, ticket: Ticket): Effect.Effect<void, NoCapacity> => {
     if (ticket.since !== null) return Effect.void
     const turn = Effect.callback<void>((resume) => {
       if (ticket.since === null) ticket.start = () => resume(Effect.void)
@@ -77,7 +77,7 @@ export const make = (options: Options): FairSemaphore => {
     })
     return patienceMs === undefined
       ? turn
-      : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
+      : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoCapacity({ holder })) })
   }
   const exit = (holder: string, ticket: Ticket) =>
     Effect.flatMap(Monotonic.now, (now) => {

@@ -10,7 +10,7 @@ import type { Rate, SharedRate } from "./TokenBucket.ts"
  */
 
 /** GET requests of the API, by tenant. One may take long, because a list waits for a turn of its own. Beyond: 503. */
-export const reading: FairSemaphore.Options = { places: 256, room: 4_096, patienceMs: 5_000, sparesPlaces: true }
+export const reading: FairSemaphore.Options = { places: 256, capacity: 4_096, patienceMs: 5_000, sparesPlaces: true }
 
 /**
  * Requests that change something, by tenant. They are short, and those under way share the work of the thread and of
@@ -24,37 +24,43 @@ export const changing: FairSemaphore.Options = { ...reading, shared: { each: 2, 
  * answer; a tenant alone has 5. The wait for a turn is as long as possible, with some time left to read the body: the
  * server gives up a request that is not complete 30 seconds after its first byte (`edge/http/Server.ts`). Beyond: 503.
  */
-export const longBodies: FairSemaphore.Options = { places: 8, room: 256, patienceMs: 20_000, sparesPlaces: true }
+export const longBodies: FairSemaphore.Options = { places: 8, capacity: 256, patienceMs: 20_000, sparesPlaces: true }
 
 /**
  * Lists, by tenant: one after the other, each after a rest as long as the one before took, because it also used the
  * processor and the event loop. Each place is a connection to the database. Beyond: 503.
  */
-export const lists = { places: 2, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 } satisfies FairSemaphore.Options
+export const lists = {
+  places: 2,
+  each: 1,
+  rests: 1,
+  capacity: 1_024,
+  patienceMs: 5_000
+} satisfies FairSemaphore.Options
 
 /** Files of porting orders that are written, by tenant. Each holds a connection to the database. Beyond: 503. */
-export const portingFiles: FairSemaphore.Options = { places: 2, room: 256 }
+export const portingFiles: FairSemaphore.Options = { places: 2, capacity: 256 }
 
 /** API keys that are not in memory: looked up and hashed, by site. Beyond: 503. */
-export const newKeys: FairSemaphore.Options = { places: 4, room: 256, patienceMs: 5_000 }
+export const newKeys: FairSemaphore.Options = { places: 4, capacity: 256, patienceMs: 5_000 }
 
 /** Passwords that are hashed, by site. Each takes a core for a tenth of a second, and 32 MiB. Beyond: 503. */
-export const passwords = { room: 256, patienceMs: 10_000 }
+export const passwords = { capacity: 256, patienceMs: 10_000 }
 
 /** Sounds that are fetched, by tenant. Beyond: the playback fails as `overloaded`. */
-export const fetches = { places: 32, room: 512, each: 16 } satisfies FairSemaphore.Options
+export const fetches = { places: 32, capacity: 512, each: 16 } satisfies FairSemaphore.Options
 
 /** Utterances of a speech engine, by tenant; a later one comes too late for its call. Beyond: `overloaded`. */
-export const utterances = { room: 512, patienceMs: 10_000, sparesPlaces: true }
+export const utterances = { capacity: 512, patienceMs: 10_000, sparesPlaces: true }
 
 /** Recordings that are sent to the store, by tenant. Each is on the disk meanwhile. Beyond: it is tried again. */
-export const recordings: FairSemaphore.Options = { places: 8, room: 100_000 }
+export const recordings: FairSemaphore.Options = { places: 8, capacity: 100_000 }
 
 /** Recordings that are encoded as MP3, by tenant. The scheduler shares the cores between them, after all other work. */
-export const encodings: FairSemaphore.Options = { places: 4, room: 100_000 }
+export const encodings: FairSemaphore.Options = { places: 4, capacity: 100_000 }
 
 /** Sounds that are fetched or wait for it, by tenant. Beyond: `overloaded`. */
-export const flights: FairShare.Capacity = { capacity: fetches.room }
+export const flights: FairShare.Capacity = { capacity: fetches.capacity }
 
 /** Sound files that are decoded, by tenant. Each takes about half a MiB while it is played. Beyond: `overloaded`. */
 export const decodedFiles: FairShare.Capacity = { capacity: 512 }
@@ -73,13 +79,13 @@ export const legs = { times: 9 }
  * requests that begin together are looked up and committed together, and a statement for a few costs nearly as much as
  * one for many. Beyond: they wait unread.
  */
-export const connectionTurns = { perTurn: 16, sparesPlaces: true, room: Infinity }
+export const connectionTurns = { perTurn: 16, sparesPlaces: true, capacity: Infinity }
 
 /** Attempts at webhook deliveries that begin, by tenant; each costs the event loop some tenths of a millisecond. */
-export const attemptTurns = { perTurn: 4, room: Infinity }
+export const attemptTurns = { perTurn: 4, capacity: Infinity }
 
-/** Long bodies that are read, by tenant. Each waits at most once, and far fewer than `room` are under way. */
-export const bodyTurns: LoopTurns.Options = { perTurn: 1, isDeferred: true, places: 1, room: 65_536 }
+/** Long bodies that are read, by tenant. Each waits at most once, and far fewer than `capacity` are under way. */
+export const bodyTurns: LoopTurns.Options = { perTurn: 1, isDeferred: true, places: 1, capacity: 65_536 }
 
 /** Answers to strangers, by source: enough to test the port, too few to attack a third party. Beyond: no answer. */
 export const strangerAnswers: SharedRate = {

@@ -148,7 +148,7 @@ export class AudioSource extends Context.Service<
           return overloaded
         }).pipe(
           places.within(tenant),
-          Effect.catchTag("NoRoom", () => overloaded)
+          Effect.catchTag("NoCapacity", () => overloaded)
         )
         const sound = soundOf(tenant, file)
         if (!shelf.add(key, sound, now())) return yield* overloaded

@@ -39,7 +39,7 @@ export interface MediaStream {
 export const make = (
   start: Message.StartStream,
   leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
-  { figures, open, reading, room, wallClock }: Common,
+  { figures, open, reading, capacity, wallClock }: Common,
   options: {
     readonly clock: () => number
     readonly ask: (ask: StreamAsk) => void
@@ -90,7 +90,7 @@ export const make = (
             hears,
             format,
             now,
-            room: room.of(start.of.tenantId),
+            capacity: capacity.of(start.of.tenantId),
             complain,
             marked: ({ isCleared, name }) =>
               queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
@@ -226,7 +226,7 @@ export const make = (
     failed: fail
   })
 
-  connection.startSound()
+  connection.start()
   return {
     id,
     answer: (answer) =>

@@ -46,7 +46,7 @@ export interface Reserved {
 }
 
 /** A decision takes microseconds and waits for nothing, so a burst of a tenant's requests is no reason for a 503. */
-const askRoom = 1_024
+const askCapacity = 1_024
 
 const maxLive = 100_000
 
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* (rows: {
       load,
       ended: ApiError.of("service_unavailable", "the service is stopping"),
       unknown: ApiError.of("not_found", "no such tenant"),
-      askRoom,
+      askCapacity,
       maxLive,
       passivation: { afterMs: idleMs, mayLeave: ({ tally }) => Lives.isEmpty(tally.live) }
     },

@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
     }).pipe(
       sql.withTransaction,
       writes.within(caller.tenantId),
-      Effect.catchTags({ SqlError: Effect.die, NoRoom: () => Effect.fail(crowded) })
+      Effect.catchTags({ SqlError: Effect.die, NoCapacity: () => Effect.fail(crowded) })
     )
     return rendered
   }, Effect.uninterruptible)
@@ -111,7 +111,7 @@ export const make = Effect.gen(function* () {
         ? insert(caller, id, request, slot)
         : insert(caller, id, request, slot).pipe(
             files.within(caller.tenantId),
-            Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
+            Effect.catchTag("NoCapacity", () => Effect.fail(crowded)),
             // A caller that waits for its turn may leave; work that has begun is not interrupted.
             Effect.interruptible
           )

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const isWhole = Effect.map(Monotonic.now, (now) => now - startedAt > wholeMs || ![...names.values()].includes(null))
 
-  const noRoom = (hosts: ReadonlyArray<string>) =>
+  const noCapacity = (hosts: ReadonlyArray<string>) =>
     hosts.length === 0
       ? Effect.void
       : Effect.logWarning(`no room to know the addresses of ${hosts.length} hosts: calls from there are not taken in`, {
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: {
           if (taken === "no room") left.push(row.host)
           read = row
         }
-        yield* noRoom(left)
+        yield* noCapacity(left)
         if (rows.length > 0) yield* options.onChange
         if (rows.length < page) return found
       }
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const found = answer.flatMap((address) => IpAddress.canonical(address) ?? []).slice(0, maxAddresses)
     if (found.length > 0) names.set(name, now)
     else if (known !== null && now - known < staleMs) return
-    if (!hosts.set(name, found)) yield* noRoom([name])
+    if (!hosts.set(name, found)) yield* noCapacity([name])
     if (found.toSorted().join() !== before.toSorted().join()) yield* options.onChange
   })
 

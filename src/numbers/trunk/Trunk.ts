@@ -23,7 +23,7 @@ import {
 import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
 import * as TrunkChanges from "./TrunkChanges.ts"
-import * as TrunkRoom from "./TrunkRoom.ts"
+import * as TrunkCapacity from "./TrunkCapacity.ts"
 
 export { type ConnectionView, Connection } from "./ConnectionView.ts"
 
@@ -53,7 +53,7 @@ interface NewSipTrunk {
 interface Entering {
   readonly tenantId: Id.TenantId
   readonly routeId: Id.RouteId
-  readonly occupant: TrunkRoom.Occupant
+  readonly occupant: TrunkCapacity.Occupant
   readonly direction: "inbound" | "outbound"
 }
 
@@ -98,9 +98,9 @@ export class Trunks extends Context.Service<
      */
     readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
     /** Counts a live call, or another leg of one, that an earlier process let in. */
-    readonly resume: (occupant: TrunkRoom.Occupant, routeId: Id.RouteId) => Effect.Effect<void>
+    readonly resume: (occupant: TrunkCapacity.Occupant, routeId: Id.RouteId) => Effect.Effect<void>
     /** Ends the count of a call that has ended, or that never began. */
-    readonly leave: (occupant: TrunkRoom.Occupant) => Effect.Effect<void>
+    readonly leave: (occupant: TrunkCapacity.Occupant) => Effect.Effect<void>
     /** The live calls of each route that has any. */
     readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
     /** The tenant's oldest active trunk at this address of a known peer; null when it has none there. */
@@ -122,7 +122,7 @@ export class Trunks extends Context.Service<
         const vault = yield* Vault
         const repo = yield* RouteRepo.make
         const states = yield* TrunkStates
-        const room = TrunkRoom.make()
+        const capacity = TrunkCapacity.make()
 
         const routes = yield* RowCache.make({
           capacity: remembered,
@@ -254,7 +254,7 @@ export class Trunks extends Context.Service<
           if (row.refusesUnreachable && call.direction === "outbound" && states.of(row.id)?.state === "unreachable")
             return yield* ApiError.of("service_unavailable", "the trunk of this connection does not answer; try again")
           const limits = limitsOf(row, call.direction)
-          switch (room.enter(call, limits, yield* Monotonic.now)) {
+          switch (capacity.enter(call, limits, yield* Monotonic.now)) {
             case "in":
               return
             case "calls":
@@ -287,9 +287,9 @@ export class Trunks extends Context.Service<
           remove: (id) => Effect.map(changes.remove(id), view),
           resolve,
           enter,
-          resume: (occupant, routeId) => Effect.sync(() => room.resume(occupant, routeId)),
-          leave: (occupant) => Effect.sync(() => room.leave(occupant)),
-          liveCalls: Effect.sync(room.counts),
+          resume: (occupant, routeId) => Effect.sync(() => capacity.resume(occupant, routeId)),
+          leave: (occupant) => Effect.sync(() => capacity.leave(occupant)),
+          liveCalls: Effect.sync(capacity.counts),
           routeAt: (tenantId, address) =>
             Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)
         })

@@ -44,7 +44,7 @@ export class Synthesizer extends Context.Service<
         const spoken = Watch.speak(engine, utterance, give)
         const inLine = line === undefined ? spoken : line.within(tenant)(spoken)
         return inLine.pipe(
-          Effect.catchTag("NoRoom", () => Effect.fail(new SpeechFailed({ reason: "overloaded" }))),
+          Effect.catchTag("NoCapacity", () => Effect.fail(new SpeechFailed({ reason: "overloaded" }))),
           SpeechMetrics.counted(engine.name)
         )
       }

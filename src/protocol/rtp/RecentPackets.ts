@@ -14,7 +14,7 @@ export const mostOctets = 2304
 /** The note before a packet: its duration and arrival time (microseconds, wraps), 32 bits each; its length, 16. */
 const noteOctets = 10
 /** The room of a packet of G.711, rounded up to the processor's cache lines of 64. */
-const leastRoom = 192
+const leastSlotOctets = 192
 
 export type RecentPackets = ReturnType<typeof make>
 
@@ -24,7 +24,7 @@ export type RecentPackets = ReturnType<typeof make>
  */
 export const make = () => {
   let memory = new Uint8Array(0)
-  let room = 0
+  let slotOctets = 0
   let next = 0
   let count = 0
 
@@ -44,14 +44,15 @@ export const make = () => {
 
   /** Gives each packet room for this many octets. */
   const widen = (octets: number): void => {
-    const [before, width] = [memory, room]
-    room = Math.max(leastRoom, Math.ceil((noteOctets + octets) / 64) * 64)
-    memory = new Uint8Array(most * room)
-    if (width > 0) for (let i = 0; i < most; i++) memory.set(before.subarray(i * width, (i + 1) * width), i * room)
+    const [before, width] = [memory, slotOctets]
+    slotOctets = Math.max(leastSlotOctets, Math.ceil((noteOctets + octets) / 64) * 64)
+    memory = new Uint8Array(most * slotOctets)
+    if (width > 0)
+      for (let i = 0; i < most; i++) memory.set(before.subarray(i * width, (i + 1) * width), i * slotOctets)
   }
 
   /** The place of the packet `back` before the last one. */
-  const placeOf = (back: number): number => ((next - 1 - back + 2 * most) % most) * room
+  const placeOf = (back: number): number => ((next - 1 - back + 2 * most) % most) * slotOctets
 
   const kept = (back: number): Recent | null => {
     const at = placeOf(back)
@@ -71,8 +72,8 @@ export const make = () => {
     add: (datagram: Uint8Array, duration: number, now: number): boolean => {
       const { length } = datagram
       if (length > mostOctets) return false
-      if (noteOctets + length > room) widen(length)
-      const at = next * room
+      if (noteOctets + length > slotOctets) widen(length)
+      const at = next * slotOctets
       writeWord(at, duration)
       writeWord(at + 4, Math.round(now * 1000))
       memory[at + 8] = length >>> 8

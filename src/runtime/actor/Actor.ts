@@ -40,7 +40,7 @@ export interface Actor<Id extends string, State, Input, Asked, Answer> {
  */
 export type Handled = "done" | "ended" | "fault"
 
-const defaultAskRoom = 64
+const defaultAskCapacity = 64
 const restartWindowMs = 10_000
 const restartLimit = 5
 
@@ -82,13 +82,13 @@ export const make = Effect.fnUntraced(function* <
   readonly surroundings: ActorEnvironment
   /** The answer to an ask when the entity has ended. */
   readonly ended: ApiError
-  readonly askRoom?: number
+  readonly askCapacity?: number
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
   const { behavior, id, place, time } = options
   const { askTimeout, clock, crash, deadlines, entropy, fork } = options.surroundings
   const { machine } = behavior
-  const mailbox = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
+  const mailbox = yield* Mailbox.make<Mail>(options.askCapacity ?? defaultAskCapacity)
   let state = options.initial
   let now = options.since
   let overflowed = false

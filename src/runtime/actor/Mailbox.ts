@@ -16,22 +16,22 @@ export interface Mail<Input, Asked, Answer> {
 
 interface Mailbox<M> {
   readonly queue: Queue.Queue<M | null>
-  readonly askRoom: number
+  readonly askCapacity: number
   asks: number
   tells: number
 }
 
-export const tellRoom = 1_024
+export const tellCapacity = 1_024
 
 type Any = { readonly ask: unknown }
 
 /** A mailbox is a record with functions over it and not an object with methods, because each call has one. */
-export const make = <M extends Any>(askRoom: number): Effect.Effect<Mailbox<M>> =>
-  Effect.map(Queue.unbounded<M | null>(), (queue) => ({ queue, askRoom, asks: 0, tells: 0 }))
+export const make = <M extends Any>(askCapacity: number): Effect.Effect<Mailbox<M>> =>
+  Effect.map(Queue.unbounded<M | null>(), (queue) => ({ queue, askCapacity, asks: 0, tells: 0 }))
 
 /** False: the mailbox is full for this kind of message. */
 export const put = <M extends Any>(mailbox: Mailbox<M>, mail: M): boolean => {
-  if (mail.ask === null ? mailbox.tells >= tellRoom : mailbox.asks >= mailbox.askRoom) return false
+  if (mail.ask === null ? mailbox.tells >= tellCapacity : mailbox.asks >= mailbox.askCapacity) return false
   Queue.offerUnsafe(mailbox.queue, mail)
   if (mail.ask === null) mailbox.tells++
   else mailbox.asks++

@@ -3,7 +3,7 @@ import { ApiError } from "../../domain/ApiError.ts"
 import * as Actor from "./Actor.ts"
 import type { Behavior } from "./Behavior.ts"
 import * as EntityTime from "./EntityTime.ts"
-import { tellRoom } from "./Mailbox.ts"
+import { tellCapacity } from "./Mailbox.ts"
 import * as Supervised from "../process/Supervised.ts"
 import * as ActorEnvironment from "./ActorEnvironment.ts"
 
@@ -29,7 +29,7 @@ interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answe
   readonly ended: ApiError
   /** The answer to an ask when there is no such entity. */
   readonly unknown: ApiError
-  readonly askRoom?: number
+  readonly askCapacity?: number
   readonly maxLive: number
   /**
    * An entity without messages for one to two times `afterMs` leaves memory if `mayLeave` allows it; null: none leaves.
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       surroundings,
       ended: kind.ended,
       behavior: kind.behavior,
-      ...(kind.askRoom === undefined ? {} : { askRoom: kind.askRoom })
+      ...(kind.askCapacity === undefined ? {} : { askCapacity: kind.askCapacity })
     })
     const left = Effect.suspend(() => {
       forget(actor)
@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   const post = (id: Id, input: Input): void => {
     const waiting = loading.get(id)
     if (waiting === undefined) return live.get(id)?.post(input)
-    if (waiting.posts.length < tellRoom) waiting.posts.push(input)
+    if (waiting.posts.length < tellCapacity) waiting.posts.push(input)
     else {
       waiting.posts = []
       waiting.again = true

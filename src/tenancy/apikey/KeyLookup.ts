@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefi
       verified.find(credential) ??
       (yield* verify(credential).pipe(
         verifiers.within(IpAddress.site(ip)),
-        Effect.catchTag("NoRoom", () => Effect.fail(crowded))
+        Effect.catchTag("NoCapacity", () => Effect.fail(crowded))
       ))
     const now = yield* Clock.currentTimeMillis
     if (key.expiresAt !== null && key.expiresAt <= now) return yield* unauthorized

@@ -34,7 +34,7 @@ export class Passwords extends Context.Service<
           effect.pipe(
             Effect.provideService(Password.Hashing, hashing),
             places.within(IpAddress.site(ip)),
-            Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
+            Effect.catchTag("NoCapacity", () => Effect.fail(crowded)),
             Effect.interruptible
           )
       return Passwords.of({

@@ -6,7 +6,7 @@ export interface Wanted {
   readonly partition: number
   readonly tenantId: Id.TenantId
   readonly endpoint: string
-  readonly room: number
+  readonly capacity: number
   /**
    * The lane that was served last. The search continues after it, and then from the beginning. Empty: none was served.
    */
@@ -75,43 +75,43 @@ const nextLane = (of: string) => {
 export const claim = `
 WITH RECURSIVE ${relaxed},${HeldPartitions.held("$3", "$4")},
 wanted AS MATERIALIZED (
-  SELECT r.partition, r."tenantId" AS tenant_id, r.endpoint, r.room, r.after, r."underWay" AS under_way,
+  SELECT r.partition, r."tenantId" AS tenant_id, r.endpoint, r.capacity, r.after, r."underWay" AS under_way,
     r.after AS lane, false AS wrapped
   FROM jsonb_to_recordset($1::jsonb)
-    AS r(partition int, "tenantId" uuid, endpoint text, room int, after text, "underWay" uuid[])
+    AS r(partition int, "tenantId" uuid, endpoint text, capacity int, after text, "underWay" uuid[])
   WHERE r.partition = ANY (ARRAY(SELECT partition FROM held))
 ),
 heads AS (
-  SELECT w.partition, w.tenant_id, w.endpoint, w.room, w.after, w.under_way, n.lane, n.wrapped, n.id, n.sequence, n.ordinal,
+  SELECT w.partition, w.tenant_id, w.endpoint, w.capacity, w.after, w.under_way, n.lane, n.wrapped, n.id, n.sequence, n.ordinal,
     due.is_due, 1 AS step, due.is_due::int AS found
   FROM wanted w CROSS JOIN LATERAL ${nextLane("w")} n
     CROSS JOIN LATERAL (SELECT n.due_at <= now() AND n.id <> ALL (w.under_way) AS is_due) due
   UNION ALL
-  SELECT h.partition, h.tenant_id, h.endpoint, h.room, h.after, h.under_way, n.lane, n.wrapped, n.id, n.sequence, n.ordinal,
+  SELECT h.partition, h.tenant_id, h.endpoint, h.capacity, h.after, h.under_way, n.lane, n.wrapped, n.id, n.sequence, n.ordinal,
     due.is_due, h.step + 1, h.found + due.is_due::int
   FROM heads h CROSS JOIN LATERAL ${nextLane("h")} n
     CROSS JOIN LATERAL (SELECT n.due_at <= now() AND n.id <> ALL (h.under_way) AS is_due) due
-  WHERE h.step < ${lanes} AND h.found < h.room
+  WHERE h.step < ${lanes} AND h.found < h.capacity
 ),
 retries AS MATERIALIZED (
-  SELECT w.endpoint, w.room, r.id, row_number() OVER (PARTITION BY w.endpoint ORDER BY r.due_at, r.ordinal) AS place
+  SELECT w.endpoint, w.capacity, r.id, row_number() OVER (PARTITION BY w.endpoint ORDER BY r.due_at, r.ordinal) AS place
   FROM wanted w CROSS JOIN LATERAL (
     SELECT d.id, d.due_at, d.ordinal FROM webhook_delivery d
     WHERE d.partition = w.partition AND d.tenant_id = w.tenant_id AND d.destination = w.endpoint
       AND d.due_at <= now() AND NOT d.in_lane AND d.id <> ALL (w.under_way)
-    ORDER BY d.due_at, d.ordinal LIMIT w.room + 1
+    ORDER BY d.due_at, d.ordinal LIMIT w.capacity + 1
   ) r
 ),
 eligible AS MATERIALIZED (
-  SELECT endpoint, room, id, row_number() OVER (PARTITION BY endpoint ORDER BY place, is_retry) AS turn
+  SELECT endpoint, capacity, id, row_number() OVER (PARTITION BY endpoint ORDER BY place, is_retry) AS turn
   FROM (
-    SELECT endpoint, room, id, found AS place, false AS is_retry FROM heads WHERE is_due
-    UNION ALL SELECT endpoint, room, id, place, true FROM retries
+    SELECT endpoint, capacity, id, found AS place, false AS is_retry FROM heads WHERE is_due
+    UNION ALL SELECT endpoint, capacity, id, place, true FROM retries
   ) both_kinds
 ),
 left_behind AS (
-  SELECT endpoint, true AS more FROM eligible WHERE turn > room
-  UNION SELECT endpoint, true FROM heads WHERE step = ${lanes} OR (found = room AND is_due)
+  SELECT endpoint, true AS more FROM eligible WHERE turn > capacity
+  UNION SELECT endpoint, true FROM heads WHERE step = ${lanes} OR (found = capacity AND is_due)
   UNION SELECT h.endpoint, true FROM heads h CROSS JOIN LATERAL (
     SELECT FROM webhook_delivery f
     WHERE f.partition = h.partition AND f.tenant_id = h.tenant_id AND f.destination = h.endpoint AND f.lane = h.lane
@@ -121,7 +121,7 @@ left_behind AS (
 ),
 locked AS MATERIALIZED (
   SELECT d.id FROM webhook_delivery d
-  WHERE d.id = ANY (ARRAY(SELECT id FROM eligible WHERE turn <= room)) AND d.due_at <= now()
+  WHERE d.id = ANY (ARRAY(SELECT id FROM eligible WHERE turn <= capacity)) AND d.due_at <= now()
   FOR UPDATE SKIP LOCKED
 ),
 claimed AS (

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
     const wanted = batch.map((request): ClaimStatement.Wanted => {
       const { after, endpoint, partition, tenantId, underWay } = request
-      return { partition, tenantId, endpoint, room: granted.get(request) ?? 0, after, underWay }
+      return { partition, tenantId, endpoint, capacity: granted.get(request) ?? 0, after, underWay }
     })
     const sinceMs = yield* Monotonic.now
     const rows = yield* sql
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (options: {
     limit: batchLimit,
     pauseMs: 2,
     admits: (_tenant, request) => {
-      const places = options.reserve(request.tenantId, request.room)
+      const places = options.reserve(request.tenantId, request.capacity)
       if (places > 0) granted.set(request, places)
       return places > 0
     },

@@ -39,18 +39,18 @@ export const make = Effect.fnUntraced(function* (options: {
   const { maxLive, shares } = options
   const fibers = yield* FiberMap.make<string, void, never>()
   const fork = yield* FiberMap.runtime(fibers)()
-  const room = FairShare.counted({ capacity: maxLive })
+  const capacity = FairShare.counted({ capacity: maxLive })
   const live = new Map<string, WebhookEndpoint.WebhookEndpoint>()
   const byTenant = new Map<TenantId, Map<string, WebhookEndpoint.WebhookEndpoint>>()
   let isClosing = false
 
-  const idleMs = (): number => (room.used() > maxLive / 4 ? options.idleMs * crowdedShare : options.idleMs)
+  const idleMs = (): number => (capacity.used() > maxLive / 4 ? options.idleMs * crowdedShare : options.idleMs)
 
   const forget = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint): void => {
     if (live.get(id) !== endpoint) return
     const { tenantId } = endpoint
     live.delete(id)
-    room.giveBack(tenantId)
+    capacity.giveBack(tenantId)
     const siblings = byTenant.get(tenantId)
     siblings?.delete(id)
     if (siblings?.size === 0) byTenant.delete(tenantId)
@@ -99,14 +99,14 @@ export const make = Effect.fnUntraced(function* (options: {
     if (isClosing || !options.holds(partition)) return null
     const known = live.get(id)
     if (known !== undefined) return known
-    return room.take(tenantId) ? start(id, tenantId, partition) : null
+    return capacity.take(tenantId) ? start(id, tenantId, partition) : null
   }
 
   /** True when a tenant could begin some deliveries now. */
   const isOpen = (tenantId: TenantId): boolean =>
     (byTenant.get(tenantId)?.size ?? 0) <= offeredLimit &&
     shares.allows(tenantId, 1, offeredLimit) &&
-    room.allows(tenantId, 1, offeredLimit)
+    capacity.allows(tenantId, 1, offeredLimit)
 
   return {
     size: () => live.size,

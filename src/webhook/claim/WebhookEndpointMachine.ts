@@ -42,7 +42,7 @@ export type Input<D extends Claimed> =
   | { readonly type: "attempt_finished"; readonly id: DeliveryId }
 
 export interface ClaimWanted {
-  readonly room: number
+  readonly capacity: number
   readonly after: string
   readonly underWay: ReadonlyArray<DeliveryId>
 }
@@ -95,14 +95,14 @@ const start = <D extends Claimed>(state: State<D>, deliveries: ReadonlyArray<D>)
 }
 
 const look = <D extends Claimed>(state: State<D>, attempts: ReadonlyArray<D>): Step<D> => {
-  const room = freePlaces(state)
-  if (state.claiming > 0 || !state.waiting || room <= 0) return { state, attempts, claim: null }
+  const capacity = freePlaces(state)
+  if (state.claiming > 0 || !state.waiting || capacity <= 0) return { state, attempts, claim: null }
   const claim = {
-    room,
+    capacity,
     after: state.after,
     underWay: [...state.underWay, ...state.held.map(({ id }) => id)]
   }
-  return { state: { ...state, claiming: room, waiting: false, freed: false }, attempts, claim }
+  return { state: { ...state, claiming: capacity, waiting: false, freed: false }, attempts, claim }
 }
 
 /** True when another delivery may wait for one that is under way. */

@@ -33,7 +33,7 @@ it.live("A claim finds its rows by an index, though the table grew a thousandfol
     yield* sql.unsafe("ANALYZE webhook_delivery")
     yield* fill(sql, 50_000, "NULL")
     const wanted: ReadonlyArray<ClaimStatement.Wanted> = [
-      { partition: 0, tenantId: tenant, endpoint: "d", room: 16, after: "", underWay: [] }
+      { partition: 0, tenantId: tenant, endpoint: "d", capacity: 16, after: "", underWay: [] }
     ]
     const plan = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN ${ClaimStatement.claim}`, [
       JSON.stringify(wanted),

@@ -7,7 +7,7 @@ interface Item {
   readonly n: number
 }
 
-const queueOf = (places: number, room = 10_000) => FairQueue.make<Item>({ places, room })
+const queueOf = (places: number, capacity = 10_000) => FairQueue.make<Item>({ places, capacity })
 
 const put = (queue: FairQueue.FairQueue<Item>, holder: string, count: number): ReadonlyArray<Item> => {
   const items = Array.from({ length: count }, (_, n) => ({ holder, n }))
@@ -52,7 +52,7 @@ describe("A line before shared places", () => {
   })
 
   it("that spares places gives a holder half of what the others leave, so that a new one finds one at once", () => {
-    const queue = FairQueue.make<Item>({ places: 8, room: 10_000, sparesPlaces: true })
+    const queue = FairQueue.make<Item>({ places: 8, capacity: 10_000, sparesPlaces: true })
     put(queue, "loud", 100)
     expect(fill(queue)).toHaveLength(5)
     put(queue, "quiet", 1)
@@ -66,7 +66,7 @@ describe("A line before shared places", () => {
   })
 
   it("gives a holder no more places than each may have, and none while it rests", () => {
-    const queue = FairQueue.make<Item>({ places: 8, room: 10_000, each: 2 })
+    const queue = FairQueue.make<Item>({ places: 8, capacity: 10_000, each: 2 })
     put(queue, "loud", 100)
     expect(fill(queue)).toHaveLength(2)
     put(queue, "quiet", 1)

@@ -27,7 +27,7 @@ describe("Places that are shared fairly", () => {
   it.effect("a hundred of one tenant delay another's one by one turn", () =>
     Effect.gen(function* () {
       const { started, end, work } = workshop()
-      const { within } = FairSemaphore.make({ places: 2, room: 1_000 })
+      const { within } = FairSemaphore.make({ places: 2, capacity: 1_000 })
       for (let n = 0; n < 100; n++) yield* Effect.forkChild(within("loud")(work(`loud ${n}`)))
       yield* TestClock.adjust(0)
       yield* Effect.forkChild(within("quiet")(work("quiet")))
@@ -41,9 +41,9 @@ describe("Places that are shared fairly", () => {
   it.effect("work whose asker has gone is not begun, and holds up nobody", () =>
     Effect.gen(function* () {
       const { started, end, work } = workshop()
-      const places = FairSemaphore.make({ places: 1, room: 1_000 })
+      const places = FairSemaphore.make({ places: 1, capacity: 1_000 })
       yield* Effect.forkChild(places.within("a")(work("first")))
-      const gone: Array<Fiber.Fiber<void, FairSemaphore.NoRoom>> = []
+      const gone: Array<Fiber.Fiber<void, FairSemaphore.NoCapacity>> = []
       for (let n = 0; n < 100; n++) gone.push(yield* Effect.forkChild(places.within("a")(work(`gone ${n}`))))
       yield* Effect.forkChild(places.within("a")(work("last")))
       yield* TestClock.adjust(0)
@@ -56,7 +56,7 @@ describe("Places that are shared fairly", () => {
 
   it.effect("a place comes back from work that fails, dies or is interrupted", () =>
     Effect.gen(function* () {
-      const places = FairSemaphore.make({ places: 1, room: 10 })
+      const places = FairSemaphore.make({ places: 1, capacity: 10 })
       yield* Effect.exit(places.within("a")(Effect.fail("no")))
       yield* Effect.exit(places.within("a")(Effect.die("no")))
       const running = yield* Effect.forkChild(places.within("a")(Effect.never))
@@ -71,14 +71,14 @@ describe("Places that are shared fairly", () => {
   it.effect("a turn that does not come in time is given up, and its place in the line with it", () =>
     Effect.gen(function* () {
       const { started, end, work } = workshop()
-      const places = FairSemaphore.make({ places: 1, room: 10, patienceMs: 1_000 })
+      const places = FairSemaphore.make({ places: 1, capacity: 10, patienceMs: 1_000 })
       yield* Effect.forkChild(places.within("a")(work("first")))
       yield* TestClock.adjust(0)
       const waits = yield* Effect.forkChild(Effect.flip(places.within("b")(work("late"))))
       yield* TestClock.adjust(999)
       expect(places.waiting()).toBe(1)
       yield* TestClock.adjust(1)
-      expect(yield* Fiber.join(waits)).toBeInstanceOf(FairSemaphore.NoRoom)
+      expect(yield* Fiber.join(waits)).toBeInstanceOf(FairSemaphore.NoCapacity)
       expect(places.waiting()).toBe(0)
       yield* end("first")
       expect(started).toEqual(["first"])
@@ -87,19 +87,19 @@ describe("Places that are shared fairly", () => {
 
   it.effect("a line that is full refuses at once", () =>
     Effect.gen(function* () {
-      const places = FairSemaphore.make({ places: 1, room: 2 })
+      const places = FairSemaphore.make({ places: 1, capacity: 2 })
       yield* Effect.forkChild(places.within("a")(Effect.never))
       yield* TestClock.adjust(0)
       for (let n = 0; n < 2; n++) yield* Effect.forkChild(places.within("a")(Effect.never))
       yield* TestClock.adjust(0)
-      expect(yield* Effect.flip(places.within("a")(Effect.void))).toBeInstanceOf(FairSemaphore.NoRoom)
+      expect(yield* Effect.flip(places.within("a")(Effect.void))).toBeInstanceOf(FairSemaphore.NoCapacity)
     })
   )
 
   it.effect("a holder rests for as long as its last effect took, while others go on", () =>
     Effect.gen(function* () {
       const { started, end, work } = workshop()
-      const { within } = FairSemaphore.make({ places: 2, each: 1, rests: 1, room: 1_000 })
+      const { within } = FairSemaphore.make({ places: 2, each: 1, rests: 1, capacity: 1_000 })
       for (let n = 0; n < 3; n++) yield* Effect.forkChild(within("loud")(work(`loud ${n}`)))
       yield* TestClock.adjust(100)
       expect(started).toEqual(["loud 0"])
@@ -122,7 +122,7 @@ describe("Places that are shared fairly", () => {
     const shared = (isBusy: boolean) =>
       FairSemaphore.make({
         places: 8,
-        room: 1_000,
+        capacity: 1_000,
         sparesPlaces: true,
         shared: { each: 2, withinMs: 60_000, thread: { isBusy: () => isBusy } }
       })

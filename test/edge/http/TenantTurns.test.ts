@@ -45,7 +45,7 @@ const until = (condition: () => boolean) =>
 
 /** The requests that the service serves at once. */
 const places = 8
-const turns = FairSemaphore.make({ places, room: 1_000 })
+const turns = FairSemaphore.make({ places, capacity: 1_000 })
 
 layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(CommandTurns, turns))), { excludeTestServices: true })(
   "Requests of many tenants",
@@ -112,8 +112,8 @@ layer(TestServer.layer(world), { excludeTestServices: true })("Requests of tenan
   )
 })
 
-const bodies = FairSemaphore.make({ places: 2, room: 8 })
-const onlyBody = FairSemaphore.make({ places: 1, room: 8 })
+const bodies = FairSemaphore.make({ places: 2, capacity: 8 })
+const onlyBody = FairSemaphore.make({ places: 1, capacity: 8 })
 
 /** Unpacks nothing, and dies of a body that asks for it. */
 const dies = new URL(

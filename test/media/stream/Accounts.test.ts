@@ -20,7 +20,7 @@ const bench = (octets = 1_000_000) => {
   const sockets = FakeSocket.make((connection) => connection)
   const common = {
     ...Common.make({ open: sockets.open, wallClock: () => wallMs }),
-    room: FairShare.counted({ capacity: octets })
+    capacity: FairShare.counted({ capacity: octets })
   }
   const mix = Mix.make()
   const taps = Taps.make({ clock: () => 0, onDefect: (error) => expect.fail(String(error)) }, () => undefined)
@@ -65,14 +65,14 @@ describe("What a stream takes of what others share", () => {
     const { common, connect, mix } = bench()
     const { server, say } = connect()
     say(media(8000))
-    expect(common.room.used()).toBe(8000)
+    expect(common.capacity.used()).toBe(8000)
     mix.next(8000, clockMs + 20)
-    expect(common.room.used()).toBeLessThan(8000)
+    expect(common.capacity.used()).toBeLessThan(8000)
     say({ event: "clear" })
-    expect(common.room.used()).toBe(0)
+    expect(common.capacity.used()).toBe(0)
     say(media(4000))
     server.end(broken)
-    expect(common.room.used()).toBe(0)
+    expect(common.capacity.used()).toBe(0)
   })
 
   it("is room that its other streams do not have", () => {
@@ -139,7 +139,7 @@ describe("A mark behind files that a stream's server has sent", () => {
       push: () => undefined,
       lost: () => void told.push("lost"),
       mark: (name, isLossy) => void told.push(isLossy ? `${name} lossy` : name),
-      hasRoom: (more) => queue.octets() + more <= octets
+      hasCapacity: (more) => queue.octets() + more <= octets
     })
     return { queue, told }
   }

@@ -460,7 +460,7 @@ describe("A stream", () => {
     bench.say({ event: "clear" })
     bench.run(40)
     expect(bench.of("mark").map(({ message }) => message.mark)).toEqual([{ name: "lost", cleared: true }])
-    expect(bench.room.used()).toBe(0)
+    expect(bench.capacity.used()).toBe(0)
   })
 
   it("ends with its leg: the server is told, and no room is held", () => {
@@ -472,7 +472,7 @@ describe("A stream", () => {
     bench.run(1)
     expect(bench.got.slice(-2).map(({ event }) => event)).toEqual(["mark", "stop"])
     expect(bench.socket().closedWith).toBe(1000)
-    expect(bench.room.used()).toBe(0)
+    expect(bench.capacity.used()).toBe(0)
     expect(bench.figures.open).toBe(0)
   })
 

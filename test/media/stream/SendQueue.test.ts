@@ -5,11 +5,11 @@ import * as SendQueue from "../../../src/media/stream/SendQueue.ts"
 import * as SoundQueue from "../../../src/media/stream/playout/SoundQueue.ts"
 import { hostile } from "../../protocol/rtp/RandomBytes.ts"
 
-const sink = (room = Number.POSITIVE_INFINITY) => {
+const sink = (capacity = Number.POSITIVE_INFINITY) => {
   const sent: Array<string> = []
   return {
     sent,
-    takes: () => sent.length < room,
+    takes: () => sent.length < capacity,
     send: (text: string) => sent.push(text) > 0,
     spell: ({ chunk, timestampMs, track }: { chunk: number; timestampMs: number; track: string }, sequence: number) =>
       `${sequence} ${track} ${chunk} ${timestampMs}`

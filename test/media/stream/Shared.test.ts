@@ -22,18 +22,18 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((total, val
 
 describe("What streams of a thread share", () => {
   it("is room for sound, of which one tenant leaves half to the others", () => {
-    const room = FairShare.counted({ capacity: 1000 })
-    const [one, other] = [room.of(loud), room.of(loud)]
+    const capacity = FairShare.counted({ capacity: 1000 })
+    const [one, other] = [capacity.of(loud), capacity.of(loud)]
     one.add(400)
     expect(other.allows(100)).toBe(true)
     other.add(100)
     expect(other.allows(2)).toBe(false)
-    expect(room.of(quiet).allows(250)).toBe(true)
-    expect(room.of(quiet).allows(251)).toBe(true)
-    expect(room.of(quiet).allows(501)).toBe(false)
+    expect(capacity.of(quiet).allows(250)).toBe(true)
+    expect(capacity.of(quiet).allows(251)).toBe(true)
+    expect(capacity.of(quiet).allows(501)).toBe(false)
     one.add(-400)
     other.add(-100)
-    expect(room.used()).toBe(0)
+    expect(capacity.used()).toBe(0)
     expect(one.allows(1000)).toBe(true)
   })
 

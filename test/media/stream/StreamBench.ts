@@ -128,7 +128,7 @@ export const make = (
       return opened?.type === "opened" ? opened.port : 0
     },
     figures: common.figures,
-    room: common.room,
+    capacity: common.capacity,
     connections: sockets.connections,
     /** The messages that the server got. */
     got,

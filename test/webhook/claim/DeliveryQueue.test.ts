@@ -80,7 +80,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
         const { id: endpoint } = yield* World.subscribe(tenantId, "https://hook.example")
         yield* World.commit(World.event(tenantId, World.call(), 1))
         const [row] = yield* World.rows(tenantId)
-        const wanted = { partition: 0, tenantId, endpoint, room: 1, after: "", underWay: [] }
+        const wanted = { partition: 0, tenantId, endpoint, capacity: 1, after: "", underWay: [] }
         const statements: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> = [
           [ClaimStatement.claim, [JSON.stringify([wanted]), 1_000, ...held]],
           [DeliveryQueue.succeed, [JSON.stringify([{ id: row?.id, attemptNo: 1 }]), ...held]],
@@ -106,7 +106,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
         partition: 0,
         tenantId: found?.tenantId,
         endpoint: found?.endpoint,
-        room: 16,
+        capacity: 16,
         after: "",
         underWay: []
       }))
@@ -141,7 +141,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       const of = yield* endpoints
       const [first] = of(0)
       const wanted = [
-        { partition: 0, tenantId: first?.tenantId, endpoint: first?.endpoint, room: 16, after: "", underWay: [] }
+        { partition: 0, tenantId: first?.tenantId, endpoint: first?.endpoint, capacity: 16, after: "", underWay: [] }
       ]
       const claim = (held: ReadonlyArray<string>) =>
         sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [JSON.stringify(wanted), 30_000, ...held])

@@ -33,7 +33,7 @@ const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
 describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
-    expect(last([workWaits])?.claim).toStrictEqual({ room: 16, after: "", underWay: [] })
+    expect(last([workWaits])?.claim).toStrictEqual({ capacity: 16, after: "", underWay: [] })
   })
 
   it("asks for one claim at a time, and again when work came meanwhile", () => {
@@ -46,7 +46,7 @@ describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
     const steps = run([workWaits, claimed(false, row("1", "call a"), row("2", null)), workWaits])
     expect(steps[1]?.attempts.map(({ id }) => id)).toStrictEqual(["1", "2"])
     expect(steps[2]?.claim).toStrictEqual({
-      room: 14,
+      capacity: 14,
       after: Ids.call("call a"),
       underWay: ["1", "2"].map(Ids.delivery)
     })
@@ -62,7 +62,7 @@ describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
 
   it("looks again as soon as a place or a lane is free and something was left behind", () => {
     const after = last([workWaits, claimed(true, row("1", "a")), finished("1")])
-    expect(after?.claim).toStrictEqual({ room: 16, after: "a", underWay: [] })
+    expect(after?.claim).toStrictEqual({ capacity: 16, after: "a", underWay: [] })
   })
 
   it("looks again when the lane became free while the claim was out", () => {
@@ -74,7 +74,7 @@ describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
     const full = Array.from({ length: 16 }, (_, index) => row(`${index}`, `${index}`))
     const steps = run([workWaits, claimed(true, ...full), workWaits, finished("3")])
     expect(steps[2]?.claim).toBeNull()
-    expect(steps[3]?.claim?.room).toBe(1)
+    expect(steps[3]?.claim?.capacity).toBe(1)
   })
 
   it("begins what a commit hands over at once, and asks for no claim", () => {
@@ -102,7 +102,7 @@ describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
     expect(steps[2]?.attempts.length).toBe(15)
     expect(steps[3]?.attempts.map(({ id }) => id)).toStrictEqual(["15"])
     expect(steps.map(({ idle }) => idle)).not.toContain(true)
-    expect(steps[5]?.claim).toMatchObject({ room: 1 })
+    expect(steps[5]?.claim).toMatchObject({ capacity: 1 })
   })
 
   it("is idle only when nothing is claimed, known to wait, or under way", () => {
@@ -130,11 +130,11 @@ describe("a webhook endpoint, src/webhook/README.md#fan-out", () => {
       }
       mostUnderWay = Math.max(mostUnderWay, underWay.length)
       if (step.claim === null) return
-      const { room } = step.claim
+      const { capacity } = step.claim
       const taken: Array<WebhookEndpointMachine.Claimed> = []
       const heads = new Set<string | null>(underWay.map((id) => rows[Number(id)]?.lane ?? null))
       for (const row of queue) {
-        if (taken.length < room && !heads.has(row.lane)) taken.push(row)
+        if (taken.length < capacity && !heads.has(row.lane)) taken.push(row)
         heads.add(row.lane)
       }
       for (const row of taken) queue.splice(queue.indexOf(row), 1)

@@ -60,7 +60,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const placed = <A, E, R>(turns: FairSemaphore, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         turns
           .within(key.tenantId)(effect)
-          .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
+          .pipe(Effect.catchTag("NoCapacity", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
       const inTurn = <A, E, R>(turns: FairSemaphore, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         placed(turns, key, heard(key.tenantId, effect))
 

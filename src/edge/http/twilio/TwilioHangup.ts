@@ -71,7 +71,7 @@ export const layer = HttpRouter.use(
       const hangUp = calls.act(key, callId, CallVerbs.action("hangup", {}), null)
       yield* turns
         .within(key.tenantId)(Effect.uninterruptible(hangUp))
-        .pipe(Effect.catchTag("NoRoom", () => Effect.fail(crowded)))
+        .pipe(Effect.catchTag("NoCapacity", () => Effect.fail(crowded)))
       return JsonResponse.of({ sid: callId, account_sid: account, status: "completed" })
     })
     yield* router.add(

@@ -10,7 +10,7 @@ export interface Common {
   /** Epoch milliseconds. */
   readonly wallClock: () => number
   /** The octets of waiting sound. */
-  readonly room: FairShare.CountedShare
+  readonly capacity: FairShare.CountedShare
   readonly reading: ReadBudget.Tenants
   readonly figures: Figures
 }
@@ -27,7 +27,7 @@ export interface Figures {
 /** Makes the state for a new thread. */
 export const make = (reaches: Pick<Common, "open" | "wallClock">): Common => ({
   ...reaches,
-  room: FairShare.counted(Policies.streamSound),
+  capacity: FairShare.counted(Policies.streamSound),
   reading: ReadBudget.tenants(),
   figures: noFigures()
 })

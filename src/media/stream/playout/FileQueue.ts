@@ -16,7 +16,7 @@ export const make = (options: {
   readonly lost: () => void
   /** Everything before the mark has been pushed, except files for which there was no room (`isLossy`). */
   readonly mark: (name: string, isLossy: boolean) => void
-  readonly hasRoom: (octets: number) => boolean
+  readonly hasCapacity: (octets: number) => boolean
 }) => {
   let entries: ReadonlyArray<Entry> = []
   let octets = 0
@@ -42,7 +42,7 @@ export const make = (options: {
     octets: (): number => octets,
     /** False: there is no room. */
     file: (bytes: Uint8Array): boolean => {
-      if (entries.length >= limits.marks || !options.hasRoom(bytes.length)) {
+      if (entries.length >= limits.marks || !options.hasCapacity(bytes.length)) {
         loss.dropped()
         return false
       }

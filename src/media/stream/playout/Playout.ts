@@ -68,7 +68,7 @@ export const make = (
   rate: SampleRate,
   startedAt: number,
   /** Whether this many more octets may be kept; called before they are. */
-  hasRoom: (octets: number) => boolean = () => true
+  hasCapacity: (octets: number) => boolean = () => true
 ) => {
   const samplesOf = (ms: number): number => (rate * ms) / 1000
   const frameLength = Frame.lengthAt(rate)
@@ -155,7 +155,7 @@ export const make = (
     /** Queues a payload; false: there is no room. */
     push: (payload: Uint8Array, now: number): boolean => {
       const samples = queue.samplesIn(payload)
-      if (queue.length() + samples > samplesOf(limits.soundMs) || !hasRoom(payload.length)) {
+      if (queue.length() + samples > samplesOf(limits.soundMs) || !hasCapacity(payload.length)) {
         figures.dropped += samples
         loss.dropped()
         return false

@@ -29,15 +29,15 @@ export const make = (options: {
   readonly hears: "rtp" | "mp3"
   readonly format: StreamFormat.StreamFormat
   readonly now: number
-  readonly room: FairShare.HolderShare
+  readonly capacity: FairShare.HolderShare
   readonly marked: (mark: Playout.Mark) => void
   readonly complain: (complaint: Complaint) => void
   readonly decode: (file: number, bytes: Uint8Array) => void
 }): Talking => {
-  const { complain, format, hears, marked, now, room } = options
+  const { complain, format, hears, marked, now, capacity } = options
   const rate: SampleRate = hears === "mp3" ? fileRate : format.rate
   const queue = SoundQueue.make(hears === "mp3" ? StreamFormat.samples() : format.decoder())
-  const playout = Playout.make(queue, rate, now, room.allows)
+  const playout = Playout.make(queue, rate, now, capacity.allows)
   const converter = RateConverter.make()
   let converted = Frame.make(rate)
   const silence = Frame.make(rate)
@@ -49,7 +49,7 @@ export const make = (options: {
   /** Updates the octets that are charged to the room. */
   const account = (): void => {
     const octets = queue.octets() + files.octets()
-    room.add(octets - held)
+    capacity.add(octets - held)
     held = octets
   }
   const back = (marks: ReadonlyArray<Playout.Mark>): void => {
@@ -65,7 +65,7 @@ export const make = (options: {
     push,
     lost: playout.lost,
     mark: (name, isLossy) => back(playout.mark(name, isLossy)),
-    hasRoom: room.allows
+    hasCapacity: capacity.allows
   })
 
   const brought = (frame: Frame.Frame, to: SampleRate): Frame.Frame => {

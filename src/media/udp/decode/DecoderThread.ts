@@ -22,7 +22,7 @@ interface Options {
 }
 
 /** The most pieces that may wait for a thread; further ones fail as `overloaded`. */
-const room = 4096
+const capacity = 4096
 /** How long to wait before a thread that died before it was ready is started again. */
 const restartMs = 1_000
 /** The memory limit of a codec in MiB; the thread ends when it takes more. */
@@ -56,7 +56,7 @@ export type DecoderThread = ReturnType<typeof make>
  */
 export const make = ({ hangMs, now, program, report }: Options) => {
   const files = new Set<OpenFile>()
-  const jobs = FairQueue.make<Job>({ places: 1, room })
+  const jobs = FairQueue.make<Job>({ places: 1, capacity })
   let worker: Worker | null = null
   let running: Job | null = null
   let watch: NodeJS.Timeout | null = null

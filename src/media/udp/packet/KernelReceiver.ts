@@ -46,7 +46,7 @@ export const make = async ({ descriptors, libc, patience }: Options) => {
   if (!watch.add(node, ofNode)) return null
   const sockets = new Map<number, () => void>()
   const storage = new Uint8Array(longest)
-  const sender = SocketName.room()
+  const sender = SocketName.buffer()
   let lastToken = ofNode
   let isTurning = false
   /** The memory that datagrams are handed out of, one after the other; it is freed with the last of them. */
@@ -80,7 +80,7 @@ export const make = async ({ descriptors, libc, patience }: Options) => {
     add: (descriptor: number): Received | null => {
       const token = ++lastToken
       if (!watch.add(descriptor, token)) return null
-      const known = SocketName.room()
+      const known = SocketName.buffer()
       let from: Address = { address: "", port: 0 }
       return {
         listen: (heard) => {

@@ -109,7 +109,7 @@ const calls = (library: Library, event: ReturnType<typeof epollEvent>) => {
       length <= bytes.length &&
       sendto(descriptor, bytes, length, MSG_DONTWAIT, to, to.length) === length,
     /** Receives a datagram into `bytes`, and its sender's name. Returns its length, or -1: none. Never waits. */
-    receive: (descriptor: number, bytes: Uint8Array, from: SocketName.Room): number => {
+    receive: (descriptor: number, bytes: Uint8Array, from: SocketName.NameBuffer): number => {
       from.length[0] = from.bytes.length
       return Number(recvfrom(descriptor, bytes, bytes.length, MSG_DONTWAIT, from.bytes, from.length))
     },

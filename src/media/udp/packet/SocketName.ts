@@ -35,15 +35,15 @@ export const make = ({ address, port }: Address, interfaceOf: (name: string) => 
 }
 
 /** Memory for the name of a sender, which the kernel writes with its length. */
-export interface Room {
+export interface NameBuffer {
   readonly bytes: Uint8Array
   readonly length: Uint32Array
 }
 
-export const room = (): Room => ({ bytes: new Uint8Array(lengthOfIpv6), length: new Uint32Array(1) })
+export const buffer = (): NameBuffer => ({ bytes: new Uint8Array(lengthOfIpv6), length: new Uint32Array(1) })
 
 /** Copies a name; false: it is the same as before. */
-export const keep = (name: Room, kept: Room): boolean => {
+export const keep = (name: NameBuffer, kept: NameBuffer): boolean => {
   const length = name.length[0] ?? 0
   let isSame = kept.length[0] === length
   for (let i = 0; i < length && isSame; i++) isSame = name.bytes[i] === kept.bytes[i]
@@ -54,7 +54,7 @@ export const keep = (name: Room, kept: Room): boolean => {
 }
 
 /** Reads a name. IPv4 that came to a socket of both families is written as IPv4. */
-export const read = ({ bytes, length }: Room, interfaceName: (index: number) => string | null): Address => {
+export const read = ({ bytes, length }: NameBuffer, interfaceName: (index: number) => string | null): Address => {
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   const port = view.getUint16(2)
   if (length[0] !== lengthOfIpv6) return { address: bytes.subarray(4, 8).join("."), port }

@@ -25,7 +25,7 @@ export interface RechargeRequest {
 
 const dayMs = 24 * 3_600_000
 /** The most tenants that wait to be checked; the sweep finds the others. */
-const room = 10_000
+const capacity = 10_000
 /** The tenants in one read of the sweep. */
 const portion = 1_000
 
@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   }, Effect.uninterruptible)
 
   const thresholds = new Map((yield* repo.thresholds).map(({ cents, tenantId }) => [tenantId, cents]))
-  const fallen = yield* Queue.dropping<TenantId>(room)
+  const fallen = yield* Queue.dropping<TenantId>(capacity)
   const queued = new Set<TenantId>()
   yield* accounts.onBalance((tenantId, balanceCents) => {
     const threshold = thresholds.get(tenantId)

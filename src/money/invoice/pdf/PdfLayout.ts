@@ -65,7 +65,7 @@ const compose = (document: PDFKit.PDFDocument, invoice: InvoiceRow): void => {
     document.text(text, x, y, { width: wide, align: right ? "right" : "left" })
     return height
   }
-  const room = (needed: number): void => {
+  const ensureHeight = (needed: number): void => {
     if (y + needed <= bottom) return
     document.addPage()
     y = margin
@@ -89,13 +89,13 @@ const compose = (document: PDFKit.PDFDocument, invoice: InvoiceRow): void => {
     write(text, x, { bold: isBold, wide, right: column !== "description" })
   }
   const sum = (label: string, cents: number, isBold = false): void => {
-    room(16)
+    ensureHeight(16)
     write(label, 235, { bold: isBold, wide: 200, right: true })
     cell("amount", money(cents), isBold)
     y += 15
   }
   const header = (title: string): void => {
-    room(50)
+    ensureHeight(50)
     cell("description", title, true)
     cell("quantity", "Quantity", true)
     cell("unit", "Each", true)

@@ -7,7 +7,7 @@ import { Drawing, type InvoiceRow, NotDrawn } from "../Invoice.ts"
 const nameOf = ({ id, status }: InvoiceRow): string => `${id} ${status}`
 
 /** The most invoices that wait or are drawn; one more is refused. An ordinary one takes a tenth of a second. */
-const room = 64
+const capacity = 64
 
 /** A drawing that takes this long is hopeless: its thread is replaced, and all that wait for it are refused. */
 const withinMs = 20_000
@@ -36,7 +36,7 @@ export const layerOf = (program: URL) =>
           Effect.callback<Uint8Array, NotDrawn>((resume) => {
             const name = nameOf(invoice)
             const others = waiting.get(name)
-            if (others === undefined && waiting.size >= room)
+            if (others === undefined && waiting.size >= capacity)
               return resume(Effect.fail(new NotDrawn({ detail: "too many invoices wait" })))
             const resumes = others ?? new Set()
             waiting.set(name, resumes.add(resume))

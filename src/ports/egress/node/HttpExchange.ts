@@ -82,9 +82,9 @@ export const exchange = (
       if (!truncate && announced(response, method) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
       const take = (chunk: Uint8Array): void => {
-        const room = maxResponseBytes - length
+        const capacity = maxResponseBytes - length
         length += chunk.length
-        if (room > 0) chunks.push(chunk)
+        if (capacity > 0) chunks.push(chunk)
         if (length <= maxResponseBytes) return
         if (!truncate) return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
         if (!settled) finish()

@@ -106,7 +106,7 @@ export class Encoders extends Context.Service<
                   })
               }),
               line.within(tenantId),
-              Effect.catchTag("NoRoom", () =>
+              Effect.catchTag("NoCapacity", () =>
                 Effect.fail(new SpoolError({ reason: "internal_error", detail: "too many recordings wait" }))
               ),
               Effect.tap(() => Metric.update(encoded, durationMs / 1000))

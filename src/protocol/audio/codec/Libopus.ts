@@ -13,7 +13,7 @@ interface Libopus {
   readonly _free: (pointer: number) => void
   readonly _oc_create_encoder: (rate: number, channels: number, application: number, errorPointer: number) => number
   readonly _oc_destroy_encoder: (encoder: number) => void
-  readonly _oc_encode: (encoder: number, pcm: number, samples: number, packet: number, room: number) => number
+  readonly _oc_encode: (encoder: number, pcm: number, samples: number, packet: number, capacity: number) => number
   readonly _oc_encoder_ctl: (encoder: number, request: number, value: number) => number
   readonly _oc_create_decoder: (rate: number, channels: number, errorPointer: number) => number
   readonly _oc_destroy_decoder: (decoder: number) => void
@@ -84,15 +84,15 @@ const created = (pointer: number): number => {
 }
 
 /** An encoder of one channel, for frames of `frameSamples` and packets of up to `room` octets. */
-export const encoder = (rate: number, frameSamples: number, room: number) => {
+export const encoder = (rate: number, frameSamples: number, capacity: number) => {
   const state = created(opus._oc_create_encoder(rate, 1, applicationVoip, 0))
-  const memory = buffers(frameSamples, room)
+  const memory = buffers(frameSamples, capacity)
   return {
     set: (what: keyof typeof request, value: number): void => void opus._oc_encoder_ctl(state, request[what], value),
     /** Returns the length of the packet, which is in `octets`. */
     encode: (samples: Int16Array): number => {
       memory.samples().set(samples)
-      return opus._oc_encode(state, memory.pcm, frameSamples, memory.packet, room)
+      return opus._oc_encode(state, memory.pcm, frameSamples, memory.packet, capacity)
     },
     octets: memory.octets,
     free: (): void => {
@@ -104,19 +104,19 @@ export const encoder = (rate: number, frameSamples: number, room: number) => {
 }
 
 /** A decoder of one channel, for packets of up to `room` octets and `mostSamples`. */
-export const decoder = (rate: number, mostSamples: number, room: number) => {
+export const decoder = (rate: number, mostSamples: number, capacity: number) => {
   let state = created(opus._oc_create_decoder(rate, 1, 0))
-  const memory = buffers(mostSamples, room)
+  const memory = buffers(mostSamples, capacity)
   return {
     /** Returns the number of samples, which are in `samples`, or a negative number for an invalid packet. */
     decode: (payload: Uint8Array): number => {
-      if (payload.length > room) return -1
+      if (payload.length > capacity) return -1
       memory.octets().set(payload)
       return opus._oc_decode(state, memory.packet, payload.length, memory.pcm, mostSamples, 0)
     },
     /** Conceals this many samples, a multiple of 2.5 ms, with the copy in the packet after them if there is one. */
     conceal: (samples: number, following: Uint8Array | null): number => {
-      if (following === null || following.length > room) return opus._oc_decode(state, 0, 0, memory.pcm, samples, 0)
+      if (following === null || following.length > capacity) return opus._oc_decode(state, 0, 0, memory.pcm, samples, 0)
       memory.octets().set(following)
       return opus._oc_decode(state, memory.packet, following.length, memory.pcm, samples, 1)
     },

@@ -44,7 +44,11 @@ export const reading = Effect.gen(function* () {
       read.pipe(
         turns.within(tenantId),
         Effect.catch((error) =>
-          error._tag === "NoRoom" ? Effect.die(crowded) : isCanceled(error) ? Effect.die(tooSlow) : Effect.fail(error)
+          error._tag === "NoCapacity"
+            ? Effect.die(crowded)
+            : isCanceled(error)
+              ? Effect.die(tooSlow)
+              : Effect.fail(error)
         )
       )
   } as const

@@ -62,19 +62,19 @@ const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maxim
 
 describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
   it("tells with the next mark of sound that found no room, whether something waits or not, and only with that", () => {
-    let hasRoom = false
-    const playout = Playout.make(SoundQueue.make(decoder), 8000, 0, () => hasRoom)
+    let hasCapacity = false
+    const playout = Playout.make(SoundQueue.make(decoder), 8000, 0, () => hasCapacity)
     expect(playout.push(speech(160), 0)).toBe(false)
     expect([...playout.mark("alone"), ...playout.mark("beside")]).toEqual([
       { name: "alone", isCleared: true },
       { name: "beside", isCleared: true }
     ])
-    hasRoom = true
+    hasCapacity = true
     playout.push(speech(160), 0)
     playout.mark("heard")
-    hasRoom = false
+    hasCapacity = false
     playout.push(speech(160), 0)
-    hasRoom = true
+    hasCapacity = true
     playout.push(speech(160), 0)
     playout.mark("in the middle")
     playout.push(speech(160), 0)

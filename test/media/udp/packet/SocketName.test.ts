@@ -23,25 +23,25 @@ describe("The name of a socket", () => {
 
   it.each(["203.0.113.9", "0.0.0.0", "2001:db8::a:1", "::1", "fe80::1%eth0.100"])("of %s is read back", (address) => {
     const name = SocketName.make({ address, port: 4000 }, () => 7) ?? expect.unreachable("no name")
-    const room = SocketName.room()
-    room.bytes.set(name)
-    room.length[0] = name.length
-    expect(SocketName.read(room, (index) => (index === 7 ? "eth0.100" : null))).toEqual({ address, port: 4000 })
+    const buffer = SocketName.buffer()
+    buffer.bytes.set(name)
+    buffer.length[0] = name.length
+    expect(SocketName.read(buffer, (index) => (index === 7 ? "eth0.100" : null))).toEqual({ address, port: 4000 })
   })
 
   it("is that of IPv4 where a socket of both families was sent it, and a number where an interface has no name", () => {
     const read = (address: string) => {
       const name = SocketName.make({ address, port: 1 }, () => 7) ?? expect.unreachable("no name")
-      const room = SocketName.room()
-      room.bytes.set(name)
-      room.length[0] = name.length
-      return SocketName.read(room, () => null).address
+      const buffer = SocketName.buffer()
+      buffer.bytes.set(name)
+      buffer.length[0] = name.length
+      return SocketName.read(buffer, () => null).address
     }
     expect(["::ffff:203.0.113.9", "fe80::1%gone"].map(read)).toEqual(["203.0.113.9", "fe80::1%7"])
   })
 
   it("is kept while it is the same", () => {
-    const [name, kept] = [SocketName.room(), SocketName.room()]
+    const [name, kept] = [SocketName.buffer(), SocketName.buffer()]
     name.length[0] = 16
     name.bytes[5] = 9
     expect([SocketName.keep(name, kept), SocketName.keep(name, kept)]).toEqual([true, false])

@@ -22,7 +22,7 @@ import * as RunningRows from "./RunningRows.ts"
  */
 export const planted = "planted"
 
-type Membership = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["seat"]>, "reservedMinutes">
+type Membership = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["membership"]>, "reservedMinutes">
 
 const prices = { ...WorkPrice.free, conference: 20_000 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { defaultSettings, limitsOf, type RouteRow } from "../../../src/numbers/trunk/ConnectionView.ts"
-import * as TrunkRoom from "../../../src/numbers/trunk/TrunkRoom.ts"
+import * as TrunkCapacity from "../../../src/numbers/trunk/TrunkCapacity.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Random from "../../support/Random.ts"
 
@@ -14,24 +14,24 @@ const call = (name: string, direction: "inbound" | "outbound" = "outbound") => (
 
 describe("the room of a trunk (guide/connections.md#limits)", () => {
   it("has as many calls as its limit says, in both directions together, and room again when one leaves", () => {
-    const room = TrunkRoom.make()
+    const capacity = TrunkCapacity.make()
     const settings = { ...defaultSettings, maxCalls: 2 }
-    expect(room.enter(call("a"), settings, 0)).toBe("in")
-    expect(room.enter(call("b", "inbound"), settings, 0)).toBe("in")
-    expect(room.enter(call("b", "inbound"), settings, 0)).toBe("in")
-    expect(room.enter(call("c"), settings, 0)).toBe("calls")
-    room.leave(Ids.call("a"))
-    room.leave(Ids.call("a"))
-    expect(room.count(routeId)).toBe(1)
-    expect(room.enter(call("c"), settings, 0)).toBe("in")
+    expect(capacity.enter(call("a"), settings, 0)).toBe("in")
+    expect(capacity.enter(call("b", "inbound"), settings, 0)).toBe("in")
+    expect(capacity.enter(call("b", "inbound"), settings, 0)).toBe("in")
+    expect(capacity.enter(call("c"), settings, 0)).toBe("calls")
+    capacity.leave(Ids.call("a"))
+    capacity.leave(Ids.call("a"))
+    expect(capacity.count(routeId)).toBe(1)
+    expect(capacity.enter(call("c"), settings, 0)).toBe("in")
   })
 
   it("lets a second's worth of calls in at once and then one after the other, each direction by itself", () => {
-    const room = TrunkRoom.make()
+    const capacity = TrunkCapacity.make()
     const settings = { ...defaultSettings, outboundCps: 3, inboundCps: 1 }
-    const seen = [0, 0, 0, 0, 333, 334, 334, 1_000].map((now, at) => room.enter(call(`o${at}`), settings, now))
+    const seen = [0, 0, 0, 0, 333, 334, 334, 1_000].map((now, at) => capacity.enter(call(`o${at}`), settings, now))
     expect(seen).toEqual(["in", "in", "in", "rate", "rate", "in", "rate", "in"])
-    expect([0, 0, 1_000].map((now, at) => room.enter(call(`i${at}`, "inbound"), settings, now))).toEqual([
+    expect([0, 0, 1_000].map((now, at) => capacity.enter(call(`i${at}`, "inbound"), settings, now))).toEqual([
       "in",
       "rate",
       "in"
@@ -39,10 +39,10 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
   })
 
   it("counts the calls that an earlier process let in, whatever the limit is now", () => {
-    const room = TrunkRoom.make()
-    room.resume(Ids.call("a"), routeId)
-    room.resume(Ids.call("a"), routeId)
-    expect(room.enter(call("b"), { ...defaultSettings, maxCalls: 1 }, 0)).toBe("calls")
+    const capacity = TrunkCapacity.make()
+    capacity.resume(Ids.call("a"), routeId)
+    capacity.resume(Ids.call("a"), routeId)
+    expect(capacity.enter(call("b"), { ...defaultSettings, maxCalls: 1 }, 0)).toBe("calls")
   })
 
   it("bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate", () => {
@@ -62,11 +62,11 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
       ...settings
     })
     const letIn = (settings: Partial<RouteRow>, direction: "inbound" | "outbound", apartMs: number) => {
-      const room = TrunkRoom.make()
+      const capacity = TrunkCapacity.make()
       const limits = limitsOf(row(settings), direction)
-      return Array.from({ length: 5_000 }, (_, n) => room.enter(call(`${n}`, direction), limits, n * apartMs)).filter(
-        (outcome) => outcome === "in"
-      ).length
+      return Array.from({ length: 5_000 }, (_, n) =>
+        capacity.enter(call(`${n}`, direction), limits, n * apartMs)
+      ).filter((outcome) => outcome === "in").length
     }
     expect(letIn({}, "inbound", 0)).toBe(100)
     expect(letIn({}, "inbound", 10)).toBe(1_000)
@@ -77,7 +77,7 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
 
   it.prop("never lets in more than the limits, and forgets everybody who left", { seed: Schema.Int }, ({ seed }) => {
     const random = Random.make(seed)
-    const room = TrunkRoom.make()
+    const capacity = TrunkCapacity.make()
     const settings = { ...defaultSettings, maxCalls: 1 + random.below(5), outboundCps: 1 + random.below(20) }
     const inside = new Set<string>()
     const entered: Array<number> = []
@@ -85,24 +85,24 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
     for (let step = 0; step < 150; step++) {
       now += random.below(200)
       if (random.below(3) > 0) {
-        if (room.enter(call(`c${step}`), settings, now) === "in") {
+        if (capacity.enter(call(`c${step}`), settings, now) === "in") {
           inside.add(`c${step}`)
           entered.push(now)
         }
       } else {
         const [first] = inside
-        if (first !== undefined) room.leave(Ids.call(first))
+        if (first !== undefined) capacity.leave(Ids.call(first))
         if (first !== undefined) inside.delete(first)
       }
       expect(inside.size).toBeLessThanOrEqual(settings.maxCalls)
-      expect(room.count(routeId)).toBe(inside.size)
+      expect(capacity.count(routeId)).toBe(inside.size)
     }
     // A second admits its rate plus the content of the bucket before it.
     for (const from of entered) {
       const within = entered.filter((at) => at >= from && at < from + 1_000).length
       expect(within).toBeLessThanOrEqual(2 * settings.outboundCps)
     }
-    for (const each of inside) room.leave(Ids.call(each))
-    expect(room.counts().size).toBe(0)
+    for (const each of inside) capacity.leave(Ids.call(each))
+    expect(capacity.counts().size).toBe(0)
   })
 })

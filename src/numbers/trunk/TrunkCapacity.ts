@@ -11,7 +11,7 @@ export type Occupant = CallId | LegId
  *
  * A rate of n a second lets n calls in at once, and then one each nth of a second.
  */
-interface TrunkRoom {
+interface TrunkCapacity {
   /** Lets a call in, or returns the limit that it exceeds. A call that is already in is counted once. */
   readonly enter: (call: Entering, settings: TrunkSettings, now: number) => "in" | "calls" | "rate"
   /** Counts a call that an earlier process let in. */
@@ -29,7 +29,7 @@ interface Entering {
   readonly direction: "inbound" | "outbound"
 }
 
-export const make = (): TrunkRoom => {
+export const make = (): TrunkCapacity => {
   const routes = new Map<Occupant, RouteId>()
   const counts = new Map<RouteId, number>()
   /** The buckets of each route and direction. */
