@@ -36,10 +36,10 @@ import * as FaultStage from "../test/crash/support/FaultStage.ts"
 import * as Pair from "../test/crash/support/Pair.ts"
 import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
-import * as SipPeer from "../test/crash/support/SipPeer.ts"
-import * as Sipp from "../test/crash/support/Sipp.ts"
+import * as SipPeer from "../test/crash/support/peer/SipPeer.ts"
+import * as Sipp from "../test/crash/support/peer/Sipp.ts"
 import * as World from "../test/crash/support/World.ts"
-import * as Netem from "../test/support/Netem.ts"
+import * as Netem from "../test/support/network/Netem.ts"
 
 const setting = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise)
 const seed = setting("CRASH_SEED", Math.floor(Math.random() * 1_000_000))

@@ -7,7 +7,7 @@
 import { ApiFailure, makeApi } from "./demo/Api.ts"
 import * as Certificate from "./demo/Certificate.ts"
 import { readable, Unexpected } from "./demo/Json.ts"
-import * as FreePorts from "../test/support/FreePorts.ts"
+import * as FreePorts from "../test/support/network/FreePorts.ts"
 import * as OwnService from "./demo/OwnService.ts"
 import * as Receiver from "./demo/Receiver.ts"
 import { tell } from "./demo/Story.ts"

@@ -8,8 +8,8 @@ import { execFileSync } from "node:child_process"
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import * as FreePorts from "../test/support/FreePorts.ts"
-import * as NpmStart from "../test/support/NpmStart.ts"
+import * as FreePorts from "../test/support/network/FreePorts.ts"
+import * as NpmStart from "../test/support/service/NpmStart.ts"
 
 const root = new URL("..", import.meta.url).pathname
 const given = process.argv.slice(2)

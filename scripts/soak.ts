@@ -7,8 +7,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises"
 import * as Rounds from "../test/bench/Rounds.ts"
-import * as Client from "../test/crash/support/Client.ts"
-import type { Event } from "../test/crash/support/Receiver.ts"
+import * as Client from "../test/crash/support/peer/Client.ts"
+import type { Event } from "../test/crash/support/peer/Receiver.ts"
 import * as World from "../test/crash/support/World.ts"
 
 const setting = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise)

@@ -12,7 +12,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import * as FreePorts from "../test/support/FreePorts.ts"
+import * as FreePorts from "../test/support/network/FreePorts.ts"
 import * as Certificate from "./demo/Certificate.ts"
 import { readable } from "./demo/Json.ts"
 import * as OwnService from "./demo/OwnService.ts"

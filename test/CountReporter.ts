@@ -13,6 +13,17 @@ export const print = ({ failed, passed, skipped }: Counts): void => {
   console.log(`${passed} passed, ${failed} failed`)
 }
 
+/** Prints where the time of a run went: the seconds of all files by project, and the ten slowest files. */
+const printTimes = (modules: ReadonlyArray<TestModule>): void => {
+  const seconds = (module: TestModule): number => module.diagnostic().duration / 1000
+  const byProject = Object.entries(Object.groupBy(modules, ({ project }) => project.name)).map(
+    ([name, files = []]) => `${name} ${files.reduce((sum, file) => sum + seconds(file), 0).toFixed(0)}`
+  )
+  const slowest = modules.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, 10)
+  console.log(`seconds of test files: ${byProject.join(", ")}; the slowest:`)
+  for (const file of slowest) console.log(`  ${seconds(file).toFixed(1).padStart(6)}  ${file.relativeModuleId}`)
+}
+
 /** Reports to `npm test` how many tests passed, or prints it. A file that does not load counts as one failure. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>) {
@@ -28,6 +39,7 @@ export default class CountReporter implements Reporter {
       }
       if (module.state() === "failed" && [...module.children.allTests("failed")].length === 0) failed++
     }
+    if (modules.length > 10) printTimes(modules)
     const counts: Counts = { passed, failed, skipped }
     if (process.send === undefined) process.once("exit", () => print(counts))
     else process.send(counts)

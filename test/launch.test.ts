@@ -6,8 +6,8 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import * as FreePorts from "./support/FreePorts.ts"
-import * as NpmStart from "./support/NpmStart.ts"
+import * as FreePorts from "./support/network/FreePorts.ts"
+import * as NpmStart from "./support/service/NpmStart.ts"
 
 /** `npm start` and its launcher: which Node runs, and what is left when it ends. */
 const root = new URL("..", import.meta.url).pathname

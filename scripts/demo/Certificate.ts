@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
-import { makeAuthority } from "../../test/support/TestCertificate.ts"
+import { makeAuthority } from "../../test/support/network/TestCertificate.ts"
 
 /** The certificate of the demo's HTTPS server, and the file that makes a service trust it. */
 export interface Certificate {

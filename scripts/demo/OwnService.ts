@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { FreePorts } from "../../test/support/FreePorts.ts"
+import type { FreePorts } from "../../test/support/network/FreePorts.ts"
 import { Unexpected } from "./Json.ts"
 
 export interface OwnService {

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Commit, type Committed, Journal } from "../../src/runtime/store/journal/Journal.ts"
-import * as Database from "./Database.ts"
+import * as Database from "./load/Database.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 import * as SampleCommit from "./SampleCommit.ts"
-import * as Service from "./Service.ts"
+import * as Service from "./load/Service.ts"
 
 const rounds = 9
 const committers = 64

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as Database from "./Database.ts"
-import { type DialledLeg, RecordingCarrier } from "./RecordingCarrier.ts"
+import * as Database from "./load/Database.ts"
+import { type DialledLeg, RecordingCarrier } from "./load/RecordingCarrier.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
-import * as Service from "./Service.ts"
+import * as Service from "./load/Service.ts"
 
 const steps = [1_000, 2_500, 4_000, 5_500, 7_000, 8_500, 10_000]
 const rounds = 5

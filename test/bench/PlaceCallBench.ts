@@ -1,15 +1,15 @@
 import { Effect, Layer } from "effect"
 import * as HttpServer from "../../src/edge/http/Server.ts"
 import { Journal } from "../../src/runtime/store/journal/Journal.ts"
-import * as BareServer from "./BareServer.ts"
-import * as Database from "./Database.ts"
-import * as HttpLoad from "./HttpLoad.ts"
+import * as BareServer from "./load/BareServer.ts"
+import * as Database from "./load/Database.ts"
+import * as HttpLoad from "./load/HttpLoad.ts"
 import * as Profile from "./Profile.ts"
-import { RecordingCarrier } from "./RecordingCarrier.ts"
+import { RecordingCarrier } from "./load/RecordingCarrier.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
 import * as SampleCommit from "./SampleCommit.ts"
-import * as Service from "./Service.ts"
+import * as Service from "./load/Service.ts"
 
 const rounds = 7
 const requests = 4_000

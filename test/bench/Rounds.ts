@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as CpuTime from "./CpuTime.ts"
+import * as CpuTime from "./load/CpuTime.ts"
 
 /** The middle value, or the mean of the two in the middle for an even count. NaN for an empty list. */
 export const median = (values: ReadonlyArray<number>): number => {

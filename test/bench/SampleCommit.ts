@@ -1,7 +1,7 @@
 import * as WorkPrice from "../../src/domain/WorkPrice.ts"
 import * as CallSetup from "../../src/telephony/call/machine/CallSetup.ts"
 import type { Terms } from "../../src/telephony/call/machine/CallInput.ts"
-import * as Sample from "../support/CarrierSample.ts"
+import * as Sample from "../support/fake/CarrierSample.ts"
 import * as CallMachine from "../../src/telephony/call/machine/CallMachine.ts"
 import type { CallInput } from "../../src/telephony/call/machine/CallInput.ts"
 import { type Asked, commitOf } from "../../src/telephony/call/stored/CallRecord.ts"
@@ -10,7 +10,7 @@ import * as CallView from "../../src/telephony/call/CallView.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as Slot from "../../src/runtime/idempotency/Slot.ts"
 import type { Commit } from "../../src/runtime/store/journal/Journal.ts"
-import type { Tenant } from "./Service.ts"
+import type { Tenant } from "./load/Service.ts"
 
 const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
   callId,

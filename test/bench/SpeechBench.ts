@@ -10,7 +10,7 @@ import * as EspeakWasm from "../../src/ports/speech/process/EspeakWasm.ts"
 import * as FliteCommand from "../../src/ports/speech/process/FliteCommand.ts"
 import { Synthesizer } from "../../src/ports/speech/Synthesizer.ts"
 import * as Report from "./Report.ts"
-import { nowhere } from "./Service.ts"
+import { nowhere } from "./load/Service.ts"
 
 const times = 60
 const tenant = TenantId.make("00000000-0000-4000-8000-000000000001")

@@ -4,13 +4,13 @@ import { Egress } from "../../src/ports/egress/Egress.ts"
 import * as NodeEgress from "../../src/ports/egress/node/NodeEgress.ts"
 import * as EgressTarget from "../../src/ports/egress/EgressTarget.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
-import * as CpuTime from "./CpuTime.ts"
-import * as Database from "./Database.ts"
-import * as Receiver from "./Receiver.ts"
-import { type DialledLeg, RecordingCarrier } from "./RecordingCarrier.ts"
+import * as CpuTime from "./load/CpuTime.ts"
+import * as Database from "./load/Database.ts"
+import * as Receiver from "./load/Receiver.ts"
+import { type DialledLeg, RecordingCarrier } from "./load/RecordingCarrier.ts"
 import * as Report from "./Report.ts"
 import * as Rounds from "./Rounds.ts"
-import * as Service from "./Service.ts"
+import * as Service from "./load/Service.ts"
 
 const subscriptions = 50
 const callsPerSubscription = 10

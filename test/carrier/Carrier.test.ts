@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Scope, Exit } from "effect"
 import { Carrier } from "../../src/carrier/Carrier.ts"
-import * as Sample from "../support/CarrierSample.ts"
+import * as Sample from "../support/fake/CarrierSample.ts"
 import * as Ids from "../support/Ids.ts"
 
 const hangup = {

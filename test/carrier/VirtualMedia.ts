@@ -7,8 +7,8 @@ import { AudioDecoder } from "../../src/media/sound/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/sound/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/plane/MediaPlaneInline.ts"
 import type { PacketPort } from "../../src/media/rtp/PacketPort.ts"
-import * as FakeEgress from "../media/FakeEgress.ts"
-import * as FakeSpeech from "../support/FakeSpeech.ts"
+import * as FakeEgress from "../media/support/FakeEgress.ts"
+import * as FakeSpeech from "../support/fake/FakeSpeech.ts"
 
 export const sounds = { good: "https://sounds.test/tone.wav", missing: "https://sounds.test/none.wav" }
 

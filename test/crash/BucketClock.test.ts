@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { setTimeout as delay } from "node:timers/promises"
-import * as Bucket from "./support/Bucket.ts"
-import * as Client from "./support/Client.ts"
+import * as Bucket from "./support/peer/Bucket.ts"
+import * as Client from "./support/peer/Client.ts"
 import * as World from "./support/World.ts"
 
 /** Recordings in a bucket whose clock is right while ours is set wrong, or that is away when the process dies. */

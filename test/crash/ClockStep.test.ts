@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { setTimeout as delay } from "node:timers/promises"
-import * as Netem from "../support/Netem.ts"
-import * as Client from "./support/Client.ts"
+import * as Netem from "../support/network/Netem.ts"
+import * as Client from "./support/peer/Client.ts"
 import * as Invariants from "./support/Invariants.ts"
-import * as SipPeer from "./support/SipPeer.ts"
+import * as SipPeer from "./support/peer/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**

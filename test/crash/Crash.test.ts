@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { setTimeout as delay } from "node:timers/promises"
-import * as Netem from "../support/Netem.ts"
+import * as Netem from "../support/network/Netem.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import type * as Client from "./support/Client.ts"
+import type * as Client from "./support/peer/Client.ts"
 import * as Invariants from "./support/Invariants.ts"
 import * as Round from "./support/Round.ts"
-import * as SipPeer from "./support/SipPeer.ts"
+import * as SipPeer from "./support/peer/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**

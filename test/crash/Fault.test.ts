@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import * as Netem from "../support/Netem.ts"
+import * as Netem from "../support/network/Netem.ts"
 import * as Fault from "./support/Fault.ts"
 import * as FaultRound from "./support/FaultRound.ts"
 import * as FaultStage from "./support/FaultStage.ts"
-import * as SipPeer from "./support/SipPeer.ts"
+import * as SipPeer from "./support/peer/SipPeer.ts"
 
 /**
  * The short form of the faults through which the process lives (src/runtime/README.md#one-writer): every answer is

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Netem from "../support/Netem.ts"
-import * as CardStage from "./support/CardStage.ts"
-import * as PostgresServer from "./support/PostgresServer.ts"
-import * as Service from "./support/Service.ts"
+import * as Netem from "../support/network/Netem.ts"
+import * as CardStage from "./support/load/CardStage.ts"
+import * as PostgresServer from "./support/peer/PostgresServer.ts"
+import * as Service from "./support/peer/Service.ts"
 
 /**
  * Cards on the running service while its database fails it: Postgres is restarted in the middle of everything, and

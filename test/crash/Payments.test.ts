@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { setTimeout as delay } from "node:timers/promises"
-import * as Netem from "../support/Netem.ts"
-import * as TcpProxy from "../support/TcpProxy.ts"
+import * as Netem from "../support/network/Netem.ts"
+import * as TcpProxy from "../support/network/TcpProxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
-import * as CardStage from "./support/CardStage.ts"
-import * as Service from "./support/Service.ts"
+import * as CardStage from "./support/load/CardStage.ts"
+import * as Service from "./support/peer/Service.ts"
 
 /**
  * Cards on the running service, in a process of its own, with a processor that loses answers and whose events are lost,

@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { listen } from "../../scripts/examples/voice-agent.ts"
 import * as OwnService from "../../scripts/demo/OwnService.ts"
-import * as FreePorts from "../support/FreePorts.ts"
-import * as TestCertificate from "../support/TestCertificate.ts"
+import * as FreePorts from "../support/network/FreePorts.ts"
+import * as TestCertificate from "../support/network/TestCertificate.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const own = "+12025550150"

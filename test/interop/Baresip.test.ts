@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as Wav from "../../src/protocol/audio/Wav.ts"
-import * as TestCertificate from "../support/TestCertificate.ts"
-import * as Baresip from "./Baresip.ts"
-import * as Receiver from "./Receiver.ts"
-import * as Service from "./Service.ts"
-import * as Sound from "./Sound.ts"
+import * as TestCertificate from "../support/network/TestCertificate.ts"
+import * as Baresip from "./peer/Baresip.ts"
+import * as Receiver from "./peer/Receiver.ts"
+import * as Service from "./peer/Service.ts"
+import * as Sound from "./peer/Sound.ts"
 
 /** The number by which baresip is called, and its caller id. */
 const phoneNumber = "+4930123456"

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Billing } from "../../src/money/billing/Billing.ts"
 import { Invoices } from "../../src/money/invoice/Invoice.ts"
 import { Drawing } from "../../src/money/invoice/Invoice.ts"
-import * as Features from "../support/Features.ts"
+import * as Features from "../support/service/Features.ts"
 
 /** Another program, `pdftotext` of poppler, reads an invoice. */
 describe("pdftotext", () => {

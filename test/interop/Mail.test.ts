@@ -1,9 +1,9 @@
 import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as TestCertificate from "../support/TestCertificate.ts"
-import * as Postfix from "./Postfix.ts"
-import * as Service from "./Service.ts"
+import * as TestCertificate from "../support/network/TestCertificate.ts"
+import * as Postfix from "./peer/Postfix.ts"
+import * as Service from "./peer/Service.ts"
 
 const authority = TestCertificate.makeAuthority()
 let folder: string

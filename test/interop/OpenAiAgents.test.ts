@@ -11,9 +11,9 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as OwnService from "../../scripts/demo/OwnService.ts"
 import * as G711 from "../../src/protocol/audio/codec/G711.ts"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as FreePorts from "../support/FreePorts.ts"
+import * as FreePorts from "../support/network/FreePorts.ts"
 import * as Goertzel from "../support/Goertzel.ts"
-import * as TestCertificate from "../support/TestCertificate.ts"
+import * as TestCertificate from "../support/network/TestCertificate.ts"
 
 const own = "+12025550150"
 /** This phone speaks for three seconds, beeps, and is silent. */

@@ -1,6 +1,6 @@
 /** Recognition by content: flite's voice `rms` is the caller, at 8 kHz, and Debian's pocketsphinx recognizes it. */
 import { expect, it } from "vitest"
-import * as Recognized from "./Recognized.ts"
+import * as Recognized from "./peer/Recognized.ts"
 
 it(
   "understands a caller with a word error rate under 30 %, with the times of the words",

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import * as TestServer from "../edge/http/TestServer.ts"
 import * as Subject from "./Subject.ts"
-import type { World } from "./World.ts"
+import type { World } from "./world/World.ts"
 
 export interface Leg {
   readonly id: string

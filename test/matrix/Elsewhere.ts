@@ -152,7 +152,7 @@ export const all: ReadonlyArray<Elsewhere> = [
       ),
       "recording.failed.reason=storage_error"
     ],
-    file: "telephony/call/Recording.test.ts",
+    file: "telephony/call/verb/Recording.test.ts",
     title: '["storage_error", "storage_error"]',
     shows: 'type: "recording.failed", data: { reason: shown }'
   },
@@ -163,13 +163,13 @@ export const all: ReadonlyArray<Elsewhere> = [
     ] as const
   ).map(([reason, title]) => ({
     facts: [`recording.failed.reason=${reason}`],
-    file: "telephony/call/Recording.test.ts",
+    file: "telephony/call/verb/Recording.test.ts",
     title,
     shows: 'type: "recording.failed", data: { reason: shown }'
   })),
   {
     facts: ["stream.failed.failure_reason=carrier_error"],
-    file: "telephony/call/Streaming.test.ts",
+    file: "telephony/call/verb/Streaming.test.ts",
     title: "has failed after a restart where the leg lives on",
     shows: 'failureReason: "carrier_error"'
   },

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import * as Call from "./Call.ts"
 import * as Room from "./room/Room.ts"
-import type { CarrierName, World } from "./World.ts"
+import type { CarrierName, World } from "./world/World.ts"
 
 /** One row of the contract, shown on a running service. */
 export interface Row {

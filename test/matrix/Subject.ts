@@ -1,7 +1,7 @@
 import { expect } from "vitest"
-import type { Event } from "../crash/support/Receiver.ts"
+import type { Event } from "../crash/support/peer/Receiver.ts"
 import * as TestServer from "../edge/http/TestServer.ts"
-import type { World } from "./World.ts"
+import type { World } from "./world/World.ts"
 
 /** The call or room that a row is about, with its actions and its webhooks. */
 export interface Subject<View> {

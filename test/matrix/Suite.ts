@@ -3,7 +3,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as Row from "./Row.ts"
-import * as World from "./World.ts"
+import * as World from "./world/World.ts"
 
 /** Many rows run at once, because a row mostly waits. */
 const sideBySide = 16

@@ -7,7 +7,7 @@ import type * as Frame from "../../src/media/Frame.ts"
 import type { Track } from "../../src/media/mix/Tap.ts"
 import * as RtpSample from "../protocol/rtp/RtpSample.ts"
 import * as Ids from "../support/Ids.ts"
-import * as Media from "./MediaSample.ts"
+import * as Media from "./support/MediaSample.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 const [a, b] = [Ids.leg("a"), Ids.leg("b")]

@@ -5,8 +5,8 @@ import { AudioDecoder } from "../../src/media/sound/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/sound/AudioSource.ts"
 import type { Speech } from "../../src/ports/media/PlaybackMessages.ts"
 import * as Ids from "../support/Ids.ts"
-import * as FakeSpeech from "../support/FakeSpeech.ts"
-import * as FakeEgress from "./FakeEgress.ts"
+import * as FakeSpeech from "../support/fake/FakeSpeech.ts"
+import * as FakeEgress from "./support/FakeEgress.ts"
 
 const speech = (text: string, fields: Partial<Speech> = {}): Speech => ({
   text,

@@ -4,7 +4,7 @@ import type { Command, Event, Quality, RtpRemote } from "../../src/media/plane/P
 import * as Switch from "../../src/media/plane/Switch.ts"
 import { random } from "../protocol/rtp/RandomBytes.ts"
 import * as Ids from "../support/Ids.ts"
-import * as MemoryNetwork from "./MemoryNetwork.ts"
+import * as MemoryNetwork from "./support/MemoryNetwork.ts"
 import * as NoStreams from "./stream/NoStreams.ts"
 
 /** A switch over a network in memory, with a clock that only `run` moves. */

@@ -5,7 +5,7 @@ import * as Tone from "../../src/protocol/audio/Tone.ts"
 import type { RtpRemote } from "../../src/media/plane/Protocol.ts"
 import * as Ids from "../support/Ids.ts"
 import * as RtpSample from "../protocol/rtp/RtpSample.ts"
-import * as Media from "./MediaSample.ts"
+import * as Media from "./support/MediaSample.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 const caller = Ids.leg("caller")

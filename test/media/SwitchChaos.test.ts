@@ -7,7 +7,7 @@ import * as RtpPacket from "../../src/protocol/rtp/RtpPacket.ts"
 import { random } from "../protocol/rtp/RandomBytes.ts"
 import * as RtpSample from "../protocol/rtp/RtpSample.ts"
 import * as Ids from "../support/Ids.ts"
-import * as Media from "./MediaSample.ts"
+import * as Media from "./support/MediaSample.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 const legs = ["a", "b", "c", "d", "e", "f"].map(Ids.leg)

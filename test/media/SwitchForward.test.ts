@@ -6,9 +6,9 @@ import * as TelephoneEvent from "../../src/protocol/rtp/TelephoneEvent.ts"
 import * as RtpSample from "../protocol/rtp/RtpSample.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ids from "../support/Ids.ts"
-import * as ForwardRig from "./ForwardRig.ts"
-import { a, b } from "./ForwardRig.ts"
-import * as Media from "./MediaSample.ts"
+import * as ForwardRig from "./support/ForwardRig.ts"
+import { a, b } from "./support/ForwardRig.ts"
+import * as Media from "./support/MediaSample.ts"
 import * as Click from "./mix/Click.ts"
 
 const clockStep = (rig: ReturnType<typeof ForwardRig.make>) => rig.codec.clockRate / 50

@@ -5,8 +5,8 @@ import * as TelephoneEvent from "../../src/protocol/rtp/TelephoneEvent.ts"
 import { random } from "../protocol/rtp/RandomBytes.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ids from "../support/Ids.ts"
-import * as ForwardRig from "./ForwardRig.ts"
-import * as Media from "./MediaSample.ts"
+import * as ForwardRig from "./support/ForwardRig.ts"
+import * as Media from "./support/MediaSample.ts"
 
 type Side = "a" | "b"
 const sides = ["a", "b"] as const

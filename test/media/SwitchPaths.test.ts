@@ -5,9 +5,9 @@ import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as TelephoneEvent from "../../src/protocol/rtp/TelephoneEvent.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ids from "../support/Ids.ts"
-import * as ForwardRig from "./ForwardRig.ts"
-import { a, b } from "./ForwardRig.ts"
-import * as Media from "./MediaSample.ts"
+import * as ForwardRig from "./support/ForwardRig.ts"
+import { a, b } from "./support/ForwardRig.ts"
+import * as Media from "./support/MediaSample.ts"
 import * as Click from "./mix/Click.ts"
 
 type Rig = ReturnType<typeof ForwardRig.make>

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type * as Transaction from "../../src/protocol/sip/transaction/Transaction.ts"
-import { words } from "./SipSample.ts"
+import { words } from "./fake/SipSample.ts"
 
 interface MachineState {
   readonly phase: string

@@ -1,4 +1,4 @@
-import * as Netem from "./Netem.ts"
+import * as Netem from "./network/Netem.ts"
 
 /** Choices that look random and follow from a seed. */
 export interface Random {

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { CrashPoint } from "../../src/runtime/process/CrashPoint.ts"
 import * as JournalWriter from "../../src/runtime/store/journal/JournalWriter.ts"
 import * as Signature from "../../src/webhook/attempt/Signature.ts"
-import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../support/network/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
 const status = (code: number) => (_: unknown, response: ServerResponse) => void response.writeHead(code).end()

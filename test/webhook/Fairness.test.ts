@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { EntityId } from "../../src/domain/Id.ts"
 import * as HttpsClient from "../../src/ports/egress/node/HttpsClient.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
-import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../support/network/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
 const callOf = ({ body }: HttpsReceiver.Received): EntityId => JSON.parse(body).data.call_id

@@ -6,7 +6,7 @@ import type { EventId } from "../../src/domain/Id.ts"
 import * as ClaimedDeliveries from "../../src/runtime/store/journal/ClaimedDeliveries.ts"
 import { empty, type EventRow, Journal } from "../../src/runtime/store/journal/Journal.ts"
 import { Vault } from "../../src/runtime/store/vault/Vault.ts"
-import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../support/network/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
 /** A dispatcher that offers the deliveries that the test chooses, and records the ones that it gets. */

@@ -9,7 +9,7 @@ import { Jobs } from "../../src/runtime/job/Jobs.ts"
 import { Vault } from "../../src/runtime/store/vault/Vault.ts"
 import type { SubscriptionRequest } from "../../src/webhook/subscription/SubscriptionRequest.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
-import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../support/network/HttpsReceiver.ts"
 import * as Ids from "../support/Ids.ts"
 import * as World from "./WebhookWorld.ts"
 

@@ -14,7 +14,7 @@ import * as JournalWriter from "../../src/runtime/store/journal/JournalWriter.ts
 import { Vault } from "../../src/runtime/store/vault/Vault.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
 import * as Signature from "../../src/webhook/attempt/Signature.ts"
-import { authority, eventually } from "../support/HttpsReceiver.ts"
+import { authority, eventually } from "../support/network/HttpsReceiver.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 

@@ -2,10 +2,10 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Proofs } from "../../../src/money/proof/Proof.ts"
 import { StatementLimit } from "../../../src/runtime/store/StatementLimit.ts"
-import * as Database from "../Database.ts"
+import * as Database from "../load/Database.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
-import * as Service from "../Service.ts"
+import * as Service from "../load/Service.ts"
 import * as Seed from "./Seed.ts"
 
 const proofs = 1_000

@@ -6,11 +6,11 @@ import * as PrefixSteps from "../../../src/money/cost/PrefixSteps.ts"
 import type { Tariff } from "../../../src/money/cost/Tariff.ts"
 import { type Commit, Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import { StatementLimit } from "../../../src/runtime/store/StatementLimit.ts"
-import * as Database from "../Database.ts"
+import * as Database from "../load/Database.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
 import * as SampleCommit from "../SampleCommit.ts"
-import * as Service from "../Service.ts"
+import * as Service from "../load/Service.ts"
 import * as Seed from "./Seed.ts"
 
 const calls = Number(process.env["BENCH_CALLS"] ?? 1_000_000)

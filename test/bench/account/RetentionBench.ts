@@ -4,11 +4,11 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as HttpServer from "../../../src/edge/http/Server.ts"
 import { Retention } from "../../../src/runtime/retention/Retention.ts"
 import { StatementLimit } from "../../../src/runtime/store/StatementLimit.ts"
-import * as Database from "../Database.ts"
-import { RecordingCarrier } from "../RecordingCarrier.ts"
+import * as Database from "../load/Database.ts"
+import { RecordingCarrier } from "../load/RecordingCarrier.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
-import * as Service from "../Service.ts"
+import * as Service from "../load/Service.ts"
 
 /** The number of rows that are too old: each is an event with its finished delivery. */
 const events = Number(process.env["BENCH_OLD_EVENTS"] ?? 500_000)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TenantId } from "../../../src/domain/Id.ts"
-import * as Service from "../Service.ts"
+import * as Service from "../load/Service.ts"
 
 /** The number of calls in one statement. */
 const portion = 50_000

@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import { StatementLimit } from "../../../src/runtime/store/StatementLimit.ts"
 import { figures } from "../../../src/runtime/store/usage/UsageRow.ts"
 import { type Grouping, groupings, Usages } from "../../../src/money/usage/Usage.ts"
-import * as Database from "../Database.ts"
+import * as Database from "../load/Database.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
-import * as Service from "../Service.ts"
+import * as Service from "../load/Service.ts"
 import * as Seed from "./Seed.ts"
 
 const reports = 500

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from "node:dgram"
 import { hostile, random } from "../../protocol/rtp/RandomBytes.ts"
-import * as Child from "../Child.ts"
+import * as Child from "../load/Child.ts"
 import { type Departure, type Listening, payloadLength, type Question } from "./Peers.ts"
 import * as StampedSocket from "./StampedSocket.ts"
 

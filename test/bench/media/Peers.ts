@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Child from "../Child.ts"
+import * as Child from "../load/Child.ts"
 
 /** A sent packet of ours: when it was sent, and which frame of the peer it carries. */
 export interface Departure {

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { type WebSocket, WebSocketServer } from "ws"
-import * as Child from "../Child.ts"
+import * as Child from "../load/Child.ts"
 
 /**
  * Both ends of streams, so that one clock measures them: the far ends of calls, which send a packet every 20 ms, and

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
-import * as Client from "../../crash/support/Client.ts"
-import type { Event } from "../../crash/support/Receiver.ts"
+import * as Client from "../../crash/support/peer/Client.ts"
+import type { Event } from "../../crash/support/peer/Receiver.ts"
 import type * as World from "../../crash/support/World.ts"
 
 /** The measurements of a tenant that places calls at an even pace, gets their events and plays a prompt in each. */

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { once } from "node:events"
 import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
-import * as Child from "../Child.ts"
+import * as Child from "../load/Child.ts"
 import type { Attack, Done, Order } from "./Attack.ts"
 
 const sdp = new TextEncoder().encode(

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Child from "../Child.ts"
+import * as Child from "../load/Child.ts"
 
 /** The messages that strangers send to the SIP port, until the next order. */
 export interface Attack {
@@ -19,7 +19,7 @@ export interface Done {
 }
 
 /** Strangers in a separate process, so that they use no time of the event loop that measures. */
-export const start = Effect.map(Child.start<Done>("./strangers/Attack.process.ts"), ({ ask }) => ({
+export const start = Effect.map(Child.start<Done>("../strangers/Attack.process.ts"), ({ ask }) => ({
   start: (attack: Omit<Attack, "type">) => Effect.asVoid(ask({ type: "attack", ...attack } satisfies Order)),
   stop: Effect.map(ask({ type: "stop" } satisfies Order), ({ sent }) => sent)
 }))

@@ -5,7 +5,7 @@ import type { LegReport } from "../../../src/carrier/Carrier.ts"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { SharedBridges } from "../../../src/carrier/bridge/SharedBridges.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
-import * as Sample from "../../support/CarrierSample.ts"
+import * as Sample from "../../support/fake/CarrierSample.ts"
 import * as Ids from "../../support/Ids.ts"
 
 /** A carrier whose legs talk, with a record of the legs' reports and the requests to its media. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FiberSet } from "effect"
 import type { Endpoint } from "../../../src/protocol/sip/message/SipMessage.ts"
-import * as Netem from "../../support/Netem.ts"
+import * as Netem from "../../support/network/Netem.ts"
 import * as Rig from "./Rig.ts"
 
 interface Weather {

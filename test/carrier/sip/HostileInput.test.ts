@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Requests from "../../../src/protocol/sip/message/Requests.ts"
 import type { SipMessage } from "../../../src/protocol/sip/message/SipMessage.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
-import * as Netem from "../../support/Netem.ts"
+import * as Netem from "../../support/network/Netem.ts"
 import * as Rig from "./Rig.ts"
 
 const base = {

@@ -14,11 +14,11 @@ import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
 import * as CallSample from "../../telephony/call/CallSample.ts"
 import { decodeAction } from "../../../src/telephony/call/verb/CallVerbs.ts"
-import * as SipPeer from "../../crash/support/SipPeer.ts"
-import * as Features from "../../support/Features.ts"
-import * as FreePorts from "../../support/FreePorts.ts"
+import * as SipPeer from "../../crash/support/peer/SipPeer.ts"
+import * as Features from "../../support/service/Features.ts"
+import * as FreePorts from "../../support/network/FreePorts.ts"
 import { AudioDecoder } from "../../../src/media/sound/AudioDecoder.ts"
-import * as NoEgress from "../../support/NoEgress.ts"
+import * as NoEgress from "../../support/network/NoEgress.ts"
 
 /** This media thread dies of digits. */
 const media = MediaPlaneUdp.layerOf(

@@ -20,7 +20,7 @@ import type { LegId } from "../../../src/domain/Id.ts"
 import { type CodecName, defaultOrder } from "../../../src/protocol/audio/codec/Codecs.ts"
 import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
 import { TrunkStates } from "../../../src/carrier/peer/TrunkStates.ts"
-import * as Sample from "../../support/CarrierSample.ts"
+import * as Sample from "../../support/fake/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/transport/Transports.ts"
 import {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import * as SipParser from "../../../src/protocol/sip/message/SipParser.ts"
 import * as StrangerWatch from "../../../src/carrier/sip/StrangerWatch.ts"
 import { Result } from "effect"
-import * as SipSample from "../../support/SipSample.ts"
+import * as SipSample from "../../support/fake/SipSample.ts"
 import * as Rig from "./Rig.ts"
 
 /** The expressions of the guide's filter, as fail2ban applies them after the date. */

@@ -3,7 +3,7 @@ import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
 import * as IngressFilter from "../../../src/carrier/sip/ingress/IngressFilter.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/protocol/sip/message/SipWriter.ts"
-import * as SipSample from "../../support/SipSample.ts"
+import * as SipSample from "../../support/fake/SipSample.ts"
 
 const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })
 

@@ -1,7 +1,7 @@
-import type * as TcpProxy from "../../support/TcpProxy.ts"
-import * as Database from "./Database.ts"
+import type * as TcpProxy from "../../support/network/TcpProxy.ts"
+import * as Database from "./peer/Database.ts"
 import * as LargeCommits from "./LargeCommits.ts"
-import type { PostgresServer } from "./PostgresServer.ts"
+import type { PostgresServer } from "./peer/PostgresServer.ts"
 import type { World } from "./World.ts"
 
 /** The parts that faults act on. */

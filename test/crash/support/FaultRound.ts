@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises"
-import * as Credentials from "./Credentials.ts"
-import * as Errands from "./Errands.ts"
+import * as Credentials from "./peer/Credentials.ts"
+import * as Errands from "./load/Errands.ts"
 import type { Fault, Stage } from "./Fault.ts"
 import * as Invariants from "./Invariants.ts"
-import * as Load from "./Load.ts"
+import * as Load from "./load/Load.ts"
 import * as Memory from "./Memory.ts"
 import * as Readiness from "./Readiness.ts"
-import type { SipPeer } from "./SipPeer.ts"
+import type { SipPeer } from "./peer/SipPeer.ts"
 
 /** One fault under load that the process survived. */
 export interface FaultRound {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Fault from "./Fault.ts"
-import * as PostgresServer from "./PostgresServer.ts"
+import * as PostgresServer from "./peer/PostgresServer.ts"
 import * as World from "./World.ts"
 
 interface Options {

@@ -10,12 +10,12 @@ import { type CallState, isTerminal, primary } from "../../../src/telephony/call
 import * as DialIdentity from "../../../src/carrier/sip/leg/dial/DialIdentity.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
-import type { Database } from "./Database.ts"
-import type { Recorded } from "./Load.ts"
+import type { Database } from "./peer/Database.ts"
+import type { Recorded } from "./load/Load.ts"
 import * as Outcomes from "./Outcomes.ts"
-import * as Recordings from "./Recordings.ts"
+import * as Recordings from "./load/Recordings.ts"
 import * as RoomInvariants from "./RoomInvariants.ts"
-import type { SipPeer } from "./SipPeer.ts"
+import type { SipPeer } from "./peer/SipPeer.ts"
 import type { World } from "./World.ts"
 
 /**

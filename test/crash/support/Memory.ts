@@ -1,4 +1,4 @@
-import * as Client from "./Client.ts"
+import * as Client from "./peer/Client.ts"
 import type { World } from "./World.ts"
 
 /** Calls of each tenant that are read one by one. */

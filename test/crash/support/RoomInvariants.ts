@@ -6,7 +6,7 @@ import { type ConferenceState, isPresent } from "../../../src/telephony/conferen
 import * as ConferenceSealing from "../../../src/telephony/conference/stored/ConferenceSealing.ts"
 import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
-import type { Database } from "./Database.ts"
+import type { Database } from "./peer/Database.ts"
 
 /** The invariants of conferences after every restart, when everything is settled. Each line is a violation. */
 type Lines = ReadonlyArray<string>

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises"
-import * as Client from "./Client.ts"
-import * as Errands from "./Errands.ts"
+import * as Client from "./peer/Client.ts"
+import * as Errands from "./load/Errands.ts"
 import * as Invariants from "./Invariants.ts"
-import * as Load from "./Load.ts"
-import type { SipPeer } from "./SipPeer.ts"
+import * as Load from "./load/Load.ts"
+import type { SipPeer } from "./peer/SipPeer.ts"
 import type { World } from "./World.ts"
 
 /** One death under load, and its consequences. */

@@ -1,4 +1,4 @@
-import * as StreamServer from "./StreamServer.ts"
+import * as StreamServer from "./peer/StreamServer.ts"
 
 /** The scenes of a call: the verbs of one kind, one after the other, at random moments. */
 export interface Stage {

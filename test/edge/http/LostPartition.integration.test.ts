@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import * as SimulatedService from "../../support/SimulatedService.ts"
+import * as SimulatedService from "../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import * as TestServer from "./TestServer.ts"
 

@@ -35,9 +35,9 @@ import * as Documented from "./Documented.ts"
 import { Usages } from "../../../src/money/usage/Usage.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
 import { type RecordingRow, Recordings } from "../../../src/telephony/recording/Recording.ts"
-import * as MemoryStorage from "../../support/MemoryStorage.ts"
-import * as FakeSpeech from "../../support/FakeSpeech.ts"
-import * as NoEgress from "../../support/NoEgress.ts"
+import * as MemoryStorage from "../../support/fake/MemoryStorage.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
+import * as NoEgress from "../../support/network/NoEgress.ts"
 
 export const tenantA = Id.deriveUuid("a", "tenant")
 const tenantB = Id.deriveUuid("b", "tenant")

@@ -13,9 +13,9 @@ import { Retention } from "../../../src/runtime/retention/Retention.ts"
 import { Targets } from "../../../src/tenancy/target/Target.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
-import * as Sample from "../../support/CarrierSample.ts"
+import * as Sample from "../../support/fake/CarrierSample.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
 /** The operator's server with the real features over Postgres; the carrier and the simulated phones only record. */

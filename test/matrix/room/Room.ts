@@ -1,8 +1,8 @@
 import { expect } from "vitest"
-import type { Event } from "../../crash/support/Receiver.ts"
+import type { Event } from "../../crash/support/peer/Receiver.ts"
 import * as TestServer from "../../edge/http/TestServer.ts"
 import * as Subject from "../Subject.ts"
-import type { World } from "../World.ts"
+import type { World } from "../world/World.ts"
 
 export interface Participant {
   readonly id: string

@@ -1,5 +1,5 @@
 /** A room with its host. */
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 import * as Room from "./Room.ts"
 
 export interface Hosted {

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import * as SipMessage from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 const busy = "+12025550101"
 const neverAnswers = "+12025550102"

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 /** The states of a call and the verbs that change them: guide/calls.md#states, guide/calls.md#why-a-call-ended. */
 export const rows: ReadonlyArray<Row> = [

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 const result = async (world: World.World, path: string) => (await world.tenant.ask("GET", `${path}/amd`)).json
 

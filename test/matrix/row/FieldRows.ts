@@ -3,7 +3,7 @@ import * as TestServer from "../../edge/http/TestServer.ts"
 import * as Call from "../Call.ts"
 import type { Row } from "../Row.ts"
 import * as Contract from "../Contract.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 const fault = ({ json }: TestServer.Answer) =>
   (json as { readonly error?: { readonly code: string; readonly param?: string } }).error ?? { code: "none" }

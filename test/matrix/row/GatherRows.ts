@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 const short = { initial_timeout_millis: 300, inter_digit_timeout_millis: 300 }
 const voice = "openai.alloy"

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { expect } from "vitest"
 import { header } from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 interface Entry {
   readonly type: string

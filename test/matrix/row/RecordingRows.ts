@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import { createHash } from "node:crypto"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 import type { Call } from "../Call.ts"
 
 /** Plays a tone of this length to its end, so that there is sound to store. */

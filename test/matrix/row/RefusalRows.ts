@@ -3,7 +3,7 @@ import { expect } from "vitest"
 import * as TestServer from "../../edge/http/TestServer.ts"
 import * as Call from "../Call.ts"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 interface Rule {
   readonly id: string

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import * as SipMessage from "../../../src/protocol/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 /** Reads of calls, and the details that the far end gets. */
 export const rows: ReadonlyArray<Row> = [

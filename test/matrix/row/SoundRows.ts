@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 /** Playback, speech and digits on a leg: guide/calls.md#play, guide/calls.md#speak, guide/calls.md#send_dtmf. */
 export const rows: ReadonlyArray<Row> = [

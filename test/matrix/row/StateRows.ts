@@ -1,9 +1,9 @@
 import { expect } from "vitest"
 import type { Call } from "../Call.ts"
 import type { Row } from "../Row.ts"
-import { silentNumber } from "../SipFarEnds.ts"
+import { silentNumber } from "../world/SipFarEnds.ts"
 import * as Contract from "../Contract.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 /** A call in each state. */
 const calls: Readonly<Record<Contract.State, (world: World.World) => Promise<Call>>> = {

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../Row.ts"
-import * as World from "../World.ts"
+import * as World from "../world/World.ts"
 
 /** A loud tone of 4 kHz in PCMU, of this length. */
 const loud = (ms: number) => Buffer.alloc(8 * ms, Buffer.from([0x00, 0x80])).toString("base64")

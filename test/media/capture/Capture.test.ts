@@ -5,7 +5,7 @@ import type { CaptureEvent } from "../../../src/media/capture/CaptureMessage.ts"
 import { maxTaps } from "../../../src/media/mix/Tap.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 
 const wanted: Wanted = {

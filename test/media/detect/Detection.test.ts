@@ -5,7 +5,7 @@ import * as SimulatedPhone from "../../../src/media/SimulatedPhone.ts"
 import * as Sounds from "../../protocol/audio/detect/Sounds.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Taps from "../../../src/media/mix/Tap.ts"
-import * as FakeLeg from "../FakeLeg.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
 
 /** A leg whose far end sends a sound, then silence. */
 const saying = (sound: Int16Array, options: FakeLeg.Options = {}) => {

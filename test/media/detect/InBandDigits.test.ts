@@ -3,7 +3,7 @@ import * as Codecs from "../../../src/protocol/audio/codec/Codecs.ts"
 import type { CodecName } from "../../../src/protocol/audio/codec/Codecs.ts"
 import * as Sounds from "../../protocol/audio/detect/Sounds.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Media from "../MediaSample.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 
 const [a, b] = [Ids.leg("a"), Ids.leg("b")]

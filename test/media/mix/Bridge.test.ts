@@ -6,8 +6,8 @@ import * as Bridge from "../../../src/media/mix/Bridge.ts"
 import type { PacketFormat } from "../../../src/media/FarEnd.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Click from "./Click.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 
 const pcmu: PacketFormat = { codec: "PCMU", telephoneEvents: 8000 }
 const pcma: PacketFormat = { ...pcmu, codec: "PCMA" }

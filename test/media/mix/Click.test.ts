@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Click from "./Click.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 
 const setup = (rate: SampleRate) => {
   const { heard, leg } = FakeLeg.make({ rate })

@@ -4,8 +4,8 @@ import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Bridge from "../../../src/media/mix/Bridge.ts"
 import * as Slots from "../../../src/media/plane/Slots.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as MinimalRoom from "./MinimalRoom.ts"
 
 const frequencies = [439, 761, 1151] as const

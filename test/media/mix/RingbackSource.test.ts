@@ -6,8 +6,8 @@ import * as Bridge from "../../../src/media/mix/Bridge.ts"
 import * as RingbackSource from "../../../src/media/mix/RingbackSource.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as Click from "./Click.ts"
 
 const setup = (rate: SampleRate = 8000) => {

@@ -6,8 +6,8 @@ import * as Bridge from "../../../src/media/mix/Bridge.ts"
 import * as Player from "../../../src/media/mix/Player.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as Click from "./Click.ts"
 
 /** Two silent legs, bridged, in slots of their own. */

@@ -3,8 +3,8 @@ import * as Goertzel from "../../support/Goertzel.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
+import * as Media from "../support/MediaSample.ts"
 
 const setup = (takesDigits = true) => {
   const fake = FakeLeg.make({ takesDigits, say: (out) => void out.samples.fill(7) })

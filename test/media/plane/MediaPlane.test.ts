@@ -15,10 +15,10 @@ import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
-import * as FakeEgress from "../FakeEgress.ts"
-import * as Media from "../MediaSample.ts"
-import * as MemoryNetwork from "../MemoryNetwork.ts"
-import * as FakeSpeech from "../../support/FakeSpeech.ts"
+import * as FakeEgress from "../support/FakeEgress.ts"
+import * as Media from "../support/MediaSample.ts"
+import * as MemoryNetwork from "../support/MemoryNetwork.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 
 const tenant = Ids.tenant("t")
 

@@ -9,10 +9,10 @@ import type { Command, Event } from "../../../src/media/plane/Protocol.ts"
 import * as Placement from "../../../src/media/plane/Placement.ts"
 import * as SwitchedPlane from "../../../src/media/plane/SwitchedPlane.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as MemoryNetwork from "../MemoryNetwork.ts"
+import * as MemoryNetwork from "../support/MemoryNetwork.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 import { AudioDecoder } from "../../../src/media/sound/AudioDecoder.ts"
-import * as NoEgress from "../../support/NoEgress.ts"
+import * as NoEgress from "../../support/network/NoEgress.ts"
 
 const tenant = Ids.tenant("t")
 

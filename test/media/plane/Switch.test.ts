@@ -11,8 +11,8 @@ import * as RtcpParser from "../../../src/protocol/rtp/rtcp/RtcpParser.ts"
 import { hostile, random } from "../../protocol/rtp/RandomBytes.ts"
 import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Media from "../MediaSample.ts"
-import * as MemoryNetwork from "../MemoryNetwork.ts"
+import * as Media from "../support/MediaSample.ts"
+import * as MemoryNetwork from "../support/MemoryNetwork.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 
 type Bench = ReturnType<typeof SwitchBench.make>

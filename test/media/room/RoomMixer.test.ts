@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Media from "../MediaSample.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as RoomRig from "./RoomRig.ts"
 import { frequencies, room } from "./RoomRig.ts"
 

@@ -5,7 +5,7 @@ import * as Comfort from "../../../src/media/room/Comfort.ts"
 import * as RoomMixer from "../../../src/media/room/RoomMixer.ts"
 import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeLeg from "../FakeLeg.ts"
+import * as FakeLeg from "../support/FakeLeg.ts"
 
 const ramp = Ramp.at(8000)
 /** The samples that a member adds to a sum, from one gain to another. */

@@ -8,7 +8,7 @@ import type { MemberChange } from "../../../src/ports/media/MemberChange.ts"
 import { random } from "../../protocol/rtp/RandomBytes.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Media from "../MediaSample.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as RoomRig from "./RoomRig.ts"
 import { frequencies, room } from "./RoomRig.ts"
 

@@ -4,7 +4,7 @@ import type { Followed, Onward, PacketSink } from "../../../src/media/rtp/Packet
 import * as RecentPackets from "../../../src/protocol/rtp/RecentPackets.ts"
 import * as RtpPacket from "../../../src/protocol/rtp/RtpPacket.ts"
 import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
-import * as ForwardRig from "../ForwardRig.ts"
+import * as ForwardRig from "../support/ForwardRig.ts"
 
 const from = { address: "192.0.2.7", port: 9000 }
 const first = { payloadType: 0, marker: false, sequenceNumber: 65_530, timestamp: 0xffff_ff00, ssrc: 0xdead_beef }

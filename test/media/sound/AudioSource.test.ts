@@ -8,8 +8,8 @@ import * as Policies from "../../../src/domain/fair/Policies.ts"
 import { AudioSource, limits } from "../../../src/media/sound/AudioSource.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeEgress from "../FakeEgress.ts"
-import * as FakeSpeech from "../../support/FakeSpeech.ts"
+import * as FakeEgress from "../support/FakeEgress.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 100, 8000) })
 const ok = { body: wav }

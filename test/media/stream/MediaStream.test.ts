@@ -4,7 +4,7 @@ import * as Tone from "../../../src/protocol/audio/Tone.ts"
 import type { Options } from "../../../src/ports/media/StreamMessages.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
-import * as Media from "../MediaSample.ts"
+import * as Media from "../support/MediaSample.ts"
 import * as StreamBench from "./StreamBench.ts"
 import * as WireLeg from "./WireLeg.ts"
 

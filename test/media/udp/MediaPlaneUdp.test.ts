@@ -20,11 +20,11 @@ import * as IpAddress from "../../../src/domain/network/IpAddress.ts"
 import { hostile } from "../../protocol/rtp/RandomBytes.ts"
 import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as FakeEgress from "../FakeEgress.ts"
-import * as Media from "../MediaSample.ts"
+import * as FakeEgress from "../support/FakeEgress.ts"
+import * as Media from "../support/MediaSample.ts"
 import { AudioDecoder } from "../../../src/media/sound/AudioDecoder.ts"
-import * as NoEgress from "../../support/NoEgress.ts"
-import * as FakeSpeech from "../../support/FakeSpeech.ts"
+import * as NoEgress from "../../support/network/NoEgress.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 
 const tenant = Ids.tenant("t")
 

@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import * as Id from "../../../src/domain/Id.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
 /** The rows of a call from an earlier process: live, and not settled. */

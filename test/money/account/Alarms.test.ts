@@ -8,7 +8,7 @@ import * as Lives from "../../../src/money/account/Lives.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import { Jobs } from "../../../src/runtime/job/Jobs.ts"
 import { empty, Journal, type MoneyRow } from "../../../src/runtime/store/journal/Journal.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const tenantId = Id.deriveUuid("alarm", "tenant")
 

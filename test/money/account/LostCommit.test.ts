@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, References } from "effect"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { ApiKeys } from "../../../src/tenancy/apikey/ApiKey.ts"
-import * as Features from "../../support/Features.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as Features from "../../support/service/Features.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const operator = { type: "operator", name: "test" } as const

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Billing } from "../../../src/money/billing/Billing.ts"
 import * as Money from "../../../src/domain/Money.ts"
 import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
 describe("billing (guide/money.md#the-ledger)", () => {

@@ -2,7 +2,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 /** A database that can no longer be read after a statement with this text. */
 const goesAway = (sql: SqlClient.SqlClient, written: string) => {

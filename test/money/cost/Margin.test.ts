@@ -8,7 +8,7 @@ import * as Cost from "../../../src/money/cost/Cost.ts"
 import { empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import { Usages } from "../../../src/money/usage/Usage.ts"
 import * as Sample from "../../telephony/call/CallSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as MarginOracle from "./MarginOracle.ts"
 

@@ -3,7 +3,7 @@ import * as Attempt from "../../../src/money/funding/charge/AttemptMachine.ts"
 import * as Recharge from "../../../src/money/funding/recharge/AutoRechargeMachine.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import { type Decline, type Intent, unknownDecline } from "../../../src/ports/payment/Payments.ts"
-import * as Netem from "../../support/Netem.ts"
+import * as Netem from "../../support/network/Netem.ts"
 
 /**
  * Money under fault: the machines of `funding/` in a service with a processor that behaves as Stripe documents it. The

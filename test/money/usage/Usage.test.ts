@@ -8,7 +8,7 @@ import { type Figure, figures } from "../../../src/runtime/store/usage/UsageRow.
 import * as Period from "../../../src/money/usage/Period.ts"
 import { groupings, Usages } from "../../../src/money/usage/Usage.ts"
 import * as UsageSums from "../../../src/money/usage/UsageSums.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const quiet = Features.layer.pipe(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")))
 

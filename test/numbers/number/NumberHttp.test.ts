@@ -6,8 +6,8 @@ import * as Id from "../../../src/domain/Id.ts"
 import { Usages } from "../../../src/money/usage/Usage.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
 import * as TestServer from "../../edge/http/TestServer.ts"
-import * as Features from "../../support/Features.ts"
-import * as SimulatedService from "../../support/SimulatedService.ts"
+import * as Features from "../../support/service/Features.ts"
+import * as SimulatedService from "../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** Numbers over HTTP, through the running service and its database. */

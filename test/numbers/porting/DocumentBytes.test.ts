@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { hash } from "node:crypto"
 import { contentTypeOf, sha256 } from "../../../src/numbers/porting/DocumentBytes.ts"
-import * as PortingSample from "../../support/PortingSample.ts"
+import * as PortingSample from "../../support/fake/PortingSample.ts"
 
 const text = (content: string) => new Uint8Array(Buffer.from(content, "latin1"))
 

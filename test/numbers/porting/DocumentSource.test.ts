@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import * as Id from "../../../src/domain/Id.ts"
 import { Egress, EgressError, type EgressResponse } from "../../../src/ports/egress/Egress.ts"
 import * as DocumentSource from "../../../src/numbers/porting/DocumentSource.ts"
-import * as NoEgress from "../../support/NoEgress.ts"
+import * as NoEgress from "../../support/network/NoEgress.ts"
 
 const tenant = Id.deriveUuid("a", "tenant")
 const url = "https://example.com/loa.pdf"

@@ -5,7 +5,7 @@ import { RouteDirectory } from "../../../src/carrier/Carrier.ts"
 import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
 import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import type { RouteId } from "../../../src/domain/Id.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }

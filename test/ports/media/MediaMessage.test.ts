@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { failureOf, MediaCommand, MediaEvent } from "../../../src/ports/media/MediaMessage.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Media from "../../media/MediaSample.ts"
+import * as Media from "../../media/support/MediaSample.ts"
 
 describe("What crosses the carrier port unopened", () => {
   it.prop(

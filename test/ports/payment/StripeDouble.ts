@@ -7,8 +7,8 @@ import { createHash, randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect } from "effect"
 import { Stripe } from "stripe"
-import * as HttpsServer from "../../support/HttpsServer.ts"
-import type { TestCertificate } from "../../support/TestCertificate.ts"
+import * as HttpsServer from "../../support/network/HttpsServer.ts"
+import type { TestCertificate } from "../../support/network/TestCertificate.ts"
 
 type Intent = Pick<
   Stripe.PaymentIntent,

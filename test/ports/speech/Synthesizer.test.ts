@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Engine } from "../../../src/ports/speech/Engine.ts"
 import { Synthesizer } from "../../../src/ports/speech/Synthesizer.ts"
-import * as FakeSpeech from "../../support/FakeSpeech.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const second = (rate = 8000) => ({ rate, samples: new Int16Array(8000).fill(1000) })

@@ -12,8 +12,8 @@ import * as SuccessRetransmission from "../../../src/protocol/sip/transaction/Su
 import * as Transaction from "../../../src/protocol/sip/transaction/Transaction.ts"
 import type * as TransactionInput from "../../../src/protocol/sip/transaction/TransactionInput.ts"
 import * as TransactionTable from "../../../src/protocol/sip/transaction/TransactionTable.ts"
-import * as Netem from "../../support/Netem.ts"
-import * as SipSample from "../../support/SipSample.ts"
+import * as Netem from "../../support/network/Netem.ts"
+import * as SipSample from "../../support/fake/SipSample.ts"
 
 const alice: Endpoint = { address: "192.0.2.1", port: 5060 }
 const bob: Endpoint = { address: "192.0.2.2", port: 5062 }

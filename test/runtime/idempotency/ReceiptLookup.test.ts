@@ -6,7 +6,7 @@ import * as ReceiptLookup from "../../../src/runtime/idempotency/ReceiptLookup.t
 import * as Slot from "../../../src/runtime/idempotency/Slot.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const slot = (idempotencyKey: string) =>

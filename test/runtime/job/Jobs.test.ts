@@ -10,7 +10,7 @@ import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as RowConversion from "../../../src/runtime/store/postgres/RowConversion.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** The time of the database's clock at the start, in epoch seconds. The test moves that clock. */

@@ -7,7 +7,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import { Retention } from "../../../src/runtime/retention/Retention.ts"
 import { Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import * as SampleCommit from "../../bench/SampleCommit.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 export const dayMs = 86_400_000
 

@@ -8,7 +8,7 @@ import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
 import { UpkeepClient } from "../../../src/runtime/store/UpkeepClient.ts"
 import * as Indexes from "../../../src/runtime/retention/Indexes.ts"
 import { Retention } from "../../../src/runtime/retention/Retention.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as OldCalls from "./OldCalls.ts"
 
 const { dayMs, present } = OldCalls

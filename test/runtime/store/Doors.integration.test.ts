@@ -2,8 +2,8 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Doors from "../../support/Doors.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as Doors from "../../support/service/Doors.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** The features over a network that fails, and a separate client that reads the database directly. */

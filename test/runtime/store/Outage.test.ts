@@ -10,7 +10,7 @@ import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter
 import * as PostgresClient from "../../../src/runtime/store/postgres/PostgresClient.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const tenantId = Id.deriveUuid("outage", "tenant")

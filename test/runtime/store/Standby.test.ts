@@ -8,7 +8,7 @@ import * as RowConversion from "../../../src/runtime/store/postgres/RowConversio
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as Migrations from "../../../src/runtime/store/Migrations.ts"
 import type { JournalLost } from "../../../src/runtime/store/owner/Ownership.ts"
-import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** A process on this database, with a separate data directory and a network that can fail. */

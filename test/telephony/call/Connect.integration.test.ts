@@ -1,9 +1,9 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
 import { Accounts, DialingPermissions } from "../../../src/money/account/Account.ts"
-import * as Service from "../../support/SimulatedService.ts"
+import * as Service from "../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 /**
  * Calls that are connected with others, through HTTP and with simulated phones, guide/calls.md#transfer and below: the

@@ -6,8 +6,8 @@ import { Calls } from "../../../src/telephony/call/Call.ts"
 import { Carrier, CarrierSink } from "../../../src/carrier/Carrier.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
 import * as CallSample from "./CallSample.ts"
-import * as Sample from "../../support/CarrierSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as Sample from "../../support/fake/CarrierSample.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),

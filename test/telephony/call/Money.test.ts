@@ -9,8 +9,8 @@ import { Carrier, type CarrierCommand, CarrierSink } from "../../../src/carrier/
 import type { CallId, LegId, TenantId } from "../../../src/domain/Id.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
-import * as CarrierSample from "../../support/CarrierSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as CarrierSample from "../../support/fake/CarrierSample.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(

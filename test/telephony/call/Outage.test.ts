@@ -7,8 +7,8 @@ import { Calls } from "../../../src/telephony/call/Call.ts"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 import { Numbers } from "../../../src/numbers/number/Number.ts"
-import * as CarrierSample from "../../support/CarrierSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as CarrierSample from "../../support/fake/CarrierSample.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(

@@ -9,9 +9,9 @@ import { decodeAction } from "../../../src/telephony/call/verb/CallVerbs.ts"
 import { Carrier, CarrierSink } from "../../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../../src/domain/Id.ts"
 import * as Monotonic from "../../../src/domain/time/Monotonic.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as ModelCarrier from "../../support/ModelCarrier.ts"
+import * as ModelCarrier from "../../support/fake/ModelCarrier.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** An engine over the database of the test, with its own memory. */

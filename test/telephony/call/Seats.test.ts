@@ -10,8 +10,8 @@ import { Carrier, type CarrierCommand, CarrierSink } from "../../../src/carrier/
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import type { CallId, LegId, TenantId } from "../../../src/domain/Id.ts"
-import * as CarrierSample from "../../support/CarrierSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as CarrierSample from "../../support/fake/CarrierSample.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Sample from "./CallSample.ts"
 
 /** Messages between conferences and calls: through `Calls`, over rows, with a carrier that only records commands. */

@@ -12,7 +12,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import type { Rendered } from "../../../src/runtime/idempotency/Slot.ts"
 import { Journal } from "../../../src/runtime/store/journal/Journal.ts"
 import * as Sample from "../call/CallSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import { FakeSwitch } from "./FakeSwitch.ts"
 
 /** Conferences and calls through their APIs, over rows, with a fake switch. */

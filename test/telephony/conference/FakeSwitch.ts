@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Queue } from "effect"
 import { Carrier, type CarrierAdapter, CarrierSink, type LegReport } from "../../../src/carrier/Carrier.ts"
 import { type RoomOrder, type RoomReport, RoomSink } from "../../../src/carrier/room/Rooms.ts"
 import type { CallId, ConferenceId, LegId, MemberId } from "../../../src/domain/Id.ts"
-import * as CarrierSample from "../../support/CarrierSample.ts"
+import * as CarrierSample from "../../support/fake/CarrierSample.ts"
 
 interface Membership {
   readonly callId: CallId

@@ -10,7 +10,7 @@ import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { Conferences } from "../../../src/telephony/conference/Conference.ts"
 import type * as Id from "../../../src/domain/Id.ts"
 import * as Sample from "../call/CallSample.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 import { FakeSwitch } from "./FakeSwitch.ts"
 

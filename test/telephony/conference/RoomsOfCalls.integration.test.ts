@@ -8,7 +8,7 @@ import type { Body } from "../../../src/telephony/verb/Verb.ts"
 import * as ConferenceVerbs from "../../../src/telephony/conference/verb/ConferenceVerbs.ts"
 import type { ApiError } from "../../../src/domain/ApiError.ts"
 import * as Id from "../../../src/domain/Id.ts"
-import * as Service from "../../support/SimulatedService.ts"
+import * as Service from "../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
 /** Calls in rooms of conferences, guide/calls.md#conferences: both running, with simulated phones. */

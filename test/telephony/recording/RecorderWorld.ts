@@ -14,7 +14,7 @@ import { Encoders } from "../../../src/ports/storage/disk/Encoders.ts"
 import { Spool, SpoolError } from "../../../src/ports/storage/Spool.ts"
 import * as VirtualMedia from "../../carrier/VirtualMedia.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as MemoryStorage from "../../support/MemoryStorage.ts"
+import * as MemoryStorage from "../../support/fake/MemoryStorage.ts"
 
 export const callId = Ids.call("svc_call_1")
 export const tenantId = Ids.tenant("tenant")

@@ -7,7 +7,7 @@ import { Jobs } from "../../../src/runtime/job/Jobs.ts"
 import * as DownloadLink from "../../../src/telephony/recording/DownloadLink.ts"
 import * as File from "../../../src/telephony/recording/File.ts"
 import { Recordings } from "../../../src/telephony/recording/Recording.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const callId = Id.derive("recorded", "call")
 const idOf = (name: string) => Id.derive(name, "rec")

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
 import { ListTurns } from "../../../src/runtime/store/list/ListClient.ts"
 import { Transcriptions, View } from "../../../src/telephony/transcription/Transcription.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.toEncoded(View)))
 

@@ -6,7 +6,7 @@ import { ApiKeys } from "../../../src/tenancy/apikey/ApiKey.ts"
 import * as Credential from "../../../src/tenancy/apikey/Credential.ts"
 import * as VerifiedKeys from "../../../src/tenancy/apikey/VerifiedKeys.ts"
 import type { ApiKeyId } from "../../../src/domain/Id.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const created = (body: string | null) =>

@@ -7,7 +7,7 @@ import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import type { TenantId } from "../../../src/domain/Id.ts"
 import * as Slot from "../../../src/runtime/idempotency/Slot.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
-import * as Features from "../../support/Features.ts"
+import * as Features from "../../support/service/Features.ts"
 
 const by = { type: "operator", name: "test" } as const
 

@@ -6,7 +6,7 @@ import type { WebhookEndpointRef } from "../../../src/runtime/store/journal/Clai
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import * as FanOut from "../../../src/webhook/claim/FanOut.ts"
 import * as OutcomeWriter from "../../../src/webhook/attempt/OutcomeWriter.ts"
-import * as HttpsReceiver from "../../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../../support/network/HttpsReceiver.ts"
 import * as World from "../WebhookWorld.ts"
 
 const waiting = Effect.fnUntraced(function* (tenantId: TenantId) {

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
 import { Jobs } from "../../../src/runtime/job/Jobs.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
-import * as HttpsReceiver from "../../support/HttpsReceiver.ts"
+import * as HttpsReceiver from "../../support/network/HttpsReceiver.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as World from "../WebhookWorld.ts"
 

@@ -1,7 +1,7 @@
 import * as G711 from "../../../../src/protocol/audio/codec/G711.ts"
 import * as Tone from "../../../../src/protocol/audio/Tone.ts"
 import { random } from "../../../protocol/rtp/RandomBytes.ts"
-import * as Child from "../../Child.ts"
+import * as Child from "../../load/Child.ts"
 import * as StampedSocket from "../StampedSocket.ts"
 import type { Answer, Departure, Question, Talk } from "./Talk.ts"
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Child from "../../Child.ts"
+import * as Child from "../../load/Child.ts"
 import type * as Peers from "../Peers.ts"
 
 /** `words`: like people's talk. `bursts`: quiet tones, and bursts now and then. `loud`: one burst in each packet. */

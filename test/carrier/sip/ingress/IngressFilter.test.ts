@@ -13,7 +13,7 @@ import { header, type SipRequest, type SipResponse } from "../../../../src/proto
 import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../../src/protocol/sip/message/SipWriter.ts"
 import * as Random from "../../../support/Random.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Rig from "../Rig.ts"
 
 const stranger = { address: "198.51.100.9", port: 5060 }

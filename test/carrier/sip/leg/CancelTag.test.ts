@@ -7,7 +7,7 @@ import * as MessageKey from "../../../../src/protocol/sip/message/MessageKey.ts"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
 import { header, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Rig from "../Rig.ts"
 
 const invite: SipRequest = Rig.invite()

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { LegEnd } from "../../../../src/carrier/Carrier.ts"
 import * as LegEnding from "../../../../src/carrier/sip/leg/LegEnding.ts"
 import * as Responses from "../../../../src/protocol/sip/message/Responses.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const hangup: LegEnd = { cause: "hangup", sipStatus: null, by: "near" }
 const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }

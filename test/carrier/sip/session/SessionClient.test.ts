@@ -21,7 +21,7 @@ import {
 } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../../src/protocol/sip/message/SipWriter.ts"
-import * as Sample from "../../../support/CarrierSample.ts"
+import * as Sample from "../../../support/fake/CarrierSample.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 

@@ -10,12 +10,12 @@ import * as UdpTransport from "../../../../src/carrier/sip/transport/UdpTranspor
 import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
 import { AudioSource } from "../../../../src/media/sound/AudioSource.ts"
 import * as MediaPlaneUdp from "../../../../src/media/udp/MediaPlaneUdp.ts"
-import * as Sample from "../../../support/CarrierSample.ts"
+import * as Sample from "../../../support/fake/CarrierSample.ts"
 import * as Ids from "../../../support/Ids.ts"
 import { RecordingSink } from "../../RecordingSink.ts"
 import * as Rig from "../Rig.ts"
 import { AudioDecoder } from "../../../../src/media/sound/AudioDecoder.ts"
-import * as NoEgress from "../../../support/NoEgress.ts"
+import * as NoEgress from "../../../support/network/NoEgress.ts"
 
 /** A carrier on `host` whose only peer is at `peer`. */
 const side = Effect.fnUntraced(function* (options: {

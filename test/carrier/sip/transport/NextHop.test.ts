@@ -5,7 +5,7 @@ import * as Transports from "../../../../src/carrier/sip/transport/Transports.ts
 import type { TransportType } from "../../../../src/protocol/sip/Flow.ts"
 import * as Dialog from "../../../../src/protocol/sip/dialog/Dialog.ts"
 import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Rig from "../Rig.ts"
 
 /** A transport of ours that reaches one family. */

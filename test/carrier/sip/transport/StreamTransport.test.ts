@@ -4,7 +4,7 @@ import { Effect, Result } from "effect"
 import { header, type SipMessage } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as Ids from "../../../support/Ids.ts"
-import * as StreamNetwork from "../../../support/StreamNetwork.ts"
+import * as StreamNetwork from "../../../support/network/StreamNetwork.ts"
 import * as Rig from "../Rig.ts"
 
 const trunkAt = (host: string, port: number) => ({ ...Rig.trunk, host, port, transport: "tcp" as const })

@@ -4,9 +4,9 @@ import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../../src/domain/Id.ts"
 import { Api } from "../../../../src/edge/http/Api.ts"
-import * as Features from "../../../support/Features.ts"
-import * as PortingSample from "../../../support/PortingSample.ts"
-import * as Service from "../../../support/SimulatedService.ts"
+import * as Features from "../../../support/service/Features.ts"
+import * as PortingSample from "../../../support/fake/PortingSample.ts"
+import * as Service from "../../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 import * as Wire from "../team/Wire.ts"
 
 const ten = Array.from({ length: 10 }, (_, index) => index)

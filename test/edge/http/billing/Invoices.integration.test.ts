@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { TenantId } from "../../../../src/domain/Id.ts"
 import { Invoices } from "../../../../src/money/invoice/Invoice.ts"
-import * as Features from "../../../support/Features.ts"
-import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
+import * as Features from "../../../support/service/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../../support/service/ServedFeatures.ts"
 
 interface Invoice {
   readonly id: string

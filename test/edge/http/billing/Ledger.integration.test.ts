@@ -6,8 +6,8 @@ import { Billing } from "../../../../src/money/billing/Billing.ts"
 import { entryTypes } from "../../../../src/domain/EntryType.ts"
 import type { TenantId } from "../../../../src/domain/Id.ts"
 import * as Csv from "../../../../src/domain/schema/Csv.ts"
-import * as Features from "../../../support/Features.ts"
-import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
+import * as Features from "../../../support/service/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../../support/service/ServedFeatures.ts"
 
 interface Entry {
   readonly id: string

@@ -7,8 +7,8 @@ import type { TenantId } from "../../../../src/domain/Id.ts"
 import { Plans } from "../../../../src/money/plan/Plan.ts"
 import { Journal } from "../../../../src/runtime/store/journal/Journal.ts"
 import * as SampleCommit from "../../../bench/SampleCommit.ts"
-import * as Features from "../../../support/Features.ts"
-import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
+import * as Features from "../../../support/service/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../../support/service/ServedFeatures.ts"
 
 interface Subscription {
   readonly plan: { readonly slug: string; readonly included: object } | null

@@ -8,8 +8,8 @@ import * as Id from "../../../../src/domain/Id.ts"
 import { Funding } from "../../../../src/money/funding/Funding.ts"
 import * as Csv from "../../../../src/domain/schema/Csv.ts"
 import { Proofs } from "../../../../src/money/proof/Proof.ts"
-import * as Features from "../../../support/Features.ts"
-import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
+import * as Features from "../../../support/service/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../../support/service/ServedFeatures.ts"
 
 interface Proof {
   readonly balance_cents: number

@@ -1,7 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Service from "../../../support/SimulatedService.ts"
+import * as Service from "../../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 import * as TestServer from "../TestServer.ts"
 

@@ -1,6 +1,6 @@
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
-import * as Service from "../../../support/SimulatedService.ts"
+import * as Service from "../../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 import * as Room from "./RoomOfService.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type * as Service from "../../../support/SimulatedService.ts"
+import type * as Service from "../../../support/service/SimulatedService.ts"
 
 /** Rooms of simulated phones, over HTTP. */
 

@@ -5,8 +5,8 @@ import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { TenantId } from "../../../../src/domain/Id.ts"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
-import * as Features from "../../../support/Features.ts"
-import { ask, keyWith, layer as served, read, refusal } from "../../../support/ServedFeatures.ts"
+import * as Features from "../../../support/service/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../../support/service/ServedFeatures.ts"
 
 interface Card {
   readonly id: string

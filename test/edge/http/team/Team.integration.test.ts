@@ -2,7 +2,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { endpointScopes } from "../../../../src/domain/Scope.ts"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 import * as Wire from "./Wire.ts"
 
 interface Listed {

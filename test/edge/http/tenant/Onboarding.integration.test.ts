@@ -12,9 +12,9 @@ import { RateLimit } from "../../../../src/edge/http/request/RateLimit.ts"
 import * as Server from "../../../../src/edge/http/Server.ts"
 import { Idempotency } from "../../../../src/runtime/idempotency/Idempotency.ts"
 import { Webhooks } from "../../../../src/webhook/Webhook.ts"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 import * as TestServer from "../TestServer.ts"
-import * as FakeSpeech from "../../../support/FakeSpeech.ts"
+import * as FakeSpeech from "../../../support/fake/FakeSpeech.ts"
 
 /** The HTTP surface over the real doors and a database. Calls and webhooks have separate suites. */
 const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(

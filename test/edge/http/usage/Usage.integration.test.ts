@@ -3,7 +3,7 @@ import { Context, Effect, Layer, References } from "effect"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { Usages } from "../../../../src/money/usage/Usage.ts"
 import type { UsageReport } from "../../../../src/money/usage/UsageView.ts"
-import * as Service from "../../../support/SimulatedService.ts"
+import * as Service from "../../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 import * as TestServer from "../TestServer.ts"
 

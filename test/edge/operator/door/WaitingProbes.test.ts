@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { Effect, References } from "effect"
 import * as WaitingProbes from "../../../../src/edge/operator/door/WaitingProbes.ts"
-import * as FreePorts from "../../../support/FreePorts.ts"
+import * as FreePorts from "../../../support/network/FreePorts.ts"
 
 const ask = (port: number, path: string) =>
   Effect.promise(async () => {

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as cli from "../../../../src/edge/operator/cli.ts"
-import * as Client from "../../../crash/support/Client.ts"
-import * as Database from "../../../crash/support/Database.ts"
+import * as Client from "../../../crash/support/peer/Client.ts"
+import * as Database from "../../../crash/support/peer/Database.ts"
 import * as Invariants from "../../../crash/support/Invariants.ts"
-import * as Service from "../../../crash/support/Service.ts"
+import * as Service from "../../../crash/support/peer/Service.ts"
 import * as World from "../../../crash/support/World.ts"
-import * as FreePorts from "../../../support/FreePorts.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import * as FreePorts from "../../../support/network/FreePorts.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 
 const root = new URL("../../../..", import.meta.url).pathname
 

@@ -5,7 +5,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Porting } from "../../../../src/numbers/porting/Porting.ts"
 import type { PortingDocumentView, PortingOrderView } from "../../../../src/numbers/porting/PortingView.ts"
-import * as PortingSample from "../../../support/PortingSample.ts"
+import * as PortingSample from "../../../support/fake/PortingSample.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
 const endUser = {

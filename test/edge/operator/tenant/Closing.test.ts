@@ -10,7 +10,7 @@ import * as Id from "../../../../src/domain/Id.ts"
 import { Funding } from "../../../../src/money/funding/Funding.ts"
 import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { Plans } from "../../../../src/money/plan/Plan.ts"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
 const content = Buffer.from("heard")

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import type * as TestServer from "../../../edge/http/TestServer.ts"
 import type { Row } from "../../Row.ts"
-import type * as World from "../../World.ts"
+import type * as World from "../../world/World.ts"
 import * as Contract from "../Contract.ts"
 import * as Rooms from "../Rooms.ts"
 

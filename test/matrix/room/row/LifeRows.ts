@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../../Row.ts"
-import * as World from "../../World.ts"
+import * as World from "../../world/World.ts"
 import * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 

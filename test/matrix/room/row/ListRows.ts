@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { expect } from "vitest"
 import type * as TestServer from "../../../edge/http/TestServer.ts"
 import type { Row } from "../../Row.ts"
-import * as World from "../../World.ts"
+import * as World from "../../world/World.ts"
 import * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { Row } from "../../Row.ts"
-import type * as World from "../../World.ts"
+import type * as World from "../../world/World.ts"
 import type * as Room from "../Room.ts"
 import * as Rooms from "../Rooms.ts"
 

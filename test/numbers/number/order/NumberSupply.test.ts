@@ -7,7 +7,7 @@ import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { Numbers } from "../../../../src/numbers/number/Number.ts"
 import { type Outcome, SupplyError } from "../../../../src/numbers/number/order/NumberSupply.ts"
 import type { NumberOrderView } from "../../../../src/numbers/number/NumberView.ts"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 import * as SeenEvent from "../../../support/SeenEvent.ts"
 
 /** The decisions of these tests' supplier by number; absent while it has not decided. */

@@ -8,7 +8,7 @@ import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
 import { Numbers } from "../../../../src/numbers/number/Number.ts"
 import * as NumberRepo from "../../../../src/numbers/number/NumberRepo.ts"
 import * as Renewal from "../../../../src/numbers/number/renewal/Renewal.ts"
-import * as Features from "../../../support/Features.ts"
+import * as Features from "../../../support/service/Features.ts"
 
 /** These numbers have a separate country, so that tests do not share any. */
 const country = "XR"

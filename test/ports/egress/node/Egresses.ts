@@ -4,8 +4,8 @@ import { createServer, type Socket } from "node:net"
 import { Effect } from "effect"
 import * as NodeEgress from "../../../../src/ports/egress/node/NodeEgress.ts"
 import * as EgressTarget from "../../../../src/ports/egress/EgressTarget.ts"
-import * as HttpsServer from "../../../support/HttpsServer.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import * as HttpsServer from "../../../support/network/HttpsServer.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 
 export const authority = TestCertificate.makeAuthority()
 export const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])

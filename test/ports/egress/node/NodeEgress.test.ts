@@ -5,7 +5,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../../../src/ports/egress/Egress.ts"
 import * as NodeEgress from "../../../../src/ports/egress/node/NodeEgress.ts"
 import * as DataDirectory from "../../../support/DataDirectory.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { authority, egressOf, listen, serve } from "./Egresses.ts"
 
 const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({

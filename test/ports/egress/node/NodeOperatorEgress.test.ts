@@ -6,7 +6,7 @@ import type { Whole } from "../../../../src/ports/egress/Egress.ts"
 import * as NodeOperatorEgress from "../../../../src/ports/egress/node/NodeOperatorEgress.ts"
 import { OperatorEgress } from "../../../../src/ports/egress/OperatorEgress.ts"
 import { OperatorTarget } from "../../../../src/ports/egress/OperatorTarget.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { authority, serve } from "./Egresses.ts"
 
 const own = TestCertificate.makeAuthority("The operator's own")

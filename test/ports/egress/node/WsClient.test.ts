@@ -8,8 +8,8 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as WsClient from "../../../../src/ports/egress/node/WsClient.ts"
 import type { Pinned } from "../../../../src/ports/egress/Pinned.ts"
 import type { Closed, Link, Options } from "../../../../src/ports/egress/WebSocketClient.ts"
-import { eventually } from "../../../support/HttpsReceiver.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import { eventually } from "../../../support/network/HttpsReceiver.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { certificate, egressOf, listen } from "./Egresses.ts"
 
 const options: Options = {

@@ -6,7 +6,7 @@ import { OperatorTarget } from "../../../../src/ports/egress/OperatorTarget.ts"
 import * as NodeOperatorEgress from "../../../../src/ports/egress/node/NodeOperatorEgress.ts"
 import { Mail, type MailMessage } from "../../../../src/ports/mail/Mail.ts"
 import * as SmtpMail from "../../../../src/ports/mail/smtp/SmtpMail.ts"
-import * as TestCertificate from "../../../support/TestCertificate.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 
 const authority = TestCertificate.makeAuthority()
 const certificate = authority.issue(["localhost"])

@@ -6,7 +6,7 @@ import * as MessageKey from "../../../../src/protocol/sip/message/MessageKey.ts"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
 import * as Responses from "../../../../src/protocol/sip/message/Responses.ts"
 import { header, headers, type Header } from "../../../../src/protocol/sip/message/SipMessage.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const hop: Requests.Hop = { sentBy: "192.0.2.1:5060", branch: "z9hG4bKnext" }
 const invite = SipSample.request("INVITE", { cseq: 7, headers: [["Proxy-Authorization", "Digest x"]] })

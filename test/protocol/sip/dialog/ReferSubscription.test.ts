@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as ReferNotify from "../../../../src/protocol/sip/dialog/ReferNotify.ts"
 import * as ReferSubscription from "../../../../src/protocol/sip/dialog/ReferSubscription.ts"
 import type { Header } from "../../../../src/protocol/sip/message/SipMessage.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 type Input = ReferSubscription.Input
 

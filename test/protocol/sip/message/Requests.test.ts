@@ -6,7 +6,7 @@ import { header, headers } from "../../../../src/protocol/sip/message/SipMessage
 import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../../src/protocol/sip/message/SipWriter.ts"
 import * as Validate from "../../../../src/protocol/sip/message/Validate.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const sdp = { type: "application/sdp", bytes: new TextEncoder().encode("v=0\r\n") }
 const invite = SipSample.request("INVITE", { routes: ["<sip:trunk;lr>"], body: sdp })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { Header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import { header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as SessionBody from "../../../../src/protocol/sip/message/SessionBody.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const sdp = "v=0\r\n"

@@ -3,7 +3,7 @@ import * as InviteClient from "../../../../src/protocol/sip/transaction/InviteCl
 import { header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Timers from "../../../../src/protocol/sip/transaction/Timers.ts"
 import * as MachineTable from "../../../support/MachineTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const invite = SipSample.request("INVITE")
 const answer = (status: number): InviteClient.Input => ({

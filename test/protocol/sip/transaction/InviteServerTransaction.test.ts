@@ -3,7 +3,7 @@ import * as InviteServer from "../../../../src/protocol/sip/transaction/InviteSe
 import { header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as Timers from "../../../../src/protocol/sip/transaction/Timers.ts"
 import * as MachineTable from "../../../support/MachineTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const invite = SipSample.request("INVITE", { headers: [["Timestamp", "54"]] })
 const respond = (status: number): InviteServer.Input => ({

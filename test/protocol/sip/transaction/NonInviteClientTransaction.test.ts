@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as NonInviteClient from "../../../../src/protocol/sip/transaction/NonInviteClientTransaction.ts"
 import * as Timers from "../../../../src/protocol/sip/transaction/Timers.ts"
 import * as MachineTable from "../../../support/MachineTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const bye = SipSample.request("BYE")
 const answer = (status: number): NonInviteClient.Input => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as NonInviteServer from "../../../../src/protocol/sip/transaction/NonInviteServerTransaction.ts"
 import * as Timers from "../../../../src/protocol/sip/transaction/Timers.ts"
 import * as MachineTable from "../../../support/MachineTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const bye = SipSample.request("BYE")
 const respond = (status: number): NonInviteServer.Input => ({

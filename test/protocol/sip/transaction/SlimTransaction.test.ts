@@ -9,7 +9,7 @@ import { header } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import * as SipParser from "../../../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../../../src/protocol/sip/message/SipWriter.ts"
 import * as TransactionTable from "../../../../src/protocol/sip/transaction/TransactionTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })
 

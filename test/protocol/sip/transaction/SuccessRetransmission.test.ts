@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as SuccessRetransmission from "../../../../src/protocol/sip/transaction/SuccessRetransmission.ts"
 import * as MachineTable from "../../../support/MachineTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const ok = SipSample.response(SipSample.request("INVITE", { cseq: 7 }), 200)
 const ack = (cseq: number): SuccessRetransmission.Input => ({

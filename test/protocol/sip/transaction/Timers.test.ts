@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Timers from "../../../../src/protocol/sip/transaction/Timers.ts"
 
 it("has the values of RFC 3261 table 4 over UDP", () => {

@@ -5,7 +5,7 @@ import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
 import { header, type SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import type * as TransactionInput from "../../../../src/protocol/sip/transaction/TransactionInput.ts"
 import * as TransactionTable from "../../../../src/protocol/sip/transaction/TransactionTable.ts"
-import * as SipSample from "../../../support/SipSample.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 
 const alice = SipSample.flow({ address: "192.0.2.1", port: 5060 })
 const bob = SipSample.flow({ address: "192.0.2.2", port: 5060 })

@@ -10,7 +10,7 @@ import * as LogFile from "../../../../src/runtime/store/embedded/LogFile.ts"
 import * as OwnerFile from "../../../../src/runtime/store/embedded/OwnerFile.ts"
 import * as ProcessIdentity from "../../../../src/runtime/store/embedded/ProcessIdentity.ts"
 import * as DataDirectory from "../../../support/DataDirectory.ts"
-import * as OtherProcess from "../../../support/OtherProcess.ts"
+import * as OtherProcess from "../../../support/service/OtherProcess.ts"
 
 const fixture = new URL("./Owner.fixture.ts", import.meta.url).pathname
 

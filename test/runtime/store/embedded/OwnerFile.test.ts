@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as OwnerFile from "../../../../src/runtime/store/embedded/OwnerFile.ts"
 import * as DataDirectory from "../../../support/DataDirectory.ts"
-import * as OtherProcess from "../../../support/OtherProcess.ts"
+import * as OtherProcess from "../../../support/service/OtherProcess.ts"
 
 const fixture = new URL("./Owner.fixture.ts", import.meta.url).pathname
 

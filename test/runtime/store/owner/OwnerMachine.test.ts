@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as OwnerMachine from "../../../../src/runtime/store/owner/OwnerMachine.ts"
-import * as Netem from "../../../support/Netem.ts"
+import * as Netem from "../../../support/network/Netem.ts"
 
 /**
  * Processes over one database, with everything that can happen to them between two statements:

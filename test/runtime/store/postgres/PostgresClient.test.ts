@@ -10,7 +10,7 @@ import * as Migrations from "../../../../src/runtime/store/Migrations.ts"
 import { StatementLimit } from "../../../../src/runtime/store/StatementLimit.ts"
 import * as Unanswered from "../../../../src/runtime/store/journal/Unanswered.ts"
 import { WriteFence } from "../../../../src/runtime/store/owner/WriteFence.ts"
-import * as TcpProxy from "../../../support/TcpProxy.ts"
+import * as TcpProxy from "../../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
 
 /** A process whose connections use a network that fails, and a separate client that reads the database directly. */

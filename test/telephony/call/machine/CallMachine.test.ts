@@ -6,7 +6,7 @@ import { type CallState, isTerminal } from "../../../../src/telephony/call/machi
 import { maxRequests } from "../../../../src/media/mix/Dialer.ts"
 import { maxPlaybacks } from "../../../../src/media/mix/Player.ts"
 import type { Built } from "../../../../src/telephony/call/verb/CallVerbs.ts"
-import * as Media from "../../../media/MediaSample.ts"
+import * as Media from "../../../media/support/MediaSample.ts"
 import * as Sample from "../CallSample.ts"
 
 const t0 = 1_000_000

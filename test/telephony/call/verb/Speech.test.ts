@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Built } from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as CallSealing from "../../../../src/telephony/call/stored/CallSealing.ts"
-import * as Media from "../../../media/MediaSample.ts"
+import * as Media from "../../../media/support/MediaSample.ts"
 import * as Sample from "../CallSample.ts"
 
 const t0 = 1_000_000

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { MediaEvent } from "../../../../../src/ports/media/MediaMessage.ts"
 import * as Dialog from "../../../../../src/protocol/sip/dialog/Dialog.ts"
 import { header, type SipRequest, type SipResponse } from "../../../../../src/protocol/sip/message/SipMessage.ts"
-import * as Media from "../../../../media/MediaSample.ts"
+import * as Media from "../../../../media/support/MediaSample.ts"
 import * as Ids from "../../../../support/Ids.ts"
 import * as Rig from "../../Rig.ts"
 

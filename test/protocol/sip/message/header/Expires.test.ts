@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Expires from "../../../../../src/protocol/sip/message/header/Expires.ts"
-import * as SipSample from "../../../../support/SipSample.ts"
+import * as SipSample from "../../../../support/fake/SipSample.ts"
 
 const waitMs = (value: string) => Expires.waitMs(SipSample.request("INVITE", { headers: [["Expires", value]] }))
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Privacy from "../../../../../src/protocol/sip/message/header/Privacy.ts"
-import * as SipSample from "../../../../support/SipSample.ts"
+import * as SipSample from "../../../../support/fake/SipSample.ts"
 
 const shown = "<sip:+4930123456@trunk>;tag=1"
 const withheld = (privacy: ReadonlyArray<string>, from = shown) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Reason from "../../../../../src/protocol/sip/message/header/Reason.ts"
-import * as SipSample from "../../../../support/SipSample.ts"
+import * as SipSample from "../../../../support/fake/SipSample.ts"
 
 const of = (...values: ReadonlyArray<string>) =>
   Reason.of(SipSample.request("BYE", { headers: values.map((value) => ["Reason", value] as const) }))

@@ -1,0 +1,183 @@
+import { Effect, Exit, Scope } from "effect"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import * as StripeDouble from "../../../ports/payment/StripeDouble.ts"
+import * as DataDirectory from "../../../support/DataDirectory.ts"
+import * as FreePorts from "../../../support/network/FreePorts.ts"
+import * as TestCertificate from "../../../support/network/TestCertificate.ts"
+import * as Database from "../peer/Database.ts"
+import type * as Service from "../peer/Service.ts"
+
+/** A service that takes cards at Stripe's double, its tenants, and checks of the ledger and of the double. */
+export type CardStage = Awaited<ReturnType<typeof make>>
+
+export interface Answer {
+  readonly status: number
+  readonly body: {
+    readonly id?: string
+    readonly status?: string
+    readonly client_secret?: string | null
+    readonly api_key_plaintext?: string
+    readonly tenant?: { readonly id: string }
+    readonly error?: { readonly code: string }
+    readonly received?: boolean
+  }
+}
+
+export interface Tenant {
+  readonly id: string
+  readonly key: string
+}
+
+/** Waits for an end state. A failed question is asked again. */
+export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
+  const end = Date.now() + withinMs
+  let cause: unknown = null
+  while (
+    !(await what().catch((error: unknown) => {
+      cause = error
+      return false
+    }))
+  ) {
+    if (Date.now() > end) throw new Error(`it did not come to that: ${what.toString()}`, { cause })
+    await delay(200)
+  }
+}
+
+/** `databaseUrl` leads over the service's network, `lookUrl` over that of these tests. */
+export const make = async (of: { readonly databaseUrl: string; readonly lookUrl: string }) => {
+  const scope = Scope.makeUnsafe()
+  const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
+  const dataDir = await scoped(DataDirectory.make)
+  const authority = TestCertificate.makeAuthority()
+  const double = await scoped(StripeDouble.start(authority.issue(["127.0.0.1"])))
+  const caFile = join(dataDir, "processor.pem")
+  await writeFile(caFile, authority.cert)
+  const database = Database.open(of.lookUrl)
+  const ports = await FreePorts.find()
+  const options: Service.Options = {
+    dataDir,
+    databaseUrl: of.databaseUrl,
+    ports,
+    caFile,
+    settings: {
+      STRIPE_SECRET_KEY: "sk_test_1",
+      STRIPE_PUBLISHABLE_KEY: "pk_test_1",
+      STRIPE_WEBHOOK_SECRET: StripeDouble.webhookSecret,
+      STRIPE_URL: `https://127.0.0.1:${double.port}`,
+      STRIPE_CA_FILE: caFile
+    }
+  }
+
+  const ask = async (
+    method: string,
+    path: string,
+    asked: { readonly key?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {}
+  ): Promise<Answer> => {
+    const { body, headers, key } = asked
+    const response = await fetch(`http://127.0.0.1:${ports.http}${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Answer["body"]) }
+  }
+
+  const operator = async (operation: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
+    const token = (await readFile(join(dataDir, "operator.token"), "utf8")).trim()
+    const response = await fetch(`http://127.0.0.1:${ports.operator}/operator/${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+    return (await response.json()) as Readonly<Record<string, unknown>>
+  }
+
+  let count = 0
+  return {
+    double,
+    database,
+    options,
+    ask,
+    operator,
+    /** Delivers the double's event to the service. */
+    event: (payload: string, headers = double.signed(payload)) =>
+      ask("POST", "/v1/billing/webhooks/stripe", { body: payload, headers }),
+    /** A tenant with this card, and with the trial credit of 500 cents. */
+    tenant: async (card: string): Promise<Tenant> => {
+      const { body } = await ask("POST", "/v1/signup", {
+        body: {
+          email: `payer${++count}@example.com`,
+          password: "correct horse battery",
+          tenant_name: "Payer",
+          first_name: "Ada",
+          last_name: "Lovelace"
+        }
+      })
+      const made = { id: body.tenant?.id ?? "", key: body.api_key_plaintext ?? "" }
+      const saved = await ask("POST", "/v1/billing/payment-methods", {
+        key: made.key,
+        body: { processor_payment_method_id: card }
+      })
+      if (saved.status !== 201) throw new Error(`the card was not saved: ${JSON.stringify(saved)}`)
+      return made
+    },
+    topUp: ({ key }: Tenant, cents: number, idempotencyKey: string) =>
+      ask("POST", "/v1/billing/topup", {
+        key,
+        body: { amount_cents: cents },
+        headers: { "idempotency-key": idempotencyKey }
+      }),
+    balanceOf: async ({ id }: Tenant): Promise<number> => {
+      const [row] = await database.query<{ cents: string }>(
+        `SELECT balance_cents AS cents FROM balance WHERE tenant_id = '${id}'`
+      )
+      return Number(row?.cents)
+    },
+    intentOf: (attemptId: string | undefined) =>
+      [...double.intents.values()].filter((intent) => intent.metadata["attempt"] === attemptId),
+    /** Attempts that the double has charged more than once. */
+    chargedTwice: (): ReadonlyArray<string> => {
+      const paid = [...double.intents.values()].filter(({ status }) => status === "succeeded")
+      return [...Map.groupBy(paid, ({ metadata }) => metadata["attempt"] ?? "")]
+        .filter(([, intents]) => intents.length > 1)
+        .map(([attempt]) => attempt)
+    },
+    /** The entries of the ledger that do not add up, and the sum of its card payments. */
+    ledger: async (): Promise<{ readonly wrong: number; readonly cards: number }> => {
+      const [row] = await database.query<{ wrong: string; cards: string }>(`
+        SELECT (SELECT count(*) FROM (SELECT balance_after_cents,
+            sum(amount_cents) OVER (PARTITION BY tenant_id ORDER BY ordinal) AS sum FROM ledger) l
+            WHERE sum <> balance_after_cents) AS wrong,
+          (SELECT coalesce(sum(amount_cents), 0) FROM ledger
+            WHERE type IN ('topup', 'auto_recharge') OR reference_type = 'topup') AS cards`)
+      return { wrong: Number(row?.wrong), cards: Number(row?.cards) }
+    },
+    isCredited: (attemptId: string | undefined) => async () =>
+      (await database.query(`SELECT FROM ledger WHERE cause = 'topup:${attemptId}'`)).length === 1,
+    hasMoved: (cause: string) => async () =>
+      (await database.query(`SELECT FROM ledger WHERE cause = '${cause}'`)).length === 1,
+    /** How many attempts and refunds are under way. */
+    pending: async (): Promise<number> => {
+      const [row] = await database.query<{ n: string }>(`
+        SELECT (SELECT count(*) FROM payment_attempt WHERE status = 'pending')
+          + (SELECT count(*) FROM payment_refund WHERE status = 'pending') AS n`)
+      return Number(row?.n)
+    },
+    /** Makes postponed work due at once. */
+    hurry: async (): Promise<void> => {
+      await database.query(`UPDATE job SET due_at = now()
+        WHERE kind LIKE 'funding.%' AND kind <> 'funding.reconcile' AND leased_by IS NULL AND failed_at IS NULL`)
+    },
+    close: async (): Promise<void> => {
+      await database.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+}
