@@ -4,9 +4,7 @@ import { Accounts } from "../../../money/account/Account.ts"
 import { Billing } from "../../../money/billing/Billing.ts"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import { Api } from "../Api.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import { CurrentSlot } from "../request/CurrentSlot.ts"
-import * as JsonResponse from "../answer/JsonResponse.ts"
+import { read, write } from "../Handler.ts"
 import { type Account, limitsOf, quotaOf } from "./AccountView.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -17,23 +15,17 @@ export const layer = HttpApiBuilder.group(
     const billing = yield* Billing
     const accounts = yield* Accounts
     return handlers.handleAll({
-      retrieve: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        const account: typeof Account.Encoded = {
-          tenant: yield* tenants.find(tenantId),
-          balance: yield* billing.balance(tenantId),
-          quota: limitsOf(yield* accounts.overview(tenantId))
-        }
-        return JsonResponse.of(account)
-      }),
-      update: Effect.fnUntraced(function* ({ payload }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(tenants.setFailoverUrl(yield* CurrentKey, payload.webhookFailoverUrl, slot))
-      }),
-      quota: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(quotaOf(yield* accounts.overview(tenantId), yield* Clock.currentTimeMillis))
-      })
+      retrieve: read(
+        Effect.fnUntraced(function* (tenantId) {
+          return {
+            tenant: yield* tenants.find(tenantId),
+            balance: yield* billing.balance(tenantId),
+            quota: limitsOf(yield* accounts.overview(tenantId))
+          } satisfies typeof Account.Encoded
+        })
+      ),
+      update: write((caller, { payload }, slot) => tenants.setFailoverUrl(caller, payload.webhookFailoverUrl, slot)),
+      quota: read((tenantId) => Effect.zipWith(accounts.overview(tenantId), Clock.currentTimeMillis, quotaOf))
     })
   })
 )

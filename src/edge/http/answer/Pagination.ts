@@ -51,34 +51,43 @@ interface Asked {
   readonly cursor?: string
 }
 
+/** The request of a list, as its handler gets it. */
+export interface Request {
+  readonly endpoint: { readonly path: string }
+  readonly params?: Readonly<Record<string, string>>
+  readonly query: Asked
+}
+
+/** All fields of the query except the page. */
+export type Filters<R extends Request> = Omit<R["query"], keyof Asked>
+
 /**
- * Answers a list. `path` is the documented form of the endpoint's path. All fields of the query except the page are
- * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, and so is a page
- * number beyond the rows that are counted; the first page of an empty list is a 200.
+ * Answers a list. The filters of the query are those of `list`, and `next` and `previous` keep them. A page beyond the
+ * last is 404 `not_found`, and so is a page number beyond the rows that are counted; the first page of an empty list is
+ * a 200.
  */
-export const answer = <Query extends Asked, A, E, R>(
-  path: string,
-  query: Query,
-  list: (window: Listing.Window, filters: Omit<Query, keyof Asked>) => Effect.Effect<Listing.Page<A>, E, R>
+export const answer = <R extends Request, A, E, Needs>(
+  request: R,
+  list: (window: Listing.Window, filters: Filters<R>) => Effect.Effect<Listing.Page<A>, E, Needs>
 ): Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   E | ApiError,
-  R | BaseUrl | HttpServerRequest.ParsedSearchParams
+  Needs | BaseUrl | HttpServerRequest.ParsedSearchParams
 > =>
   Effect.gen(function* () {
     const base = yield* BaseUrl
     const search = yield* HttpServerRequest.ParsedSearchParams
-    const { cursor, page = 1, pageSize = defaultPageSize, ...filters } = query
+    const { cursor, page = 1, pageSize = defaultPageSize, ...filters } = request.query
     const limit = Math.min(pageSize, maxPageSize)
     const window = cursor === undefined ? { limit, offset: (page - 1) * limit } : { limit, offset: 0, after: cursor }
-    const { count, next, results } = yield* list(window, filters)
+    const { count, next, results } = yield* list(window, filters as Filters<R>)
     if (cursor === undefined && page > 1 && results.length === 0)
       return yield* ApiError.of(
         "not_found",
         next === null ? `there is no page ${page}` : `page ${page} is not reached by its number; follow next`,
         "page"
       )
-    const link = (to: number, behind: string | null) => `${base}${path}?${queryOf(search, to, behind)}`
+    const link = (to: number, behind: string | null) => `${base}${pathOf(request)}?${queryOf(search, to, behind)}`
     const isNumbered = (to: number) => to >= 1 && (to - 1) * limit < Listing.looked
     return JsonResponse.of({
       count,
@@ -88,9 +97,20 @@ export const answer = <Query extends Asked, A, E, R>(
     })
   })
 
+/** The page of a list that is in memory. */
+export const pageOf = <A>(all: ReadonlyArray<A>, { limit, offset }: Listing.Window): Listing.Page<A> => ({
+  count: all.length,
+  next: null,
+  results: all.slice(offset, offset + limit)
+})
+
 /** Answers a list that is always whole: `next` and `previous` are null. */
 export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
   JsonResponse.of({ count: results.length, next: null, previous: null, results })
+
+/** The documented form of the request's path. */
+const pathOf = ({ endpoint, params = {} }: Request): string =>
+  endpoint.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => params[name] ?? "")
 
 const queryOf = (
   search: Readonly<Record<string, string | Array<string>>>,

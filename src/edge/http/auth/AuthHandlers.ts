@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Team } from "../../../tenancy/team/Team.ts"
 import { Api } from "../Api.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
+import { visit } from "../Handler.ts"
 import { Visitor } from "../Public.ts"
 import { RateLimit } from "../request/RateLimit.ts"
 
@@ -18,19 +19,11 @@ export const layer = HttpApiBuilder.group(
         const { ip } = yield* (yield* Visitor).admitFor(EmailAddress.canonical(email))
         return yield* JsonResponse.rendered(team.login(email, password, ip))
       }),
-      reset: Effect.fnUntraced(function* ({ payload: { email } }) {
-        yield* (yield* Visitor).admit
-        yield* limits.take("reset_by_email", EmailAddress.canonical(email))
-        return yield* JsonResponse.rendered(team.requestReset(email))
-      }),
-      confirm: Effect.fnUntraced(function* ({ payload: { newPassword, token } }) {
-        const { ip } = yield* (yield* Visitor).admit
-        return yield* JsonResponse.rendered(team.confirmReset(token, newPassword, ip))
-      }),
-      accept: Effect.fnUntraced(function* ({ payload }) {
-        const { ip } = yield* (yield* Visitor).admit
-        return yield* JsonResponse.rendered(team.accept(payload, ip))
-      })
+      reset: visit(({ payload: { email } }) =>
+        Effect.andThen(limits.take("reset_by_email", EmailAddress.canonical(email)), team.requestReset(email))
+      ),
+      confirm: visit(({ payload: { newPassword, token } }, ip) => team.confirmReset(token, newPassword, ip)),
+      accept: visit(({ payload }, ip) => team.accept(payload, ip))
     })
   })
 )

@@ -6,11 +6,9 @@ import { Invoices } from "../../../money/invoice/Invoice.ts"
 import { Plans } from "../../../money/plan/Plan.ts"
 import { Proofs } from "../../../money/proof/Proof.ts"
 import { Api } from "../Api.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import { CurrentSlot } from "../request/CurrentSlot.ts"
 import * as CsvAnswer from "../answer/CsvAnswer.ts"
-import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as Pagination from "../answer/Pagination.ts"
+import { answer, list, read, write } from "../Handler.ts"
 
 const columns = [
   "id",
@@ -33,48 +31,19 @@ export const layer = HttpApiBuilder.group(
     const plans = yield* Plans
     const funding = yield* Funding
     return handlers.handleAll({
-      balance: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* billing.balance(tenantId))
-      }),
-      ledger: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer("/v1/billing/ledger", query, (window, filters) =>
-          billing.ledger(tenantId, filters, window)
-        )
-      }),
-      ledgerFile: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return CsvAnswer.make("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
-      }),
-      invoices: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer("/v1/billing/invoices", query, (window, filters) =>
-          invoices.list(tenantId, filters, window)
-        )
-      }),
-      invoice: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* invoices.find(tenantId, params.id))
-      }),
-      plans: Effect.fnUntraced(function* ({ query }) {
-        const all = yield* plans.list(true)
-        return yield* Pagination.answer("/v1/billing/plans", query, ({ limit, offset }) =>
-          Effect.succeed({ count: all.length, next: null, results: all.slice(offset, offset + limit) })
-        )
-      }),
-      subscription: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* plans.subscription(tenantId))
-      }),
-      subscribe: Effect.fnUntraced(function* ({ payload }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(plans.subscribe(yield* CurrentKey, payload.planSlug, slot))
-      }),
-      proof: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* proofs.proof(tenantId, yield* funding.reconciled(tenantId)))
-      })
+      balance: read((tenantId) => billing.balance(tenantId)),
+      ledger: list((tenantId, window, filters) => billing.ledger(tenantId, filters, window)),
+      ledgerFile: answer((tenantId, { query }) =>
+        Effect.map(billing.wholeLedger(tenantId, query), (rows) => CsvAnswer.make("ledger.csv", columns, rows))
+      ),
+      invoices: list((tenantId, window, filters) => invoices.list(tenantId, filters, window)),
+      invoice: read((tenantId, { params }) => invoices.find(tenantId, params.id)),
+      plans: list((_, window) => Effect.map(plans.list(true), (all) => Pagination.pageOf(all, window))),
+      subscription: read((tenantId) => plans.subscription(tenantId)),
+      subscribe: write((caller, { payload }, slot) => plans.subscribe(caller, payload.planSlug, slot)),
+      proof: read((tenantId) =>
+        Effect.flatMap(funding.reconciled(tenantId), (reconciled) => proofs.proof(tenantId, reconciled))
+      )
     })
   })
 )

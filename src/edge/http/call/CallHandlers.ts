@@ -4,8 +4,7 @@ import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { Transcriptions } from "../../../telephony/transcription/Transcription.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import { CurrentSlot } from "../request/CurrentSlot.ts"
+import { answer, list, read, write } from "../Handler.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
@@ -41,45 +40,26 @@ export const layer = HttpApiBuilder.group(
     const transcriptions = yield* Transcriptions
 
     return handlers.handleAll({
-      place: Effect.fnUntraced(function* ({ payload }) {
-        const options = CallBodies.optionsOf(payload)
-        yield* reachable(options.audioUrl === undefined ? {} : { audio_url: options.audioUrl }, "https:")
-        const key = yield* CurrentKey
-        const { slot } = yield* CurrentSlot
-        const plan = CallBodies.planOf(payload)
-        return JsonResponse.respond(yield* calls.place(key, { ...payload, plan, options }, slot))
-      }),
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer("/v1/calls", query, (window, filters) => calls.list(tenantId, filters, window))
-      }),
-      file: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return CsvAnswer.make("calls.csv", columns, yield* calls.whole(tenantId, query))
-      }),
-      retrieve: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* calls.find(tenantId, params.id))
-      }),
+      place: write(
+        Effect.fnUntraced(function* (caller, { payload }, slot) {
+          const options = CallBodies.optionsOf(payload)
+          yield* reachable(options.audioUrl === undefined ? {} : { audio_url: options.audioUrl }, "https:")
+          return yield* calls.place(caller, { ...payload, plan: CallBodies.planOf(payload), options }, slot)
+        })
+      ),
+      list: list((tenantId, window, filters) => calls.list(tenantId, filters, window)),
+      file: answer((tenantId, { query }) =>
+        Effect.map(calls.whole(tenantId, query), (rows) => CsvAnswer.make("calls.csv", columns, rows))
+      ),
+      retrieve: read((tenantId, { params }) => calls.find(tenantId, params.id)),
       ...actions,
-      streamings: Effect.fnUntraced(function* ({ params, query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>
-          Effect.map(calls.streams(tenantId, params.id), (streams) => ({
-            count: streams.length,
-            next: null,
-            results: streams.slice(offset, offset + limit)
-          }))
-        )
-      }),
-      transcription: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.streamed(yield* transcriptions.find(tenantId, params.id))
-      }),
-      amd: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* calls.machineDetection(tenantId, params.id))
-      })
+      streamings: list((tenantId, window, _, { params }) =>
+        Effect.map(calls.streams(tenantId, params.id), (streams) => Pagination.pageOf(streams, window))
+      ),
+      transcription: answer((tenantId, { params }) =>
+        Effect.map(transcriptions.find(tenantId, params.id), JsonResponse.streamed)
+      ),
+      amd: read((tenantId, { params }) => calls.machineDetection(tenantId, params.id))
     })
   })
 )

@@ -4,11 +4,8 @@ import { Conferences, ConferenceVerbs } from "../../../telephony/conference/Conf
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Api } from "../Api.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import { CurrentSlot } from "../request/CurrentSlot.ts"
-import * as JsonResponse from "../answer/JsonResponse.ts"
+import { list, read, write } from "../Handler.ts"
 import * as VerbHandlers from "../VerbHandlers.ts"
-import * as Pagination from "../answer/Pagination.ts"
 
 const defaultUpstreamPageSize = 20
 
@@ -23,62 +20,35 @@ export const layer = HttpApiBuilder.group(
     const conferences = yield* Conferences
     const actions = (yield* VerbHandlers.make)(ConferenceVerbs, conferences)
 
-    const ask = Effect.fnUntraced(function* (conferenceId: Id.ConferenceId, action: ConferenceVerbs.ConferenceAction) {
-      const key = yield* CurrentKey
-      const { slot } = yield* CurrentSlot
-      return JsonResponse.respond(yield* conferences.act(key, conferenceId, action, slot))
-    })
-
     return handlers.handleAll({
       ...actions,
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const key = yield* CurrentKey
-        const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* conferences.create(key, payload, slot))
-      }),
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer("/v1/conferences/", query, (window, filters) =>
-          conferences.list(tenantId, filters, window)
-        )
-      }),
-      retrieve: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* conferences.find(tenantId, params.id))
-      }),
-      dial: Effect.fnUntraced(function* ({ params, payload }) {
-        const key = yield* CurrentKey
-        const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* conferences.dial(key, params.id, payload, slot))
-      }),
-      participants: Effect.fnUntraced(function* ({ params, query }) {
-        const { tenantId } = yield* CurrentKey
-        const path = `/v1/conferences/${params.id}/participants/list/`
-        return yield* Pagination.answer(path, query, (window, { includeLeft = false, ...filters }) =>
-          conferences.participants(tenantId, params.id, { ...filters, includeLeft }, window)
-        )
-      }),
-      upstream: Effect.fnUntraced(function* ({ params, query }) {
-        const { tenantId } = yield* CurrentKey
+      create: write((caller, { payload }, slot) => conferences.create(caller, payload, slot)),
+      list: list((tenantId, window, filters) => conferences.list(tenantId, filters, window)),
+      retrieve: read((tenantId, { params }) => conferences.find(tenantId, params.id)),
+      dial: write((caller, { params, payload }, slot) => conferences.dial(caller, params.id, payload, slot)),
+      participants: list((tenantId, window, { includeLeft = false, ...filters }, { params }) =>
+        conferences.participants(tenantId, params.id, { ...filters, includeLeft }, window)
+      ),
+      upstream: read((tenantId, { params, query }) => {
         const { page = 1, pageSize = defaultUpstreamPageSize, ...filters } = query
-        const asked = { number: page, size: pageSize }
-        return JsonResponse.of(yield* conferences.upstream(tenantId, params.id, filters, asked))
+        return conferences.upstream(tenantId, params.id, filters, { number: page, size: pageSize })
       }),
-      participant: Effect.fnUntraced(function* ({ params }) {
-        const { tenantId } = yield* CurrentKey
-        // The conference's owner is checked first.
-        yield* conferences.find(tenantId, params.id)
-        const memberId = yield* memberOf(params.member_id)
-        return JsonResponse.of(yield* conferences.participant(tenantId, params.id, memberId))
-      }),
-      updateParticipant: Effect.fnUntraced(function* ({ params, payload }) {
-        const memberId = yield* memberOf(params.member_id)
-        return yield* ask(params.id, { verb: "update_member", memberId, body: payload })
-      }),
-      removeParticipant: Effect.fnUntraced(function* ({ params: { id, member_id } }) {
+      participant: read(
+        Effect.fnUntraced(function* (tenantId, { params }) {
+          // The conference's owner is checked first.
+          yield* conferences.find(tenantId, params.id)
+          return yield* conferences.participant(tenantId, params.id, yield* memberOf(params.member_id))
+        })
+      ),
+      updateParticipant: write((caller, { params, payload }, slot) =>
+        Effect.flatMap(memberOf(params.member_id), (memberId) =>
+          conferences.act(caller, params.id, { verb: "update_member", memberId, body: payload }, slot)
+        )
+      ),
+      removeParticipant: write((caller, { params: { id, member_id } }, slot) => {
         // The path's schema accepts no other kind of id.
         const member = Id.is("member", member_id) ? member_id : (member_id as Id.CallId)
-        return yield* ask(id, { verb: "remove_member", member })
+        return conferences.act(caller, id, { verb: "remove_member", member }, slot)
       })
     })
   })

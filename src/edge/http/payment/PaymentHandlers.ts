@@ -3,78 +3,40 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Funding } from "../../../money/funding/Funding.ts"
 import { Api } from "../Api.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import { CurrentSlot } from "../request/CurrentSlot.ts"
-import * as JsonResponse from "../answer/JsonResponse.ts"
-import * as Pagination from "../answer/Pagination.ts"
-import { Visitor } from "../Public.ts"
+import { list, read, visit, write } from "../Handler.ts"
 
-const payments = HttpApiBuilder.group(
-  Api,
-  "payments",
-  Effect.fnUntraced(function* (handlers) {
-    const funding = yield* Funding
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return yield* Pagination.answer("/v1/billing/payment-methods", query, (window) =>
-          funding.methods(tenantId, window)
-        )
-      }),
-      setup: Effect.fnUntraced(function* () {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(funding.setup(yield* CurrentKey, slot))
-      }),
-      save: Effect.fnUntraced(function* ({ payload }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(funding.save(yield* CurrentKey, payload, slot))
-      }),
-      update: Effect.fnUntraced(function* ({ params }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(funding.makeDefault(yield* CurrentKey, params.id, slot))
-      }),
-      remove: Effect.fnUntraced(function* ({ params }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(funding.remove(yield* CurrentKey, params.id, slot))
-      }),
-      topup: Effect.fnUntraced(function* ({ payload }) {
-        const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(funding.topUp(yield* CurrentKey, payload, slot))
-      }),
-      retrieve_auto_recharge: Effect.fnUntraced(function* () {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* funding.autoRecharge(tenantId))
-      }),
-      set_auto_recharge: Effect.fnUntraced(function* ({ payload }) {
-        const { slot } = yield* CurrentSlot
-        const { autoRechargeAmountCents, autoRechargeThresholdCents, enabled, paymentMethodId } = payload
-        const request = {
-          enabled,
-          thresholdCents: autoRechargeThresholdCents,
-          amountCents: autoRechargeAmountCents,
-          paymentMethodId
-        }
-        return yield* JsonResponse.rendered(funding.setAutoRecharge(yield* CurrentKey, request, slot))
+const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
+  Effect.map(Funding, (funding) =>
+    handlers.handleAll({
+      list: list(funding.methods),
+      setup: write((caller, _, slot) => funding.setup(caller, slot)),
+      save: write((caller, { payload }, slot) => funding.save(caller, payload, slot)),
+      update: write((caller, { params }, slot) => funding.makeDefault(caller, params.id, slot)),
+      remove: write((caller, { params }, slot) => funding.remove(caller, params.id, slot)),
+      topup: write((caller, { payload }, slot) => funding.topUp(caller, payload, slot)),
+      retrieve_auto_recharge: read((tenantId) => funding.autoRecharge(tenantId)),
+      set_auto_recharge: write((caller, { payload }, slot) => {
+        const { autoRechargeAmountCents: amountCents, autoRechargeThresholdCents: thresholdCents } = payload
+        const { enabled, paymentMethodId } = payload
+        return funding.setAutoRecharge(caller, { enabled, thresholdCents, amountCents, paymentMethodId }, slot)
       })
     })
-  })
+  )
 )
 
 /** Passes the processor's events on as raw bytes, because its signature covers those. */
-const processorEvents = HttpApiBuilder.group(
-  Api,
-  "processor_events",
-  Effect.fnUntraced(function* (handlers) {
-    const funding = yield* Funding
-    return handlers.handleAll({
-      stripe: Effect.fnUntraced(function* () {
-        yield* (yield* Visitor).admit
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-        return yield* JsonResponse.rendered(funding.receive(body, request.headers["stripe-signature"] ?? ""))
-      })
+const processorEvents = HttpApiBuilder.group(Api, "processor_events", (handlers) =>
+  Effect.map(Funding, (funding) =>
+    handlers.handleAll({
+      stripe: visit(
+        Effect.fnUntraced(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+          return yield* funding.receive(body, request.headers["stripe-signature"] ?? "")
+        })
+      )
     })
-  })
+  )
 )
 
 export const layer = Layer.merge(payments, processorEvents)

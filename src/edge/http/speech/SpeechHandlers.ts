@@ -2,15 +2,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
 import { Api } from "../Api.ts"
-import * as Pagination from "../answer/Pagination.ts"
+import { whole } from "../Handler.ts"
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "speech",
-  Effect.fnUntraced(function* (handlers) {
-    const synthesizer = yield* Synthesizer
-    return handlers.handleAll({
-      voices: ({ query }) => Effect.sync(() => Pagination.whole(synthesizer.voices(query.language ?? null)))
+export const layer = HttpApiBuilder.group(Api, "speech", (handlers) =>
+  Effect.map(Synthesizer, (synthesizer) =>
+    handlers.handleAll({
+      voices: whole((_, { query }) => Effect.sync(() => synthesizer.voices(query.language ?? null)))
     })
-  })
+  )
 )

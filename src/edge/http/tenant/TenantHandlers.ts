@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import { Api } from "../Api.ts"
+import { visit } from "../Handler.ts"
 import { Visitor } from "../Public.ts"
 import { RateLimit } from "../request/RateLimit.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
@@ -20,15 +21,10 @@ export const layer = HttpApiBuilder.group(
           JsonResponse.rendered(tenants.signup(payload, visitor.ip, slot))
         )
       }),
-      verify: Effect.fnUntraced(function* ({ payload }) {
-        const { ip } = yield* (yield* Visitor).admit
-        return yield* JsonResponse.rendered(tenants.verifyEmail(payload.token, ip))
-      }),
-      resend: Effect.fnUntraced(function* ({ payload }) {
-        yield* (yield* Visitor).admit
-        yield* limits.take("resend_by_email", EmailAddress.canonical(payload.email))
-        return yield* JsonResponse.rendered(tenants.resendVerification(payload.email))
-      })
+      verify: visit(({ payload }, ip) => tenants.verifyEmail(payload.token, ip)),
+      resend: visit(({ payload: { email } }) =>
+        Effect.andThen(limits.take("resend_by_email", EmailAddress.canonical(email)), tenants.resendVerification(email))
+      )
     })
   })
 )

@@ -2,19 +2,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Usages } from "../../../money/usage/Usage.ts"
 import { Api } from "../Api.ts"
-import { CurrentKey } from "../request/Authenticator.ts"
-import * as JsonResponse from "../answer/JsonResponse.ts"
+import { read } from "../Handler.ts"
 
-export const layer = HttpApiBuilder.group(
-  Api,
-  "usage",
-  Effect.fnUntraced(function* (handlers) {
-    const usages = yield* Usages
-    return handlers.handleAll({
-      retrieve: Effect.fnUntraced(function* ({ query }) {
-        const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* usages.report(tenantId, query))
-      })
+export const layer = HttpApiBuilder.group(Api, "usage", (handlers) =>
+  Effect.map(Usages, (usages) =>
+    handlers.handleAll({
+      retrieve: read((tenantId, { query }) => usages.report(tenantId, query))
     })
-  })
+  )
 )
