@@ -18,8 +18,7 @@ const cursor = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100
   description: "Where the page before ended. It stands in `next`; do not make it."
 })
 
-/** Spread into the `query` of every list that has filters. */
-export const parameters = {
+const parameters = {
   page: Schema.optionalKey(Query.positive({ description: "Which page, from 1. Beyond the last: 404.", default: 1 })),
   pageSize: Schema.optionalKey(
     Query.positive({
@@ -30,8 +29,15 @@ export const parameters = {
   cursor: Schema.optionalKey(cursor)
 }
 
-/** The `query` of a list without filters. */
-export const query = Wire.struct(parameters)
+/** The query of a list: its filters, then the page. `names` are wire names that differ from a filter's own. */
+export const query = <
+  const Filters extends Schema.Struct.Fields = {},
+  const Names extends Partial<Record<keyof Filters, string>> = {}
+>(
+  filters?: Filters,
+  names?: Names
+) =>
+  Wire.struct<Filters & typeof parameters, Names>({ ...filters, ...parameters } as Filters & typeof parameters, names)
 
 /** Wire schema of a list of `item`. */
 export const envelope = <S extends Schema.Top>(item: S) =>

@@ -1,10 +1,10 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { E164 } from "../../../domain/E164.ts"
 import { NumberLookup, NumberView } from "../../../numbers/number/Number.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
-import { about } from "../Endpoint.ts"
+import { endpoints } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
@@ -12,6 +12,8 @@ import * as Text from "../request/Text.ts"
 import * as EmergencyAddressEndpoints from "./EmergencyAddressEndpoints.ts"
 
 /** Phone numbers, guide/numbers.md. */
+
+const { get, list, patch, post, remove } = endpoints({ reads: "numbers:read", writes: "numbers:write" })
 
 const params = { id: PathId.prefixed("did", "number_not_found").annotate({ description: "The number." }) }
 
@@ -59,35 +61,6 @@ const searchable = {
   )
 }
 
-const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
-  query: Wire.struct({
-    ...searchable,
-    numberType: Wire.absentIs(
-      "local",
-      NumberView.NumberType.annotate({ description: "What kind of number; without it `local`." })
-    )
-  }),
-  success: Pagination.envelope(NumberView.AvailableNumber)
-}).annotateMerge(
-  about({
-    summary: "Search numbers that can be ordered",
-    scope: "numbers:read",
-    errors: ["no_pricing_tier_configured"]
-  })
-)
-
-const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/available", {
-  query: Wire.struct(searchable),
-  success: Pagination.envelope(NumberView.AvailableNumber)
-}).annotateMerge(
-  about({
-    summary: "Search toll-free numbers",
-    description: "The same as `number_type=toll_free`.",
-    scope: "numbers:read",
-    errors: ["no_pricing_tier_configured"]
-  })
-)
-
 const OrderNumbers = Wire.struct({
   phoneNumbers: Schema.Array(E164)
     .check(Schema.isMinLength(1), Schema.isMaxLength(50))
@@ -103,48 +76,6 @@ const OrderNumbers = Wire.struct({
   ),
   customerReference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
 }).pipe(Schema.annotateEncoded({ identifier: "OrderNumbers" }))
-
-const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
-  payload: OrderNumbers,
-  success: NumberView.NumberOrder.pipe(HttpApiSchema.status(201))
-}).annotateMerge(
-  about({
-    summary: "Order numbers",
-    description: "Debits the upfront cost first, then activates; the outcome is a `number_order.*` event.",
-    scope: "numbers:write",
-    errors: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
-  })
-)
-
-const orders = HttpApiEndpoint.get("orders", "/v1/numbers/orders", {
-  query: Wire.struct({
-    status: Schema.optionalKey(NumberView.OrderStatus.annotate({ description: "Only with this status." })),
-    ...Pagination.parameters
-  }),
-  success: Pagination.envelope(NumberView.NumberOrder)
-}).annotateMerge(about({ summary: "List number orders", scope: "numbers:read" }))
-
-const retrieveOrder = HttpApiEndpoint.get("retrieve_order", "/v1/numbers/orders/:id", {
-  params: { id: PathId.prefixed("order").annotate({ description: "The order." }) },
-  success: NumberView.NumberOrder
-}).annotateMerge(about({ summary: "Retrieve a number order", scope: "numbers:read" }))
-
-const list = HttpApiEndpoint.get("list", "/v1/numbers", {
-  query: Wire.struct({
-    status: Schema.optionalKey(NumberView.NumberStatus.annotate({ description: "Only with this status." })),
-    countryCode: Schema.optionalKey(Text.country),
-    numberType: Schema.optionalKey(NumberView.NumberType.annotate({ description: "Only of this kind." })),
-    phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
-    routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
-    ...Pagination.parameters
-  }),
-  success: Pagination.envelope(NumberView.PhoneNumber)
-}).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
-
-const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", {
-  params,
-  success: NumberView.PhoneNumber
-}).annotateMerge(about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] }))
 
 const tags = Schema.Array(Text.of(1, 64)).check(
   Schema.makeFilter(
@@ -207,59 +138,88 @@ const ConfigureNumber = Wire.struct({
   )
 }).pipe(Schema.annotateEncoded({ identifier: "ConfigureNumber" }))
 
-const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", {
-  params,
-  payload: ConfigureNumber,
-  success: NumberView.PhoneNumber
-}).annotateMerge(
-  about({
-    summary: "Configure a number",
-    description: "Fields left out stay.",
-    scope: "numbers:write",
-    errors: [
-      "number_not_found",
-      "number_not_yet_active",
-      "conflict",
-      "messaging_profile_not_provisioned",
-      "not_found",
-      "unprocessable"
-    ]
-  })
-)
-
-const release = HttpApiEndpoint.delete("release", "/v1/numbers/:id", {
-  params,
-  success: HttpApiSchema.NoContent
-}).annotateMerge(
-  about({
-    summary: "Release a number",
-    description: "It rings nobody from now on. You may order it again for 14 days.",
-    scope: "numbers:write",
-    errors: ["number_not_found", "release_not_permitted"]
-  })
-)
-
-const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number", {
-  params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
-  query: {
-    type: Schema.Literals(["carrier", "caller_name"])
-      .annotate({ description: "What is asked." })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const)))
-  },
-  success: NumberLookup
-}).annotateMerge(
-  about({
-    summary: "Look a number up",
-    description: "What the source does not know is null. It costs what the operator asks for it, once it is answered.",
-    scope: "numbers:read",
-    errors: ["insufficient_balance", "upstream_error"]
-  })
-)
-
 export class NumberApi extends HttpApiGroup.make("numbers")
-  .add(available, tollFree, order, orders, retrieveOrder, list, lookup)
-  .add(EmergencyAddressEndpoints.add, EmergencyAddressEndpoints.list)
-  .add(EmergencyAddressEndpoints.retrieve, EmergencyAddressEndpoints.remove)
-  .add(retrieve, update, release)
+  .add(
+    get("available", "/v1/numbers/available", "Search numbers that can be ordered", {
+      query: Wire.struct({
+        ...searchable,
+        numberType: Wire.absentIs(
+          "local",
+          NumberView.NumberType.annotate({ description: "What kind of number; without it `local`." })
+        )
+      }),
+      success: Pagination.envelope(NumberView.AvailableNumber),
+      errors: ["no_pricing_tier_configured"]
+    }),
+    get("toll_free", "/v1/numbers/toll-free/available", "Search toll-free numbers", {
+      query: Wire.struct(searchable),
+      success: Pagination.envelope(NumberView.AvailableNumber),
+      description: "The same as `number_type=toll_free`.",
+      errors: ["no_pricing_tier_configured"]
+    }),
+    post("order", "/v1/numbers/order", "Order numbers", {
+      payload: OrderNumbers,
+      success: NumberView.NumberOrder.pipe(HttpApiSchema.status(201)),
+      description: "Debits the upfront cost first, then activates; the outcome is a `number_order.*` event.",
+      errors: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
+    }),
+    list("orders", "/v1/numbers/orders", "List number orders", NumberView.NumberOrder, {
+      filters: {
+        status: Schema.optionalKey(NumberView.OrderStatus.annotate({ description: "Only with this status." }))
+      }
+    }),
+    get("retrieve_order", "/v1/numbers/orders/:id", "Retrieve a number order", {
+      params: { id: PathId.prefixed("order").annotate({ description: "The order." }) },
+      success: NumberView.NumberOrder
+    }),
+    list("list", "/v1/numbers", "List the tenant's numbers", NumberView.PhoneNumber, {
+      filters: {
+        status: Schema.optionalKey(NumberView.NumberStatus.annotate({ description: "Only with this status." })),
+        countryCode: Schema.optionalKey(Text.country),
+        numberType: Schema.optionalKey(NumberView.NumberType.annotate({ description: "Only of this kind." })),
+        phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
+        routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." }))
+      }
+    }),
+    get("lookup", "/v1/numbers/lookup/:phone_number", "Look a number up", {
+      params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
+      query: {
+        type: Schema.Literals(["carrier", "caller_name"])
+          .annotate({ description: "What is asked." })
+          .pipe(Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const)))
+      },
+      success: NumberLookup,
+      description:
+        "What the source does not know is null. It costs what the operator asks for it, once it is answered.",
+      errors: ["insufficient_balance", "upstream_error"]
+    })
+  )
+  .add(...EmergencyAddressEndpoints.emergencyAddresses)
+  .add(
+    get("retrieve", "/v1/numbers/:id", "Retrieve a number", {
+      params,
+      success: NumberView.PhoneNumber,
+      errors: ["number_not_found"]
+    }),
+    patch("update", "/v1/numbers/:id", "Configure a number", {
+      params,
+      payload: ConfigureNumber,
+      success: NumberView.PhoneNumber,
+      description: "Fields left out stay.",
+      errors: [
+        "number_not_found",
+        "number_not_yet_active",
+        "conflict",
+        "messaging_profile_not_provisioned",
+        "not_found",
+        "unprocessable"
+      ]
+    }),
+    remove("release", "/v1/numbers/:id", "Release a number", {
+      params,
+      description: "It rings nobody from now on. You may order it again for 14 days.",
+      errors: ["number_not_found", "release_not_permitted"]
+    })
+  )
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Numbers", description: "Searched, ordered and owned." })) {}

@@ -1,51 +1,32 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import * as Wire from "../../../domain/schema/Wire.ts"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { View } from "../../../telephony/recording/Recording.ts"
 import { Authenticated } from "../request/Authenticated.ts"
-import { about } from "../Endpoint.ts"
-import * as Pagination from "../answer/Pagination.ts"
+import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 
 /** Recordings whose outcome is known. */
 
+const { get, list, remove } = endpoints({ reads: "calls:read", writes: "calls:write" })
+
 const params = { id: PathId.prefixed("rec").annotate({ description: "The recording." }) }
 
-const list = HttpApiEndpoint.get("list", "/v1/recordings", {
-  query: Wire.struct({
-    callId: Schema.optionalKey(PathId.filter("call").annotate({ description: "Only of this call." })),
-    ...Pagination.parameters
-  }),
-  success: Pagination.envelope(View)
-}).annotateMerge(
-  about({
-    summary: "List recordings",
-    description: "Newest first, whatever became of them; `download_url` is null where there is no file.",
-    scope: "calls:read"
-  })
-)
-
-const retrieve = HttpApiEndpoint.get("retrieve", "/v1/recordings/:id", { params, success: View }).annotateMerge(
-  about({
-    summary: "Retrieve a recording",
-    description: "With a fresh `download_url`.",
-    scope: "calls:read",
-    errors: ["recording_not_ready"]
-  })
-)
-
-const remove = HttpApiEndpoint.delete("remove", "/v1/recordings/:id", {
-  params,
-  success: HttpApiSchema.NoContent
-}).annotateMerge(
-  about({
-    summary: "Delete a recording",
-    description: "Its file goes too, and links to it lead nowhere from now on.",
-    scope: "calls:write"
-  })
-)
-
 export class RecordingApi extends HttpApiGroup.make("recordings")
-  .add(list, retrieve, remove)
+  .add(
+    list("list", "/v1/recordings", "List recordings", View, {
+      filters: { callId: Schema.optionalKey(PathId.filter("call").annotate({ description: "Only of this call." })) },
+      description: "Newest first, whatever became of them; `download_url` is null where there is no file."
+    }),
+    get("retrieve", "/v1/recordings/:id", "Retrieve a recording", {
+      params,
+      success: View,
+      description: "With a fresh `download_url`.",
+      errors: ["recording_not_ready"]
+    }),
+    remove("remove", "/v1/recordings/:id", "Delete a recording", {
+      params,
+      description: "Its file goes too, and links to it lead nowhere from now on."
+    })
+  )
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Recordings", description: "Recordings of calls, and their files." })) {}

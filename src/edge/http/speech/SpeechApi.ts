@@ -1,32 +1,29 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Voice } from "../../../ports/speech/VoiceView.ts"
 import { Authenticated } from "../request/Authenticated.ts"
-import { about } from "../Endpoint.ts"
+import { endpoints } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
 
-const voices = HttpApiEndpoint.get("voices", "/v1/voices", {
-  query: Wire.struct({
-    language: Schema.optionalKey(
-      Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/)).annotate({
-        description: "Only those that speak it, in whatever region: a BCP 47 tag.",
-        examples: ["en-us"]
-      })
-    )
-  }),
-  success: Pagination.envelope(Voice)
-}).annotateMerge(
-  about({
-    summary: "List voices",
-    description:
-      "The voices of the engines that this service has: what `voice` of `speak` takes, and in which language.",
-    scope: "calls:read"
-  })
-)
+const { get } = endpoints({ reads: "calls:read", writes: null })
 
 /** Speech, guide/speech.md#voices. */
 export class SpeechApi extends HttpApiGroup.make("speech")
-  .add(voices)
+  .add(
+    get("voices", "/v1/voices", "List voices", {
+      query: Wire.struct({
+        language: Schema.optionalKey(
+          Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/)).annotate({
+            description: "Only those that speak it, in whatever region: a BCP 47 tag.",
+            examples: ["en-us"]
+          })
+        )
+      }),
+      success: Pagination.envelope(Voice),
+      description:
+        "The voices of the engines that this service has: what `voice` of `speak` takes, and in which language."
+    })
+  )
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Speech", description: "What can be spoken with." })) {}

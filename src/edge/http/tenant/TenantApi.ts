@@ -1,13 +1,15 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
-import { about } from "../Endpoint.ts"
+import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
 
 /** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
+
+const { post } = endpoints({ reads: null, writes: null })
 
 const email = EmailAddressField.schema("Of the first member.")
 
@@ -34,50 +36,32 @@ const Signup = Wire.struct({
   )
 }).pipe(Schema.annotateEncoded({ identifier: "Signup" }))
 
-const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
-  payload: Signup,
-  success: SignedUp.pipe(HttpApiSchema.status(201))
-})
-  .annotate(LimitedBy, ["signup"])
-  .annotateMerge(
-    about({
-      summary: "Sign up a tenant",
+export class TenantApi extends HttpApiGroup.make("tenants")
+  .add(
+    post("signup", "/v1/signup", "Sign up a tenant", {
+      payload: Signup,
+      success: SignedUp.pipe(HttpApiSchema.status(201)),
       description: "An Idempotency-Key is honoured, namespaced by the e-mail.",
-      scope: null,
       idempotent: true,
       errors: ["conflict", "invalid_target_url"]
-    })
-  )
-
-const verify = HttpApiEndpoint.post("verify", "/v1/auth/verify-email", {
-  payload: Schema.Struct({
-    token: Text.of(1, 128).annotate({
-      description: "From the link in the mail; works once.",
-      examples: ["Yk3TQd0s7bXo"]
-    })
-  }).annotate({ identifier: "VerifyEmail" }),
-  success: Verified
-})
-  .annotate(LimitedBy, ["verify_email"])
-  .annotateMerge(about({ summary: "Verify the owner's e-mail address", scope: null }))
-
-const resend = HttpApiEndpoint.post("resend", "/v1/auth/verify-email/resend", {
-  payload: Schema.Struct({ email }).annotate({ identifier: "ResendVerification" }),
-  success: Schema.Struct({})
-    .annotate({ identifier: "Accepted", description: "Nothing more is told." })
-    .pipe(HttpApiSchema.status(202))
-})
-  .annotate(LimitedBy, ["resend_by_ip"])
-  .annotateMerge(
-    about({
-      summary: "Send the verification mail again",
+    }).annotate(LimitedBy, ["signup"]),
+    post("verify", "/v1/auth/verify-email", "Verify the owner's e-mail address", {
+      payload: Schema.Struct({
+        token: Text.of(1, 128).annotate({
+          description: "From the link in the mail; works once.",
+          examples: ["Yk3TQd0s7bXo"]
+        })
+      }).annotate({ identifier: "VerifyEmail" }),
+      success: Verified
+    }).annotate(LimitedBy, ["verify_email"]),
+    post("resend", "/v1/auth/verify-email/resend", "Send the verification mail again", {
+      payload: Schema.Struct({ email }).annotate({ identifier: "ResendVerification" }),
+      success: Schema.Struct({})
+        .annotate({ identifier: "Accepted", description: "Nothing more is told." })
+        .pipe(HttpApiSchema.status(202)),
       description: "The answer does not tell whether the address is known.",
-      example: { response: {} },
-      scope: null
-    })
+      example: { response: {} }
+    }).annotate(LimitedBy, ["resend_by_ip"])
   )
-
-export class TenantApi extends HttpApiGroup.make("tenants")
-  .add(signup, verify, resend)
   .middleware(Public)
   .annotateMerge(OpenApi.annotations({ title: "Signup", description: "Needs no key; limited by address." })) {}
