@@ -22,6 +22,10 @@ export const of = <S extends Schema.Top>(schema: S, description: string, example
 export const or = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
 
+/** A field that may be left out. */
+export const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"]) =>
+  Schema.optionalKey(of(schema, description, example))
+
 /** A field that may be left out or null, which means the same. */
 export const nullable = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
   Wire.absentIs(null, of(Schema.NullOr(schema), description, example))

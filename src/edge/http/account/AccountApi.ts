@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { FailoverChanged } from "../../../tenancy/tenant/Tenant.ts"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as Text from "../request/Text.ts"
 import { Account, Quota } from "./AccountView.ts"
+import { body, of } from "../../../domain/schema/RequestField.ts"
 
 /** The account, guide/tenants.md#the-account. */
 
@@ -19,13 +19,13 @@ export class AccountApi extends HttpApiGroup.make("account")
       servesSuspended: true
     }),
     patch("update", "/v1/account", "Change the failover URL of webhooks", {
-      payload: Wire.struct({
-        webhookFailoverUrl: Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
-          description:
-            "Gets the events that no subscription takes; null: none. HTTPS only; no user name, no private address.",
-          examples: ["https://example.com/failover"]
-        })
-      }).pipe(Schema.annotateEncoded({ identifier: "UpdateAccount" })),
+      payload: body("UpdateAccount", {
+        webhookFailoverUrl: of(
+          Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")),
+          "Gets the events that no subscription takes; null: none. HTTPS only; no user name, no private address.",
+          "https://example.com/failover"
+        )
+      }),
       success: FailoverChanged,
       description: "Each URL gets a new secret, shown once; `null` ends the failover.",
       errors: ["invalid_target_url"]

@@ -2,12 +2,12 @@ import { Effect, Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKey, CreatedApiKey } from "../../../tenancy/apikey/ApiKey.ts"
 import { scopes } from "../../../domain/Scope.ts"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
+import { body, nullable, of } from "../../../domain/schema/RequestField.ts"
 
 /** API keys, guide/authentication.md#keys. */
 
@@ -15,9 +15,10 @@ const { get, list, post, remove } = endpoints({ reads: "api_keys:read", writes: 
 
 const params = { id: PathId.apiKey.annotate({ description: "The key's record." }) }
 
-const CreateApiKey = Wire.struct(
+const CreateApiKey = body(
+  "CreateApiKey",
   {
-    name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),
+    name: of(Text.of(1, 120), "To know it by.", "billing export"),
     scopes: Schema.Array(Text.of(0, 64))
       .check(Schema.isMaxLength(100))
       .annotate({
@@ -25,16 +26,14 @@ const CreateApiKey = Wire.struct(
         examples: [["calls:read", "calls:write"]]
       })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed(["*"]))),
-    expiresAtMs: Wire.absentIs(
-      null,
-      Schema.NullOr(Query.timestamp("From then on the key is refused; null: never.")).annotate({
-        description: "From then on the key is refused; null: never. RFC 3339, with `Z` or an offset.",
-        examples: [null]
-      })
+    expiresAtMs: nullable(
+      Query.timestamp("From then on the key is refused; null: never."),
+      "From then on the key is refused; null: never. RFC 3339, with `Z` or an offset.",
+      null
     )
   },
   { expiresAtMs: "expires_at" }
-).pipe(Schema.annotateEncoded({ identifier: "CreateApiKey" }))
+)
 
 export class ApiKeyApi extends HttpApiGroup.make("api_keys")
   .add(

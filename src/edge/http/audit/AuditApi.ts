@@ -4,18 +4,14 @@ import { AuditLine } from "../../../runtime/audit/Audit.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as Query from "../request/Query.ts"
+import { optional } from "../../../domain/schema/RequestField.ts"
 
 /** The audit log, guide/tenants.md#audit. */
 
 const { list } = endpoints({ reads: "audit:read", writes: null })
 
 const text = (description: string, example: string, ...form: ReadonlyArray<Check>) =>
-  Schema.optionalKey(
-    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200), ...form).annotate({
-      description,
-      examples: [example]
-    })
-  )
+  optional(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200), ...form), description, example)
 type Check = ReturnType<typeof Schema.isPattern>
 
 /** A misspelled filter is refused, because an empty list would suggest that nothing has happened. */

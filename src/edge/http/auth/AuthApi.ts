@@ -1,30 +1,27 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import { LoggedIn, Member } from "../../../tenancy/team/Team.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
+import { body, of } from "../../../domain/schema/RequestField.ts"
 
 /** Login, password reset and joining a team, guide/authentication.md#login: no key, but limited. */
 
 const { post } = endpoints({ reads: null, writes: null })
 
 const email = EmailAddressField.schema("Of the member.")
-const newPassword = Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] })
-const token = Text.of(1, 128).annotate({
-  description: "From the link in the mail; works once.",
-  examples: ["Yk3TQd0s7bXo"]
-})
+const newPassword = of(Text.of(10, 128), "Kept as a hash.", "correct horse battery")
+const token = of(Text.of(1, 128), "From the link in the mail; works once.", "Yk3TQd0s7bXo")
 
 export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     post("login", "/v1/auth/login", "Log in", {
-      payload: Wire.struct({
+      payload: body("Login", {
         email,
-        password: Text.of(1, 128).annotate({ description: "The member's.", examples: ["correct horse battery"] })
-      }).pipe(Schema.annotateEncoded({ identifier: "Login" })),
+        password: of(Text.of(1, 128), "The member's.", "correct horse battery")
+      }),
       success: LoggedIn,
       description: "Gives a key for twelve hours, with the scopes of the member's role.",
       errors: ["invalid_credentials"]
@@ -36,18 +33,18 @@ export class AuthApi extends HttpApiGroup.make("auth")
       example: { response: {} }
     }).annotate(LimitedBy, ["reset_by_ip"]),
     post("confirm", "/v1/auth/password-reset/confirm", "Set a new password", {
-      payload: Wire.struct({ token, newPassword }).pipe(Schema.annotateEncoded({ identifier: "ConfirmReset" })),
+      payload: body("ConfirmReset", { token, newPassword }),
       success: Schema.Struct({}).annotate({ identifier: "ResetConfirmed" }),
       description: "Ends all logins of the member.",
       example: { response: {} }
     }).annotate(LimitedBy, ["confirm_reset"]),
     post("accept", "/v1/team/invitations/accept", "Accept an invitation", {
-      payload: Wire.struct({
+      payload: body("AcceptInvitation", {
         token,
         password: newPassword,
-        firstName: Text.of(1, 120).annotate({ description: "Of the new member.", examples: ["Ada"] }),
-        lastName: Text.of(1, 120).annotate({ description: "Of the new member.", examples: ["Lovelace"] })
-      }).pipe(Schema.annotateEncoded({ identifier: "AcceptInvitation" })),
+        firstName: of(Text.of(1, 120), "Of the new member.", "Ada"),
+        lastName: of(Text.of(1, 120), "Of the new member.", "Lovelace")
+      }),
       success: Member.pipe(HttpApiSchema.status(201)),
       errors: ["conflict"]
     }).annotate(LimitedBy, ["accept_invitation"])

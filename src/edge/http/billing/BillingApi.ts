@@ -10,13 +10,14 @@ import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
+import { body, of, only } from "../../../domain/schema/RequestField.ts"
 
 /** The prepaid money, guide/money.md. All of these endpoints also serve a suspended tenant, which has to pay. */
 
 const { get, list, put } = endpoints({ reads: "billing:read", writes: "billing:write", servesSuspended: true })
 
 const filters = {
-  type: Schema.optionalKey(Schema.Literals(entryTypes).annotate({ description: "Only entries of this type." })),
+  type: only(Schema.Literals(entryTypes), "Only entries of this type."),
   createdAfterMs: Schema.optionalKey(Query.timestamp("Only entries booked after this moment.")),
   createdBeforeMs: Schema.optionalKey(Query.timestamp("Only entries booked before this moment."))
 }
@@ -45,7 +46,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
     }),
     list("invoices", "/v1/billing/invoices", "List invoices", Invoice, {
       filters: {
-        status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only with this status." })),
+        status: only(Schema.Literals(statuses), "Only with this status."),
         periodStartAfterMs: Schema.optionalKey(Query.timestamp("Only of months that began after this moment."))
       },
       names: { periodStartAfterMs: "period_start_after" },
@@ -59,12 +60,13 @@ export class BillingApi extends HttpApiGroup.make("billing")
     list("plans", "/v1/billing/plans", "List plans", Plan, { description: "The cheapest first." }),
     get("subscription", "/v1/billing/subscription", "Retrieve the plan subscription", { success: Subscription }),
     put("subscribe", "/v1/billing/subscription", "Choose a plan", {
-      payload: Wire.struct({
-        planSlug: Schema.NullOr(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(60))).annotate({
-          description: "The plan; null: none behind this period.",
-          examples: ["starter"]
-        })
-      }).pipe(Schema.annotateEncoded({ identifier: "ChoosePlan" })),
+      payload: body("ChoosePlan", {
+        planSlug: of(
+          Schema.NullOr(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(60))),
+          "The plan; null: none behind this period.",
+          "starter"
+        )
+      }),
       success: Subscription,
       description:
         "The first one begins at once, and its fee is debited; another one takes its place with the next period.",

@@ -10,6 +10,7 @@ import * as VerbEndpoints from "../VerbEndpoints.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as CallBodies from "./CallBodies.ts"
+import { only } from "../../../domain/schema/RequestField.ts"
 
 /** Calls and their verbs. */
 
@@ -26,12 +27,10 @@ const actions = VerbEndpoints.make({
 })
 
 const filters = {
-  status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
-  direction: Schema.optionalKey(
-    Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
-  ),
-  fromNumber: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
-  toNumber: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
+  status: only(CallStatus, "Only with this status."),
+  direction: only(Schema.Literals(["inbound", "outbound"]), "Only in this direction."),
+  fromNumber: only(E164, "Only from this number, E.164."),
+  toNumber: only(E164, "Only to this number, E.164."),
   initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment."))
 }
 const filterNames = { initiatedAfterMs: "initiated_after" } as const

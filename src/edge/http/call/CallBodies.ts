@@ -3,19 +3,17 @@ import type { DialOptions, Plan } from "../../../telephony/call/Call.ts"
 import * as BodyField from "../../../telephony/verb/BodyField.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Text from "../request/Text.ts"
+import { body, int, nullable, of, or } from "../../../domain/schema/RequestField.ts"
 
-const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
-  Wire.absentIs(null, Schema.NullOr(schema).annotate({ description, examples: [example] }))
-const { channels, format, httpsUrl, int, of, or } = BodyField
+const { channels, format, httpsUrl } = BodyField
 
 /** The fields of a body by which a call is dialled. */
 export const parties = {
   from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
   to: of(E164, "The called number, E.164.", "+12025550100"),
-  routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null)
+  routeId: nullable(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null)
 }
 export const timeoutSecs = or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60)
 export const callerIdForwarding = or(
@@ -24,7 +22,7 @@ export const callerIdForwarding = or(
 )
 
 /** The request body of a new call; the body of a verb is declared with the verb. */
-export const PlaceCall = Wire.struct({
+export const PlaceCall = body("PlaceCall", {
   ...parties,
   record: or(
     of(
@@ -36,7 +34,7 @@ export const PlaceCall = Wire.struct({
   ),
   recordChannels: or(channels, "single"),
   recordFormat: or(format, "mp3"),
-  customerReference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
+  customerReference: nullable(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
   answeringMachineDetection: or(
     of(Schema.Literals(["off", "premium"]), "`premium`: who answered is told by `call.amd_complete`.", "off"),
     "off"
@@ -46,9 +44,9 @@ export const PlaceCall = Wire.struct({
   ),
   customHeaders: or(CustomHeader.CustomHeaders, []),
   timeoutSecs,
-  timeLimitSecs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
+  timeLimitSecs: nullable(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
   callerIdForwarding
-}).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
+})
 
 /** The options of its dial, besides the numbers. */
 export const optionsOf = ({

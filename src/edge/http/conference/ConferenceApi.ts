@@ -18,6 +18,7 @@ import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
 import * as ConferenceBodies from "./ConferenceBodies.ts"
+import { only } from "../../../domain/schema/RequestField.ts"
 
 /** Conferences, their participants and their verbs. The documented form of these paths ends in a slash. */
 
@@ -50,10 +51,8 @@ export class ConferenceApi extends HttpApiGroup.make("conferences")
     }),
     list("list", path, "List conferences", Conference, {
       filters: {
-        status: Schema.optionalKey(ConferenceStatus.annotate({ description: "Only with this status." })),
-        name: Schema.optionalKey(
-          Text.of(0, 120).annotate({ description: "Only those whose name has this text in it, in whatever case." })
-        )
+        status: only(ConferenceStatus, "Only with this status."),
+        name: only(Text.of(0, 120), "Only those whose name has this text in it, in whatever case.")
       },
       description: "Newest first; `participants` is empty."
     }),

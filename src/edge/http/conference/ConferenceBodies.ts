@@ -1,15 +1,12 @@
 import { Schema } from "effect"
 import { ConferenceField } from "../../../telephony/conference/Conference.ts"
-import * as BodyField from "../../../telephony/verb/BodyField.ts"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Text from "../request/Text.ts"
 import * as CallBodies from "../call/CallBodies.ts"
-
-const { of, or } = BodyField
+import { body, of, or } from "../../../domain/schema/RequestField.ts"
 
 /** The request body of a new conference, guide/conferences.md#creating-a-conference. */
-export const CreateConference = Wire.struct({
+export const CreateConference = body("CreateConference", {
   name: of(Text.of(1, 120), "Unique among the workspace's rooms that are not completed.", "Weekly"),
   hostCallId: PathId.prefixed("call").annotate({ description: "A call that is answered or bridged: it is the host." }),
   beepEnabled: or(ConferenceField.beepEnabled, "never"),
@@ -17,12 +14,12 @@ export const CreateConference = Wire.struct({
   endOnExit: or(of(Schema.Boolean, "The room ends when the host leaves.", true), true),
   maxParticipants: or(ConferenceField.maxParticipants, 10),
   durationMinutes: or(ConferenceField.durationMinutes, 720)
-}).pipe(Schema.annotateEncoded({ identifier: "CreateConference" }))
+})
 
 /** The person to be dialled into the conference, guide/conferences.md#dialling-somebody-in. */
-export const DialParticipant = Wire.struct({
+export const DialParticipant = body("DialParticipant", {
   ...CallBodies.parties,
   timeoutSecs: CallBodies.timeoutSecs,
   customerReference: Text.optional(128, "Told with each event of its call.", "order 7"),
   callerIdForwarding: CallBodies.callerIdForwarding
-}).pipe(Schema.annotateEncoded({ identifier: "DialParticipant" }))
+})

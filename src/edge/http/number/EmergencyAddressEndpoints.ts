@@ -1,10 +1,9 @@
-import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import { EmergencyAddress } from "../../../numbers/number/Number.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Text from "../request/Text.ts"
+import { body, matching, of } from "../../../domain/schema/RequestField.ts"
 
 /** Emergency addresses, guide/numbers.md#emergency-addresses. */
 
@@ -13,25 +12,24 @@ const { get, list, post, remove } = endpoints({ reads: "numbers:read", writes: "
 const params = { id: PathId.prefixed("addr").annotate({ description: "The address." }) }
 const all = "/v1/numbers/emergency-addresses"
 
-const line = (maximum: number, description: string, example: string) =>
-  Text.of(1, maximum).annotate({ description, examples: [example] })
+const line = (maximum: number, description: string, example: string) => of(Text.of(1, maximum), description, example)
 
 export const emergencyAddresses = [
   post("add_emergency_address", all, "Add an emergency address", {
-    payload: Wire.struct({
+    payload: body("AddEmergencyAddress", {
       name: line(120, "Whom help asks for there.", "Acme Inc, reception"),
       streetAddress: line(200, "House number and street.", "1600 Pennsylvania Avenue NW"),
       extendedAddress: Text.optional(200, "Floor, suite, room.", "Suite 4"),
       locality: line(120, "Town.", "Washington"),
       administrativeArea: Text.optional(120, "State or province.", "DC"),
-      postalCode: Schema.String.check(
-        Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9 -]{0,15}$/u, {
-          message: "must be 1 to 16 letters, digits, spaces and hyphens"
-        })
-      ).annotate({ description: "Postal code.", examples: ["20500"] }),
+      postalCode: of(
+        matching(/^[A-Za-z0-9][A-Za-z0-9 -]{0,15}$/u, "must be 1 to 16 letters, digits, spaces and hyphens"),
+        "Postal code.",
+        "20500"
+      ),
       countryCode: Text.country,
       customerReference: Text.optional(128, "Yours.", "office 7")
-    }).pipe(Schema.annotateEncoded({ identifier: "AddEmergencyAddress" })),
+    }),
     success: EmergencyAddress.pipe(HttpApiSchema.status(201)),
     description: "It is kept as given; nobody is told of it until the operator registers it with its carrier.",
     errors: ["conflict"]

@@ -10,6 +10,7 @@ import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
 import * as EmergencyAddressEndpoints from "./EmergencyAddressEndpoints.ts"
+import { body, matching, nullable, of, only, optional } from "../../../domain/schema/RequestField.ts"
 
 /** Phone numbers, guide/numbers.md. */
 
@@ -17,33 +18,22 @@ const { get, list, patch, post, remove } = endpoints({ reads: "numbers:read", wr
 
 const params = { id: PathId.prefixed("did", "number_not_found").annotate({ description: "The number." }) }
 
-const part = (description: string, example: string) =>
-  Schema.optionalKey(digits.annotate({ description, examples: [example] }))
+const part = (description: string, example: string) => optional(digits, description, example)
 
-const word = (description: string, example: string) =>
-  Schema.optionalKey(Text.of(1, 120).annotate({ description, examples: [example] }))
+const word = (description: string, example: string) => optional(Text.of(1, 120), description, example)
 
-const digits = Schema.String.check(
-  Schema.isPattern(/^\+?[0-9]{1,15}$/u, { message: "must be 1 to 15 digits; with + in front, of the whole number" })
-)
+const digits = matching(/^\+?[0-9]{1,15}$/u, "must be 1 to 15 digits; with + in front, of the whole number")
 
 const searchable = {
   countryCode: Text.country,
-  nationalDestinationCode: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" })).annotate({
-      description: "The area code.",
-      examples: ["202"]
-    })
-  ),
+  nationalDestinationCode: optional(matching(/^[0-9]{1,8}$/u, "must be 1 to 8 digits"), "The area code.", "202"),
   contains: part("Digits somewhere in the number.", "555"),
   startsWith: part("Compared from the national destination code on; with `+`, from the beginning.", "202"),
   endsWith: part("Digits at the end.", "77"),
   locality: word("Town, in any case.", "Washington"),
   region: word("State or province, in any case.", "DC"),
   features: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, { message: "must be words separated by commas" })
-    )
+    matching(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, "must be words separated by commas")
       .annotate({ description: "What it must be usable for, separated by commas.", examples: ["voice"] })
       .pipe(
         Schema.decodeTo(
@@ -61,21 +51,17 @@ const searchable = {
   )
 }
 
-const OrderNumbers = Wire.struct({
-  phoneNumbers: Schema.Array(E164)
-    .check(Schema.isMinLength(1), Schema.isMaxLength(50))
-    .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),
-  countryCode: Text.country,
-  numberType: NumberView.NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
-  routeId: Wire.absentIs(
-    null,
-    Schema.NullOr(PathId.prefixed("route")).annotate({
-      description: "The connection of their calls; null: the default one.",
-      examples: [null]
-    })
+const OrderNumbers = body("OrderNumbers", {
+  phoneNumbers: of(
+    Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(50)),
+    "Each once, out of the available ones.",
+    ["+12025550150"]
   ),
+  countryCode: Text.country,
+  numberType: of(NumberView.NumberType, "What kind of numbers.", "local"),
+  routeId: nullable(PathId.prefixed("route"), "The connection of their calls; null: the default one.", null),
   customerReference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
-}).pipe(Schema.annotateEncoded({ identifier: "OrderNumbers" }))
+})
 
 const tags = Schema.Array(Text.of(1, 64)).check(
   Schema.makeFilter(
@@ -85,58 +71,36 @@ const tags = Schema.Array(Text.of(1, 64)).check(
   Schema.isMaxLength(50)
 )
 
-const callerIdName = Schema.String.check(
-  Schema.isPattern(/^[A-Z0-9 ]{1,15}$/u, { message: "must be 1 to 15 of A-Z, 0-9 and space" })
-)
+const callerIdName = matching(/^[A-Z0-9 ]{1,15}$/u, "must be 1 to 15 of A-Z, 0-9 and space")
 
-const ConfigureNumber = Wire.struct({
-  routeId: Schema.optionalKey(
-    Schema.NullOr(PathId.prefixed("route")).annotate({
-      description: "The connection on which its inbound calls are told; null: the default one.",
-      examples: [null]
-    })
+const ConfigureNumber = body("ConfigureNumber", {
+  routeId: optional(
+    Schema.NullOr(PathId.prefixed("route")),
+    "The connection on which its inbound calls are told; null: the default one.",
+    null
   ),
-  name: Schema.optionalKey(
-    Schema.NullOr(Text.of(1, 120)).annotate({ description: "What you call it.", examples: ["Front desk"] })
-  ),
-  customerReference: Schema.optionalKey(
-    Schema.NullOr(Text.of(0, 128)).annotate({ description: "Yours.", examples: ["order 7"] })
-  ),
-  tags: Schema.optionalKey(
-    tags.annotate({ description: "Your own words, each once; they replace the ones before.", examples: [["sales"]] })
-  ),
-  messagingEnabled: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "This service sends no messages: true is refused.", examples: [false] })
-  ),
-  callerIdName: Schema.optionalKey(
-    Schema.NullOr(callerIdName).annotate({
-      description: "The name that calls from it show to SIP trunks; null: none.",
-      examples: ["ACME INC"]
-    })
+  name: optional(Schema.NullOr(Text.of(1, 120)), "What you call it.", "Front desk"),
+  customerReference: optional(Schema.NullOr(Text.of(0, 128)), "Yours.", "order 7"),
+  tags: optional(tags, "Your own words, each once; they replace the ones before.", ["sales"]),
+  messagingEnabled: optional(Schema.Boolean, "This service sends no messages: true is refused.", false),
+  callerIdName: optional(
+    Schema.NullOr(callerIdName),
+    "The name that calls from it show to SIP trunks; null: none.",
+    "ACME INC"
   ),
   inboundRecording: Schema.optionalKey(
     Wire.struct({
-      enabled: Schema.optionalKey(
-        Schema.Boolean.annotate({ description: "Whether inbound calls are recorded.", examples: [true] })
-      ),
-      format: Schema.optionalKey(
-        Schema.Literals(NumberView.recordingFormats).annotate({ description: "Of the recordings.", examples: ["mp3"] })
-      ),
-      channels: Schema.optionalKey(
-        Schema.Literals(NumberView.recordingChannels).annotate({
-          description: "Of the recordings.",
-          examples: ["dual"]
-        })
-      )
+      enabled: optional(Schema.Boolean, "Whether inbound calls are recorded.", true),
+      format: optional(Schema.Literals(NumberView.recordingFormats), "Of the recordings.", "mp3"),
+      channels: optional(Schema.Literals(NumberView.recordingChannels), "Of the recordings.", "dual")
     }).pipe(Schema.annotateEncoded({ description: "How calls to it are recorded; fields left out stay." }))
   ),
-  emergencyAddressId: Schema.optionalKey(
-    Schema.NullOr(PathId.prefixed("addr")).annotate({
-      description: "The emergency address that it anchors; null: none.",
-      examples: [null]
-    })
+  emergencyAddressId: optional(
+    Schema.NullOr(PathId.prefixed("addr")),
+    "The emergency address that it anchors; null: none.",
+    null
   )
-}).pipe(Schema.annotateEncoded({ identifier: "ConfigureNumber" }))
+})
 
 export class NumberApi extends HttpApiGroup.make("numbers")
   .add(
@@ -165,7 +129,7 @@ export class NumberApi extends HttpApiGroup.make("numbers")
     }),
     list("orders", "/v1/numbers/orders", "List number orders", NumberView.NumberOrder, {
       filters: {
-        status: Schema.optionalKey(NumberView.OrderStatus.annotate({ description: "Only with this status." }))
+        status: only(NumberView.OrderStatus, "Only with this status.")
       }
     }),
     get("retrieve_order", "/v1/numbers/orders/:id", "Retrieve a number order", {
@@ -174,11 +138,11 @@ export class NumberApi extends HttpApiGroup.make("numbers")
     }),
     list("list", "/v1/numbers", "List the tenant's numbers", NumberView.PhoneNumber, {
       filters: {
-        status: Schema.optionalKey(NumberView.NumberStatus.annotate({ description: "Only with this status." })),
+        status: only(NumberView.NumberStatus, "Only with this status."),
         countryCode: Schema.optionalKey(Text.country),
-        numberType: Schema.optionalKey(NumberView.NumberType.annotate({ description: "Only of this kind." })),
-        phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
-        routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." }))
+        numberType: only(NumberView.NumberType, "Only of this kind."),
+        phoneNumber: only(E164, "Only this number, E.164."),
+        routeId: only(PathId.filter("route"), "Only of this connection.")
       }
     }),
     get("lookup", "/v1/numbers/lookup/:phone_number", "Look a number up", {

@@ -6,6 +6,7 @@ import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints, noBody } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 import { LimitedBy, Public } from "../Public.ts"
+import { body, matching, nullable, of } from "../../../domain/schema/RequestField.ts"
 
 /** Cards and top-ups, guide/money.md#top-ups. A suspended tenant can pay. */
 
@@ -20,11 +21,7 @@ const params = { id: PathId.prefixed("pm").annotate({ description: "The card." }
 const methodId = (description: string) =>
   Wire.absentIs(null, Schema.NullOr(PathId.prefixed("pm")).annotate({ description, examples: [null] }))
 
-const cents = (description: string, example: number) =>
-  Wire.absentIs(
-    null,
-    Schema.NullOr(Schema.Int).annotate({ description: `${description} US cents.`, examples: [example] })
-  )
+const cents = (description: string, example: number) => nullable(Schema.Int, `${description} US cents.`, example)
 
 export class PaymentApi extends HttpApiGroup.make("payments")
   .add(
@@ -39,26 +36,25 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       errors: ["upstream_error"]
     }),
     post("save", "/v1/billing/payment-methods", "Save a card", {
-      payload: Wire.struct({
-        processorPaymentMethodId: Schema.String.check(
-          Schema.isPattern(/^pm_[A-Za-z0-9_]{1,250}$/u, { message: "must be a payment method of the processor, pm_…" })
-        ).annotate({ description: "Of the processor.", examples: ["pm_card_visa"] }),
+      payload: body("SavePaymentMethod", {
+        processorPaymentMethodId: of(
+          matching(/^pm_[A-Za-z0-9_]{1,250}$/u, "must be a payment method of the processor, pm_…"),
+          "Of the processor.",
+          "pm_card_visa"
+        ),
         setDefault: Schema.Boolean.annotate({
           description: "Whether it is charged where none is named; the first card always is. Without it true."
         }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
-      }).pipe(Schema.annotateEncoded({ identifier: "SavePaymentMethod" })),
+      }),
       success: FundingView.PaymentMethod.pipe(HttpApiSchema.status(201)),
       description: "A card that is saved already is answered as it is.",
       errors: ["payment_failed", "conflict", "upstream_error"]
     }),
     patch("update", "/v1/billing/payment-methods/:id", "Make a card the default", {
       params,
-      payload: Wire.struct({
-        isDefault: Schema.Literal(true).annotate({
-          description: "Only true: another card takes it away.",
-          examples: [true]
-        })
-      }).pipe(Schema.annotateEncoded({ identifier: "UpdatePaymentMethod" })),
+      payload: body("UpdatePaymentMethod", {
+        isDefault: of(Schema.Literal(true), "Only true: another card takes it away.", true)
+      }),
       success: FundingView.PaymentMethod
     }),
     remove("remove", "/v1/billing/payment-methods/:id", "Delete a card", {
@@ -68,13 +64,10 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       errors: ["conflict"]
     }),
     post("topup", "/v1/billing/topup", "Top up the balance", {
-      payload: Wire.struct({
-        amountCents: Schema.Int.annotate({
-          description: "US cents; 1000 to 500000 where the operator says nothing else.",
-          examples: [2000]
-        }),
+      payload: body("RequestTopUp", {
+        amountCents: of(Schema.Int, "US cents; 1000 to 500000 where the operator says nothing else.", 2000),
         paymentMethodId: methodId("The card; null: the default one.")
-      }).pipe(Schema.annotateEncoded({ identifier: "RequestTopUp" })),
+      }),
       success: FundingView.TopUp.pipe(HttpApiSchema.status(201)),
       description:
         "Charges a saved card once for each request; send an Idempotency-Key, so that a repetition is no second one. `pending` where the processor has not told the outcome, or the cardholder has to confirm it.",
@@ -84,18 +77,16 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       success: FundingView.AutoRecharge
     }),
     put("set_auto_recharge", "/v1/billing/auto-recharge", "Set auto-recharge", {
-      payload: Wire.struct({
-        enabled: Schema.Boolean.annotate({ description: "Whether the card is charged by itself.", examples: [true] }),
-        autoRechargeThresholdCents: Wire.absentIs(
-          null,
-          Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 }))).annotate({
-            description: "A balance at or below this is topped up. US cents.",
-            examples: [500]
-          })
+      payload: body("SetAutoRecharge", {
+        enabled: of(Schema.Boolean, "Whether the card is charged by itself.", true),
+        autoRechargeThresholdCents: nullable(
+          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000_000 })),
+          "A balance at or below this is topped up. US cents.",
+          500
         ),
         autoRechargeAmountCents: cents("By so much, as much as a top-up may be.", 2000),
         paymentMethodId: methodId("The card; null: the default one.")
-      }).pipe(Schema.annotateEncoded({ identifier: "SetAutoRecharge" })),
+      }),
       success: FundingView.AutoRecharge,
       description: "As a whole. Enabling it needs a threshold, an amount and a card, and forgets declines.",
       errors: ["topup_amount_too_low", "payment_method_required"]
@@ -108,15 +99,17 @@ const processor = endpoints({ reads: null, writes: null })
 
 export class ProcessorApi extends HttpApiGroup.make("processor_events")
   .add(
-    processor.post("stripe", "/v1/billing/webhooks/stripe", "Take an event of the card processor", {
-      success: Schema.Struct({
-        received: Schema.Literal(true).annotate({ description: "It is kept.", examples: [true] })
-      }).annotate({ identifier: "EventReceived" }),
-      description:
-        "For Stripe, with its `Stripe-Signature`. The body is read as it comes; what the event is about is fetched again.",
-      bodyBytes: 256 * 1024,
-      errors: ["invalid_request"]
-    }).annotate(LimitedBy, ["billing_webhook"])
+    processor
+      .post("stripe", "/v1/billing/webhooks/stripe", "Take an event of the card processor", {
+        success: Schema.Struct({
+          received: of(Schema.Literal(true), "It is kept.", true)
+        }).annotate({ identifier: "EventReceived" }),
+        description:
+          "For Stripe, with its `Stripe-Signature`. The body is read as it comes; what the event is about is fetched again.",
+        bodyBytes: 256 * 1024,
+        errors: ["invalid_request"]
+      })
+      .annotate(LimitedBy, ["billing_webhook"])
   )
   .middleware(Public)
   .annotateMerge(

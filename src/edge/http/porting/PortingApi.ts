@@ -18,6 +18,7 @@ import * as Pagination from "../answer/Pagination.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
+import { body, matching, of, only, optional } from "../../../domain/schema/RequestField.ts"
 
 /** Numbers that move here from another carrier, guide/porting.md. */
 
@@ -26,14 +27,11 @@ const { get, list, patch, post, remove } = endpoints({ reads: "numbers:read", wr
 const params = { id: PathId.prefixed("port").annotate({ description: "The porting order." }) }
 
 const numbers = (maximum: number) =>
-  Schema.Array(E164)
-    .check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
-    .annotate({ description: "Each once, E.164.", examples: [["+12155550123"]] })
+  of(Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(maximum)), "Each once, E.164.", [
+    "+12155550123"
+  ])
 
-const route = Schema.NullOr(PathId.prefixed("route")).annotate({
-  description: "The connection of their calls; null: the default one.",
-  examples: [null]
-})
+const route = of(Schema.NullOr(PathId.prefixed("route")), "The connection of their calls; null: the default one.", null)
 const wanted = "When the numbers should move; the losing carrier decides. Null: as soon as it can."
 const moment = Schema.NullOr(Query.timestamp(wanted)).pipe(
   Schema.annotateEncoded({
@@ -41,10 +39,7 @@ const moment = Schema.NullOr(Query.timestamp(wanted)).pipe(
     examples: ["2030-01-15T15:00:00.000Z"]
   })
 )
-const reference = Schema.NullOr(Text.of(0, 128)).annotate({
-  description: "Shown on the order and its numbers.",
-  examples: ["move 7"]
-})
+const reference = of(Schema.NullOr(Text.of(0, 128)), "Shown on the order and its numbers.", "move 7")
 
 /** A file of 10 MiB has 14 million characters as base64. */
 const documentBytes = Math.ceil(DocumentBytes.maxBytes / 3) * 4 + 65_536
@@ -60,31 +55,31 @@ export class PortingApi extends HttpApiGroup.make("porting")
       description: "By the numbering plans and the prices of this service; the losing carrier decides in the end."
     }),
     post("create", "/v1/porting/orders", "Begin to port numbers", {
-      payload: Wire.struct({
+      payload: body("CreatePortingOrder", {
         phoneNumbers: numbers(50),
         customerReference: Wire.absentIs(null, reference),
         endUser: Wire.absentIs({}, EndUser),
         requestedFocAt: Wire.absentIs(null, moment),
         routeId: Wire.absentIs(null, route)
-      }).pipe(Schema.annotateEncoded({ identifier: "CreatePortingOrder" })),
+      }),
       success: PortingOrder.pipe(HttpApiSchema.status(201)),
       description: "A `draft`: nobody is asked before it is submitted.",
       errors: ["unprocessable", "not_found", "porting_not_supported", "porting_in_progress", "conflict"]
     }),
     list("list", "/v1/porting/orders", "List porting orders", PortingOrder, {
-      filters: { status: Schema.optionalKey(PortingStatus.annotate({ description: "Only with this status." })) },
+      filters: { status: only(PortingStatus, "Only with this status.") },
       description: "Newest first, without documents."
     }),
     get("retrieve", "/v1/porting/orders/:id", "Retrieve a porting order", { params, success: PortingOrder }),
     patch("update", "/v1/porting/orders/:id", "Change a porting order", {
       params,
-      payload: Wire.struct({
+      payload: body("UpdatePortingOrder", {
         phoneNumbers: Schema.optionalKey(numbers(50)),
         customerReference: Schema.optionalKey(reference),
         endUser: Schema.optionalKey(EndUserChange),
         requestedFocAt: Schema.optionalKey(moment),
         routeId: Schema.optionalKey(route)
-      }).pipe(Schema.annotateEncoded({ identifier: "UpdatePortingOrder" })),
+      }),
       success: PortingOrder,
       description: "A `draft`, or, without its numbers, an `exception`. What is left out stays.",
       errors: ["unprocessable", "conflict", "porting_not_supported", "porting_in_progress"]
@@ -117,21 +112,16 @@ export class PortingApi extends HttpApiGroup.make("porting")
     }),
     post("add_document", "/v1/porting/orders/:id/documents", "Add a document to a porting order", {
       params,
-      payload: Wire.struct({
-        documentType: DocumentType.annotate({ description: "What it is.", examples: ["loa"] }),
-        filename: Schema.String.check(
-          Schema.isPattern(/^[\p{L}\p{N} ._()+-]{1,128}$/u, {
-            message: "must be 1 to 128 letters, digits, spaces and . _ ( ) + -"
-          })
-        ).annotate({ description: "For people; the kind of file is found by its bytes.", examples: ["loa.pdf"] }),
-        contentBase64: Schema.optionalKey(
-          Schema.String.annotate({
-            description: "The file, 10 MiB at most; this or `url`.",
-            examples: ["JVBERi0xLjcK"]
-          })
+      payload: body("AddPortingDocument", {
+        documentType: of(DocumentType, "What it is.", "loa"),
+        filename: of(
+          matching(/^[\p{L}\p{N} ._()+-]{1,128}$/u, "must be 1 to 128 letters, digits, spaces and . _ ( ) + -"),
+          "For people; the kind of file is found by its bytes.",
+          "loa.pdf"
         ),
+        contentBase64: optional(Schema.String, "The file, 10 MiB at most; this or `url`.", "JVBERi0xLjcK"),
         url: Schema.optionalKey(Text.httpsUrl("Where the file is fetched, once.", "https://example.com/loa.pdf"))
-      }).pipe(Schema.annotateEncoded({ identifier: "AddPortingDocument" })),
+      }),
       success: PortingDocument.pipe(HttpApiSchema.status(201)),
       description: "PDF, JPEG, PNG or TIFF, as its own bytes tell.",
       bodyBytes: documentBytes,

@@ -1,9 +1,9 @@
-import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { View } from "../../../telephony/recording/Recording.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
+import { only } from "../../../domain/schema/RequestField.ts"
 
 /** Recordings whose outcome is known. */
 
@@ -14,7 +14,7 @@ const params = { id: PathId.prefixed("rec").annotate({ description: "The recordi
 export class RecordingApi extends HttpApiGroup.make("recordings")
   .add(
     list("list", "/v1/recordings", "List recordings", View, {
-      filters: { callId: Schema.optionalKey(PathId.filter("call").annotate({ description: "Only of this call." })) },
+      filters: { callId: only(PathId.filter("call"), "Only of this call.") },
       description: "Newest first, whatever became of them; `download_url` is null where there is no file."
     }),
     get("retrieve", "/v1/recordings/:id", "Retrieve a recording", {

@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import * as Wire from "../../../domain/schema/Wire.ts"
+import { matching, nullable } from "../../../domain/schema/RequestField.ts"
 import * as EgressTarget from "../../../ports/egress/EgressTarget.ts"
 
 /** Text from a tenant. Its length counts Unicode code points, as JSON Schema does for the published limit. */
@@ -10,12 +10,10 @@ export const of = (minimum: number, maximum: number) =>
 
 /** Absent, null or text. */
 export const optional = (maximum: number, description: string, example: string) =>
-  Wire.absentIs(null, Schema.NullOr(of(0, maximum)).annotate({ description, examples: [example] }))
+  nullable(of(0, maximum), description, example)
 
 /** ISO 3166-1 alpha-2, in either case on the wire and in upper case inside. */
-export const country = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z]{2}$/u, { message: "must be a country code of two letters" })
-)
+export const country = matching(/^[A-Za-z]{2}$/u, "must be a country code of two letters")
   .annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
   .pipe(
     Schema.decodeTo(

@@ -5,6 +5,7 @@ import { Voice } from "../../../ports/speech/VoiceView.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as Pagination from "../answer/Pagination.ts"
+import { optional } from "../../../domain/schema/RequestField.ts"
 
 const { get } = endpoints({ reads: "calls:read", writes: null })
 
@@ -13,11 +14,10 @@ export class SpeechApi extends HttpApiGroup.make("speech")
   .add(
     get("voices", "/v1/voices", "List voices", {
       query: Wire.struct({
-        language: Schema.optionalKey(
-          Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/)).annotate({
-            description: "Only those that speak it, in whatever region: a BCP 47 tag.",
-            examples: ["en-us"]
-          })
+        language: optional(
+          Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/)),
+          "Only those that speak it, in whatever region: a BCP 47 tag.",
+          "en-us"
         )
       }),
       success: Pagination.envelope(Voice),

@@ -6,16 +6,18 @@ import { Authenticated } from "../request/Authenticated.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
+import { of } from "../../../domain/schema/RequestField.ts"
 
 /** Members, invitations and roles, guide/team.md. */
 
 const { get, list, patch, post, remove } = endpoints({ reads: "team:read", writes: "team:write" })
 
-const role = Schema.Literals(roles).annotate({ description: "What the member may do.", examples: ["developer"] })
-const status = Schema.Literals(["active", "disabled"]).annotate({
-  description: "A disabled member cannot log in, and the member's keys are revoked.",
-  examples: ["disabled"]
-})
+const role = of(Schema.Literals(roles), "What the member may do.", "developer")
+const status = of(
+  Schema.Literals(["active", "disabled"]),
+  "A disabled member cannot log in, and the member's keys are revoked.",
+  "disabled"
+)
 const ofMember = { id: PathId.user.annotate({ description: "The member." }) }
 const ofInvitation = { id: PathId.invitation.annotate({ description: "The invitation." }) }
 

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
-import * as Wire from "../../../domain/schema/Wire.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
+import { body, nullable, of } from "../../../domain/schema/RequestField.ts"
 
 /** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
 
@@ -13,28 +13,23 @@ const { post } = endpoints({ reads: null, writes: null })
 
 const email = EmailAddressField.schema("Of the first member.")
 
-const Signup = Wire.struct({
+const Signup = body("Signup", {
   email,
-  password: Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] }),
-  tenantName: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),
-  firstName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Ada"] }),
-  lastName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Lovelace"] }),
+  password: of(Text.of(10, 128), "Kept as a hash.", "correct horse battery"),
+  tenantName: of(Text.of(1, 120), "Of the workspace.", "Acme"),
+  firstName: of(Text.of(1, 120), "Of the first member.", "Ada"),
+  lastName: of(Text.of(1, 120), "Of the first member.", "Lovelace"),
   legalName: Text.optional(200, "Of the company.", "Acme Inc."),
-  country: Wire.absentIs(
-    null,
-    Schema.NullOr(Text.country).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
-  ),
+  country: nullable(Text.country, "ISO 3166-1 alpha-2, in either case.", "US"),
   companySize: Text.optional(120, "In words.", "11-50"),
   industry: Text.optional(120, "In words.", "retail"),
   useCase: Text.optional(1_000, "What the calls are for.", "delivery notices"),
-  webhookFailoverUrl: Wire.absentIs(
-    null,
-    Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
-      description: "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
-      examples: ["https://example.com/failover"]
-    })
+  webhookFailoverUrl: nullable(
+    Text.httpsUrl("", "https://example.com/failover"),
+    "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
+    "https://example.com/failover"
   )
-}).pipe(Schema.annotateEncoded({ identifier: "Signup" }))
+})
 
 export class TenantApi extends HttpApiGroup.make("tenants")
   .add(
@@ -47,10 +42,7 @@ export class TenantApi extends HttpApiGroup.make("tenants")
     }).annotate(LimitedBy, ["signup"]),
     post("verify", "/v1/auth/verify-email", "Verify the owner's e-mail address", {
       payload: Schema.Struct({
-        token: Text.of(1, 128).annotate({
-          description: "From the link in the mail; works once.",
-          examples: ["Yk3TQd0s7bXo"]
-        })
+        token: of(Text.of(1, 128), "From the link in the mail; works once.", "Yk3TQd0s7bXo")
       }).annotate({ identifier: "VerifyEmail" }),
       success: Verified
     }).annotate(LimitedBy, ["verify_email"]),

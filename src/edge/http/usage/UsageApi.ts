@@ -5,6 +5,7 @@ import { groupings, UsageReport } from "../../../money/usage/Usage.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as Query from "../request/Query.ts"
+import { only } from "../../../domain/schema/RequestField.ts"
 
 /** Usage, guide/money.md#usage. */
 
@@ -19,9 +20,7 @@ export class UsageApi extends HttpApiGroup.make("usage")
           endMs: Schema.optionalKey(
             Query.timestamp("Up to this moment, at most 92 days later; else up to the end of this month, UTC.")
           ),
-          groupBy: Schema.optionalKey(
-            Schema.Literals(groupings).annotate({ description: "What `results` are told apart by; `none` by default." })
-          )
+          groupBy: only(Schema.Literals(groupings), "What `results` are told apart by; `none` by default.")
         },
         { startMs: "start", endMs: "end" }
       ),

@@ -10,6 +10,7 @@ import { endpoints, noBody } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
+import { body, of, only, optional } from "../../../domain/schema/RequestField.ts"
 
 /** Webhook subscriptions and deliveries, guide/webhooks.md. */
 
@@ -19,15 +20,17 @@ const params = { id: PathId.prefixed("sub", "subscription_not_found").annotate({
 
 const fields = {
   targetUrl: Text.httpsUrl("Where the events go.", "https://example.com/hooks"),
-  eventTypes: Schema.Array(Schema.String).annotate({
-    description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`,
-    examples: [["call.answered", "call.ended"]]
-  }),
-  description: Schema.NullOr(Text.of(0, 200)).annotate({ description: "To know it by.", examples: ["call log"] }),
-  connectionId: Schema.NullOr(PathId.prefixed("route")).annotate({
-    description: "A route id: only events of its calls. Null: all of the workspace.",
-    examples: [null]
-  })
+  eventTypes: of(
+    Schema.Array(Schema.String),
+    `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`,
+    ["call.answered", "call.ended"]
+  ),
+  description: of(Schema.NullOr(Text.of(0, 200)), "To know it by.", "call log"),
+  connectionId: of(
+    Schema.NullOr(PathId.prefixed("route")),
+    "A route id: only events of its calls. Null: all of the workspace.",
+    null
+  )
 }
 
 const errors: ReadonlyArray<Code> = ["invalid_target_url", "event_types_required", "not_found"]
@@ -36,12 +39,12 @@ const unknown: ReadonlyArray<Code> = ["subscription_not_found"]
 export class WebhookApi extends HttpApiGroup.make("webhooks")
   .add(
     post("create", "/v1/webhook-subscriptions", "Subscribe a target to events", {
-      payload: Wire.struct({
+      payload: body("CreateWebhookSubscription", {
         targetUrl: fields.targetUrl,
         eventTypes: requiredAs("event_types_required", fields.eventTypes),
         description: Wire.absentIs(null, fields.description),
         connectionId: Wire.absentIs(null, fields.connectionId)
-      }).pipe(Schema.annotateEncoded({ identifier: "CreateWebhookSubscription" })),
+      }),
       success: WebhookView.CreatedSubscription.pipe(HttpApiSchema.status(201)),
       description: "The only answer that holds the signing secret.",
       errors
@@ -54,18 +57,13 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
     }),
     patch("update", "/v1/webhook-subscriptions/:id", "Change a subscription", {
       params,
-      payload: Wire.struct({
+      payload: body("UpdateWebhookSubscription", {
         targetUrl: Schema.optionalKey(fields.targetUrl),
         eventTypes: Schema.optionalKey(fields.eventTypes),
         description: Schema.optionalKey(fields.description),
         connectionId: Schema.optionalKey(fields.connectionId),
-        isActive: Schema.optionalKey(
-          Schema.Boolean.annotate({
-            description: "False: it gets nothing, and what waits for it fails.",
-            examples: [true]
-          })
-        )
-      }).pipe(Schema.annotateEncoded({ identifier: "UpdateWebhookSubscription" })),
+        isActive: optional(Schema.Boolean, "False: it gets nothing, and what waits for it fails.", true)
+      }),
       success: WebhookView.Subscription,
       description: "Fields left out stay. Deliveries that wait for a subscription that becomes inactive fail.",
       errors: [...errors, ...unknown]
@@ -84,7 +82,8 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
     }),
     post("redeliverRange", "/v1/webhook-subscriptions/:id/redeliver", "Make deliveries again", {
       params,
-      payload: Wire.struct(
+      payload: body(
+        "RedeliverWebhooks",
         {
           createdAfterMs: Schema.optionalKey(Query.timestamp("Only deliveries of events after this moment.")),
           createdBeforeMs: Schema.optionalKey(
@@ -99,7 +98,7 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
           )
         },
         { createdAfterMs: "created_after", createdBeforeMs: "created_before" }
-      ).pipe(Schema.annotateEncoded({ identifier: "RedeliverWebhooks" })),
+      ),
       success: WebhookView.Redelivery.pipe(HttpApiSchema.status(202)),
       description: "The finished deliveries of this range, oldest first, portion by portion: one range at a time.",
       errors: [...unknown, "conflict"]
@@ -113,13 +112,9 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
     }),
     list("deliveries", "/v1/webhook-deliveries", "List deliveries", WebhookView.Delivery, {
       filters: {
-        subscriptionId: Schema.optionalKey(
-          PathId.filter("sub").annotate({ description: "Only of this subscription." })
-        ),
-        status: Schema.optionalKey(
-          Schema.Literals(WebhookView.deliveryStatuses).annotate({ description: "Only with this status." })
-        ),
-        eventType: Schema.optionalKey(Schema.Literals(eventTypes).annotate({ description: "Only of this event." })),
+        subscriptionId: only(PathId.filter("sub"), "Only of this subscription."),
+        status: only(Schema.Literals(WebhookView.deliveryStatuses), "Only with this status."),
+        eventType: only(Schema.Literals(eventTypes), "Only of this event."),
         createdAfterMs: Schema.optionalKey(Query.timestamp("Only those created after this moment."))
       },
       names: { createdAfterMs: "created_after" },
