@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
  */
 export const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+export type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name
 

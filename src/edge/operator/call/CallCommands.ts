@@ -118,9 +118,8 @@ export const commands = [
       limit: Flag.limit(50, 200)
     },
     columns: "id direction from to status end_reason duration_seconds cost_cents initiated_at",
-    run: Effect.fnUntraced(function* ({ limit, tenant, ...filters }) {
-      const id = yield* TenantReference.idOf(tenant)
-      return yield* (yield* Calls).list(id, filters, { limit, offset: 0 })
-    })
+    run: TenantReference.within((id, { limit, ...filters }) =>
+      Calls.use((calls) => calls.list(id, filters, { limit, offset: 0 }))
+    )
   })
 ]

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { Conferences, ConferenceStatus } from "../../../telephony/conference/Conference.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as Command from "../command/Command.ts"
@@ -17,19 +17,18 @@ export const commands = [
       limit: Flag.limit(50, 200)
     },
     columns: "id name status host_call_id max_participants created_at started_at ended_at",
-    run: Effect.fnUntraced(function* ({ limit, tenant, ...filters }) {
-      const id = yield* TenantReference.idOf(tenant)
-      return yield* (yield* Conferences).list(id, filters, { limit, offset: 0 })
-    })
+    run: TenantReference.within((id, { limit, ...filters }) =>
+      Conferences.use((conferences) => conferences.list(id, filters, { limit, offset: 0 }))
+    )
   }),
   Command.make("conference show", {
     summary: "a conference with its participants",
     input: { conferenceId },
-    run: ({ conferenceId: id }) => Effect.flatMap(Conferences, (conferences) => conferences.show(id))
+    run: ({ conferenceId: id }) => Conferences.use((conferences) => conferences.show(id))
   }),
   Command.make("conference end", {
     summary: "closes a conference and hangs up its members",
     input: { conferenceId },
-    run: ({ conferenceId: id }) => Effect.flatMap(Conferences, (conferences) => conferences.endByOperator(id))
+    run: ({ conferenceId: id }) => Conferences.use((conferences) => conferences.endByOperator(id))
   })
 ]

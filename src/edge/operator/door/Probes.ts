@@ -69,6 +69,10 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
     return (yield* canWrite) ? [] : ["nothing can be stored in the database"]
   })
 
+  /** The last figures remain when the database does not answer in time. */
+  const unlessLate = (update: Effect.Effect<unknown, unknown>) =>
+    Effect.catchCause(Effect.timeout(update, probeTimeout), () => Effect.void)
+
   const countDue = sql<{ readonly due: number }>`
     SELECT count(*) FILTER (WHERE due_at <= now()) AS due FROM (
       (SELECT due_at FROM webhook_delivery WHERE due_at IS NOT NULL AND in_lane LIMIT ${dueLimit})
@@ -94,8 +98,8 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(waiting, journal.waiting())
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)
-      yield* updateJobs(probeTimeout)
-      yield* updateMoney(probeTimeout)
+      yield* unlessLate(updateJobs)
+      yield* unlessLate(updateMoney)
       const text = facts() + (yield* ports) + (yield* edge) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })

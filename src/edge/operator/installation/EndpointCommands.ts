@@ -60,20 +60,17 @@ export const commands = [
   Command.make("endpoint disable", {
     summary: "disables a webhook subscription; deliveries that wait for it fail",
     input: { id, reason: Flag.reason },
-    run: Effect.fnUntraced(function* ({ id, reason = "the operator disabled the subscription" }) {
-      return masked(yield* (yield* Webhooks).disable(id, Audit.byOperator, reason))
-    })
+    run: ({ id, reason = "the operator disabled the subscription" }) =>
+      Webhooks.use((webhooks) => Effect.map(webhooks.disable(id, Audit.byOperator, reason), masked))
   }),
   Command.make("endpoint enable", {
     summary: "enables a webhook subscription; nothing is sent again",
     input: { id },
-    run: Effect.fnUntraced(function* ({ id }) {
-      return masked(yield* (yield* Webhooks).enable(id, Audit.byOperator))
-    })
+    run: ({ id }) => Webhooks.use((webhooks) => Effect.map(webhooks.enable(id, Audit.byOperator), masked))
   }),
   Command.make("delivery resend", {
     summary: "makes a webhook delivery that has finished again",
     input: { id: Flag.argument("id", Id.spelledUuid(Id.DeliveryId), "the delivery") },
-    run: ({ id }) => Effect.flatMap(Webhooks, (webhooks) => webhooks.resend(id, Audit.byOperator))
+    run: ({ id }) => Webhooks.use((webhooks) => webhooks.resend(id, Audit.byOperator))
   })
 ]

@@ -1,11 +1,11 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../../domain/ApiError.ts"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 import * as OperatorAudit from "../command/OperatorAudit.ts"
 
 const listLimit = 1_000
@@ -30,31 +30,23 @@ export const commands = [
     summary: "counts what is due, running and failed of each kind of background work",
     columns: "kind due running failed oldest_due_seconds",
     run: Effect.fnUntraced(function* () {
-      const results = (yield* (yield* Jobs).stats).map(({ due, failed, kind, oldestDueMs, running }) => ({
-        kind,
-        due,
-        running,
-        failed,
-        oldest_due_seconds: Math.round(oldestDueMs / 1000)
-      }))
-      return { results }
+      const stats = yield* (yield* Jobs).stats
+      return {
+        results: stats.map((of) => ({
+          ...Shown.of(of, "kind due running failed"),
+          oldest_due_seconds: Math.round(of.oldestDueMs / 1000)
+        }))
+      }
     })
   }),
   Command.make("job failed", {
     summary: "lists the last 1,000 jobs that have failed for good",
     columns: "kind key tenant_id attempts failed_at error",
     run: Effect.fnUntraced(function* () {
-      const results = (yield* (yield* Jobs).failed(listLimit)).map(
-        ({ attempts, error, failedAt, key, kind, tenantId }) => ({
-          kind,
-          key,
-          tenant_id: tenantId,
-          attempts,
-          failed_at: Timestamp.format(failedAt),
-          error
-        })
-      )
-      return { results }
+      const failed = yield* (yield* Jobs).failed(listLimit)
+      return {
+        results: failed.map((job) => Shown.of(job, "kind key tenantId attempts failedAt error"))
+      }
     })
   }),
   Command.make("job retry", {

@@ -13,26 +13,18 @@ interface Figures {
   readonly suspended: number
 }
 
-/** Reports debts and reservations. When the database does not answer within `timeout`, the last figures remain. */
+/** Reports reservations, and then debts, which the database has. */
 export const update = Effect.gen(function* () {
   const accounts = yield* Accounts
   const sql = yield* SqlClient.SqlClient
   const read = sql<Figures>`
     SELECT (SELECT coalesce(-sum(balance_cents), 0) FROM balance WHERE balance_cents < 0) AS owed_cents,
       (SELECT count(*) FROM tenant WHERE status = 'suspended') AS suspended`
-  return (timeout: "1 second") =>
-    Effect.andThen(
-      Effect.flatMap(accounts.reservedCents, (cents) => Metric.update(reserved, cents)),
-      read.pipe(
-        Effect.timeout(timeout),
-        Effect.flatMap(([figures]) =>
-          figures === undefined
-            ? Effect.void
-            : Effect.asVoid(
-                Effect.all([Metric.update(owed, figures.owedCents), Metric.update(suspended, figures.suspended)])
-              )
-        ),
-        Effect.catchCause(() => Effect.void)
-      )
-    )
+  return Effect.gen(function* () {
+    yield* Metric.update(reserved, yield* accounts.reservedCents)
+    const [figures] = yield* read
+    if (figures === undefined) return
+    yield* Metric.update(owed, figures.owedCents)
+    yield* Metric.update(suspended, figures.suspended)
+  })
 })

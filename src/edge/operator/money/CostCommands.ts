@@ -1,11 +1,11 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../../domain/ApiError.ts"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import * as Cost from "../../../money/cost/Cost.ts"
 import { Period, Usages } from "../../../money/usage/Usage.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 import * as RateCommands from "./RateCommands.ts"
 
 /** The slugs of tenants and the hosts of trunks, by their ids. */
@@ -66,13 +66,9 @@ export const commands = [
         const costs = yield* Cost.make
         if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCommands.rateView) }
         return {
-          results: (yield* costs.decks).toReversed().map(({ effectiveAt, id, importedAt, rows, trunk }) => ({
-            deck: id,
-            trunk,
-            effective_at: Timestamp.format(effectiveAt),
-            imported_at: Timestamp.format(importedAt),
-            rows
-          }))
+          results: (yield* costs.decks)
+            .toReversed()
+            .map((deck) => ({ deck: deck.id, ...Shown.of(deck, "trunk effectiveAt importedAt rows") }))
         }
       })
     },

@@ -30,24 +30,24 @@ const partyOf = <Given extends { readonly taxId?: string; readonly email?: strin
   email: given.email ?? null
 })
 
+const printed = ({ address, name }: { readonly name: string; readonly address: ReadonlyArray<string> }) => ({
+  name,
+  address: address.join(", ")
+})
+
 /** guide/operation.md#invoices. */
 export const commands = [
   Command.make("invoice seller", {
     summary: "says who sells, on invoices from now on; none is issued before",
     input: party,
-    run: Effect.fnUntraced(function* (given) {
-      yield* (yield* Invoices).setSeller(partyOf(given))
-      return { name: given.name, address: given.address.join(", ") }
-    })
+    run: (given) => Invoices.use((invoices) => Effect.as(invoices.setSeller(partyOf(given)), printed(given)))
   }),
   Command.make("invoice buyer", {
     summary: "says to whom the invoices of a tenant go, from now on; else they have the name from its signup",
     input: { tenant: TenantReference.argument, ...party },
-    run: Effect.fnUntraced(function* ({ tenant, ...given }) {
-      const id = yield* TenantReference.idOf(tenant)
-      yield* (yield* Invoices).setBuyer(id, partyOf(given))
-      return { tenant: id, name: given.name, address: given.address.join(", ") }
-    })
+    run: TenantReference.within((id, given) =>
+      Invoices.use((invoices) => Effect.as(invoices.setBuyer(id, partyOf(given)), { tenant: id, ...printed(given) }))
+    )
   }),
   Command.make("invoice issue", {
     summary: "issues what is due; the service does it by itself, within hours of the end of a month",

@@ -75,19 +75,18 @@ export const commands = [
     summary: "lists the entries of a tenant's ledger, the newest first",
     input: { tenant: TenantReference.required, ...Flag.created, limit: Flag.limit(50), after: Flag.after },
     columns: "created_at type amount_cents balance_after_cents description reference_id id",
-    run: Effect.fnUntraced(function* ({ after, limit, tenant, ...filters }) {
-      const id = yield* TenantReference.idOf(tenant)
-      const { next, results } = yield* (yield* Billing).ledger(id, filters, Flag.window(limit, after))
-      return { next, results }
-    })
+    run: TenantReference.within(
+      Effect.fnUntraced(function* (id, { after, limit, ...filters }) {
+        const { next, results } = yield* (yield* Billing).ledger(id, filters, Flag.window(limit, after))
+        return { next, results }
+      })
+    )
   }),
   Command.lines("ledger export", {
     summary:
       "writes the whole ledger of a tenant into a new file (JSON lines, gzip), the oldest first, with its sum at the end",
     input: { tenant: TenantReference.required },
-    run: Effect.fnUntraced(function* ({ tenant }) {
-      return linesOf(yield* TenantReference.idOf(tenant))
-    })
+    run: TenantReference.within((id) => Effect.succeed(linesOf(id)))
   }),
   Command.make(
     "ledger verify",
@@ -121,6 +120,6 @@ export const commands = [
   ),
   Command.make("ledger seal", {
     summary: "seals what was booked, where the day is not sealed yet; the service does it by itself once a day",
-    run: () => Effect.flatMap(Proofs, (proofs) => Effect.as(proofs.seal, { sealed: true }))
+    run: () => Proofs.use((proofs) => Effect.as(proofs.seal, { sealed: true }))
   })
 ]

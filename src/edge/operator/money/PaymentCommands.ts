@@ -1,34 +1,19 @@
 import { Effect, Schema } from "effect"
 import * as Id from "../../../domain/Id.ts"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { type Attempt, Funding, type RefundRow } from "../../../money/funding/Funding.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 import * as TextTable from "../command/TextTable.ts"
 import * as TenantReference from "../tenant/TenantReference.ts"
 
-const attemptOf = (attempt: Attempt) => ({
-  id: attempt.id,
-  kind: attempt.kind,
-  amount_cents: attempt.amountCents,
-  status: attempt.status,
-  failure_code: attempt.failureCode,
-  failure_message: attempt.failureMessage,
-  payment_method_id: attempt.paymentMethodId,
-  processor: attempt.processor,
-  intent_id: attempt.intentId,
-  created_at: Timestamp.format(attempt.createdAt),
-  settled_at: Timestamp.formatOrNull(attempt.settledAt)
-})
+const attemptOf = (attempt: Attempt) =>
+  Shown.of(
+    attempt,
+    "id kind amountCents status failureCode failureMessage paymentMethodId processor intentId createdAt settledAt"
+  )
 
-const refundOf = (refund: RefundRow) => ({
-  id: refund.id,
-  attempt_id: refund.attemptId,
-  amount_cents: refund.amountCents,
-  status: refund.status,
-  refund_id: refund.refundId,
-  failure: refund.failure
-})
+const refundOf = (refund: RefundRow) => Shown.of(refund, "id attemptId amountCents status refundId failure")
 
 const exceptionsOf = Command.table("tenant_id attempt_id intent_id processor_cents ledger_cents")
 
@@ -38,10 +23,12 @@ export const commands = [
     summary: "lists the attempts to charge a tenant's cards, the newest first",
     input: { tenant: TenantReference.required, limit: Flag.limit(50) },
     columns: "created_at kind amount_cents status failure_code processor intent_id settled_at id",
-    run: Effect.fnUntraced(function* ({ limit, tenant }) {
-      const attempts = yield* (yield* Funding).attempts(yield* TenantReference.idOf(tenant), limit)
-      return { results: attempts.map(attemptOf) }
-    })
+    run: TenantReference.within((id, { limit }) =>
+      Effect.map(
+        Funding.use((funding) => funding.attempts(id, limit)),
+        (attempts) => ({ results: attempts.map(attemptOf) })
+      )
+    )
   }),
   Command.make(
     "payment refund",

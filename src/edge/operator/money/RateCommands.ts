@@ -1,10 +1,10 @@
 import { Clock, Effect, Result, Schema } from "effect"
 import { Billing, type RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
 import * as WorkPrice from "../../../domain/WorkPrice.ts"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 import * as Files from "../command/Files.ts"
 import * as RateCsvTable from "./RateCsvTable.ts"
 
@@ -24,11 +24,7 @@ export const ratesOf = (csv: string) => {
     : Effect.succeed(rates.success)
 }
 
-export const rateView = ({ direction, microUsdPerMinute, prefix }: RateDeck.Rate) => ({
-  direction,
-  prefix,
-  micro_usd_per_minute: microUsdPerMinute
-})
+export const rateView = (rate: RateDeck.Rate) => Shown.of(rate, "direction prefix microUsdPerMinute")
 
 const differences = Command.table("direction prefix from to")
 
@@ -83,9 +79,7 @@ export const commands = [
         results: decks.toReversed().map((deck) => ({
           deck: deck.id,
           status: deck === current ? "holds" : deck.effectiveAt > now ? "scheduled" : "past",
-          effective_at: Timestamp.format(deck.effectiveAt),
-          imported_at: Timestamp.format(deck.importedAt),
-          rows: deck.rows
+          ...Shown.of(deck, "effectiveAt importedAt rows")
         }))
       }
     })
@@ -93,8 +87,7 @@ export const commands = [
   Command.make("rates cancel", {
     summary: "takes back a rate deck that does not hold yet",
     input: { deck: Flag.argument("deck", Schema.Int, "the deck, by its number in the history") },
-    run: ({ deck }) =>
-      Effect.flatMap(Billing, (billing) => Effect.as(billing.cancelRates(deck), { deck, cancelled: true }))
+    run: ({ deck }) => Billing.use((billing) => Effect.as(billing.cancelRates(deck), { deck, cancelled: true }))
   }),
   Command.make("prices set", {
     summary:

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import * as Id from "../../../domain/Id.ts"
 import {
   DocumentStatus,
@@ -11,6 +10,7 @@ import {
 } from "../../../numbers/porting/Porting.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 
 const orderId = Flag.argument("order", Id.spelled("port"), "the porting order")
 const documentId = Flag.argument("document", Id.spelled("doc"), "the document, as port show names it")
@@ -44,13 +44,9 @@ export const commands = [
       const rows = yield* (yield* Porting).queue(status, limit)
       return {
         results: rows.map((row) => ({
-          id: row.id,
-          status: row.status,
-          tenant_id: row.tenantId,
+          ...Shown.of(row, "id status tenantId"),
           phone_numbers: row.numbers.map(({ phoneNumber }) => phoneNumber).join(" "),
-          requested_foc_at: Timestamp.formatOrNull(row.requestedFocAt),
-          foc_at: Timestamp.formatOrNull(row.focAt),
-          updated_at: Timestamp.format(row.updatedAt)
+          ...Shown.of(row, "requestedFocAt focAt updatedAt")
         }))
       }
     })
@@ -87,7 +83,7 @@ export const commands = [
       documentId,
       status: Flag.argument("verified|rejected", DocumentStatus, "what you found")
     },
-    run: ({ documentId, status }) => Effect.flatMap(Porting, (porting) => porting.judge(documentId, status))
+    run: ({ documentId, status }) => Porting.use((porting) => porting.judge(documentId, status))
   }),
   Command.make("port exception", {
     summary: "the losing carrier refuses; its tenant gets a letter and 14 days",

@@ -88,10 +88,9 @@ export const commands = [
       isQualified: Flag.of(Wire.absentIs(true, Schema.Boolean), asks, asked),
       isDefault: Flag.on("makes it the default route of its tenant", { flag: "default" })
     },
-    run: Effect.fnUntraced(function* ({ password = null, tenant, username = null, ...trunk }) {
-      const tenantId = yield* TenantReference.idOf(tenant)
-      return yield* (yield* Trunks).addSipTrunk({ tenantId, ...trunk, username, password })
-    })
+    run: TenantReference.within((tenantId, { password = null, username = null, ...trunk }) =>
+      Trunks.use((trunks) => trunks.addSipTrunk({ tenantId, ...trunk, username, password }))
+    )
   }),
   Command.make("route list", {
     summary: "lists the routes of a tenant: state (by OPTIONS), round trip, live calls, limits",
@@ -99,10 +98,11 @@ export const commands = [
     columns:
       "id name adapter host port username is_default status state state_since rtt_ms last_status live_calls max_calls " +
       "outbound_cps inbound_cps",
-    run: Effect.fnUntraced(function* ({ tenant }) {
-      const found = yield* rows({ tenantId: yield* TenantReference.idOf(tenant) })
-      return { results: yield* Effect.forEach(found, view) }
-    })
+    run: TenantReference.within(
+      Effect.fnUntraced(function* (tenantId) {
+        return { results: yield* Effect.forEach(yield* rows({ tenantId }), view) }
+      })
+    )
   }),
   Command.make("route disable", {
     summary: "takes no calls by it any more, and none from its address; live calls go on",
@@ -149,6 +149,6 @@ export const commands = [
   Command.make("route remove", {
     summary: "removes a route that no number, order or subscription names, and that is no default",
     input: { id },
-    run: ({ id }) => Effect.flatMap(Trunks, (trunks) => trunks.remove(id))
+    run: ({ id }) => Trunks.use((trunks) => trunks.remove(id))
   })
 ]

@@ -3,9 +3,10 @@ import { DialingPermissions, type Rule, type RuleKind } from "../../../money/acc
 import { DialingRuleId } from "../../../domain/Id.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
+import * as Shown from "../command/Shown.ts"
 import * as TenantReference from "./TenantReference.ts"
 
-const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
+const view = (rule: Rule) => Shown.of(rule, "id kind value tenantId")
 
 const add = (verb: string, kind: RuleKind, summary: string, value: string, description: string) =>
   Command.make(`destinations ${verb}`, {
@@ -47,7 +48,7 @@ export const commands = [
   Command.make("destinations remove", {
     summary: "takes one rule away",
     input: { id: Flag.argument("id", DialingRuleId, "the rule, as destinations list shows it") },
-    run: ({ id }) => Effect.flatMap(DialingPermissions, (permissions) => Effect.map(permissions.remove(id), view))
+    run: ({ id }) => DialingPermissions.use((permissions) => Effect.map(permissions.remove(id), view))
   }),
   Command.make("destinations list", {
     summary: "lists the rules; with a tenant, those that hold for it",

@@ -13,13 +13,12 @@ export const commands = [
     summary: "lists the newest 1,000 API keys of a tenant, revoked ones too",
     input: { tenant: TenantReference.argument },
     columns: "id prefix created_at last_used_at last_used_ip expires_at revoked_at name scopes",
-    run: Effect.fnUntraced(function* ({ tenant }) {
-      const { results } = yield* (yield* ApiKeys).list(yield* TenantReference.idOf(tenant), {
-        limit: listLimit,
-        offset: 0
+    run: TenantReference.within(
+      Effect.fnUntraced(function* (id) {
+        const { results } = yield* (yield* ApiKeys).list(id, { limit: listLimit, offset: 0 })
+        return { results }
       })
-      return { results }
-    })
+    )
   }),
   Command.make("key issue", {
     summary: "makes an API key for a tenant, and shows it once",
@@ -29,9 +28,9 @@ export const commands = [
       scopes: Flag.optional(Schema.Array(Schema.String), "what it may do, as calls:read,calls:write; all unless given"),
       expires: Flag.optionalTime("when it ends, as 2027-01-31T12:00:00Z")
     },
-    run: Effect.fnUntraced(function* ({ expires: expiresAtMs = null, name, scopes = ["*"], tenant }) {
-      return yield* (yield* ApiKeys).issue(yield* TenantReference.idOf(tenant), { name, scopes, expiresAtMs })
-    })
+    run: TenantReference.within((tenantId, { expires: expiresAtMs = null, name, scopes = ["*"] }) =>
+      ApiKeys.use((keys) => keys.issue(tenantId, { name, scopes, expiresAtMs }))
+    )
   }),
   Command.make("key revoke", {
     summary: "revokes an API key for good; its next request is refused",
@@ -39,8 +38,6 @@ export const commands = [
       tenant: TenantReference.argument,
       id: Flag.argument("key id", Id.ApiKeyId, "the key, as key list shows it")
     },
-    run: Effect.fnUntraced(function* ({ id, tenant }) {
-      return yield* (yield* ApiKeys).revokeByOperator(yield* TenantReference.idOf(tenant), id)
-    })
+    run: TenantReference.within((tenantId, { id }) => ApiKeys.use((keys) => keys.revokeByOperator(tenantId, id)))
   })
 ]

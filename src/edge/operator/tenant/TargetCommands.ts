@@ -10,7 +10,7 @@ const put = (verdict: "allow" | "deny", summary: string) =>
   Command.make(`targets ${verdict}`, {
     summary,
     input: { value, reason: Flag.reason },
-    run: ({ reason = null, value }) => Effect.flatMap(Targets, (targets) => targets.put(verdict, value, reason))
+    run: ({ reason = null, value }) => Targets.use((targets) => targets.put(verdict, value, reason))
   })
 
 /** guide/operation.md#targets. */
@@ -20,7 +20,7 @@ export const commands = [
   Command.make("targets remove", {
     summary: "removes the rule for this host, domain or network",
     input: { value },
-    run: ({ value }) => Effect.flatMap(Targets, (targets) => targets.remove(value))
+    run: ({ value }) => Targets.use((targets) => targets.remove(value))
   }),
   Command.make("targets list", {
     summary: "lists the rules for URLs of tenants",

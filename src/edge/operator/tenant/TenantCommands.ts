@@ -212,7 +212,7 @@ export const commands = [
       summary:
         "refunds what is left of a closed tenant's balance to its cards, the newest top-up first, and shows what became of it",
       input: { tenant },
-      run: change((id) => Effect.flatMap(Closings, (closings) => closings.refund(id)))
+      run: change((id) => Closings.use((closings) => closings.refund(id)))
     },
     { isSound: (answer) => PayoutView.isSound(answer) }
   ),
@@ -221,16 +221,12 @@ export const commands = [
       "writes all that a tenant has, as it is at this moment, into a new file of JSON lines (gzip), without secrets",
     input: { tenant },
     alone: "an export is under way",
-    run: Effect.fnUntraced(function* ({ tenant }) {
-      const id = yield* TenantReference.idOf(tenant)
-      const line = yield* OperatorAudit.line({
-        tenantId: id,
-        action: "tenant.exported",
-        resourceType: "tenant",
-        resourceId: id
+    run: TenantReference.within(
+      Effect.fnUntraced(function* (tenantId) {
+        const exported = { tenantId, action: "tenant.exported", resourceType: "tenant", resourceId: tenantId }
+        yield* (yield* Journal).commitAsked(yield* OperatorAudit.line(exported))
+        return TenantExport.lines(tenantId, yield* Clock.currentTimeMillis, (yield* Recordings).link)
       })
-      yield* (yield* Journal).commitAsked(line)
-      return TenantExport.lines(id, yield* Clock.currentTimeMillis, (yield* Recordings).link)
-    })
+    )
   })
 ]

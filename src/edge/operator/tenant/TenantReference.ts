@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { TenantId } from "../../../domain/Id.ts"
 import { Tenants } from "../../../tenancy/tenant/Tenant.ts"
 import * as Flag from "../command/Flag.ts"
 
@@ -10,7 +11,15 @@ export const required = Flag.of(Reference, "the tenant: its id or its slug", { v
 export const optional = Flag.optional(Reference, "only for this tenant: its id or its slug", { value: "ID|SLUG" })
 
 export const idOf = (reference: string) =>
-  Effect.flatMap(Tenants, (tenants) => Effect.map(tenants.findByReference(reference), ({ id }) => id))
+  Tenants.use((tenants) => Effect.map(tenants.findByReference(reference), ({ id }) => id))
+
+/** Runs a command for the tenant that it names. */
+export const within =
+  <Input extends { readonly tenant: string }, A, E, R>(
+    run: (tenantId: TenantId, input: Omit<Input, "tenant">) => Effect.Effect<A, E, R>
+  ) =>
+  ({ tenant, ...input }: Input) =>
+    Effect.flatMap(idOf(tenant), (id) => run(id, input))
 
 /** Null without a reference, for commands that work on one tenant or on all. */
 export const idOrNull = (reference: string | undefined) =>
