@@ -6,10 +6,9 @@ import { Synthesizer } from "../../ports/speech/Synthesizer.ts"
 import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import type { Verb } from "../../telephony/verb/Verb.ts"
 import type { VerbTable } from "../../telephony/verb/VerbTable.ts"
-import * as JsonResponse from "./answer/JsonResponse.ts"
 import * as Reachable from "./connection/Reachable.ts"
-import { CurrentKey } from "./request/Authenticator.ts"
-import { CurrentSlot } from "./request/CurrentSlot.ts"
+import type { CurrentKey } from "./request/Authenticator.ts"
+import { write } from "./Handler.ts"
 
 /** The entities on which the verbs of a table act. */
 interface Door<Id, Action> {
@@ -48,22 +47,22 @@ export const make = Effect.gen(function* () {
     { act, allows }: Door<Id, Action>
   ) => {
     const handler = (verb: Name) =>
-      Effect.fnUntraced(function* ({ params, payload }: Request<Id>) {
-        const row = verbs.table[verb]
-        // A request without a body gets the verb's defaults.
-        const action = payload === null ? verbs.decodeAction(verb, {}) : verbs.action(verb, payload)
-        yield* reachable(row.targets?.(action.body) ?? {}, "https:")
-        yield* reachable(row.sockets?.(action.body) ?? {}, "wss:")
-        const key = yield* CurrentKey
-        const refusal = refusalOf(row, action.body)
-        if (refusal !== null) {
-          // An error of the entity itself takes precedence.
-          yield* allows(key.tenantId, params.id, action)
-          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
-        }
-        const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* act(key, params.id, action, slot))
-      })
+      write(
+        Effect.fnUntraced(function* (key, { params, payload }: Request<Id>, slot) {
+          const row = verbs.table[verb]
+          // A request without a body gets the verb's defaults.
+          const action = payload === null ? verbs.decodeAction(verb, {}) : verbs.action(verb, payload)
+          yield* reachable(row.targets?.(action.body) ?? {}, "https:")
+          yield* reachable(row.sockets?.(action.body) ?? {}, "wss:")
+          const refusal = refusalOf(row, action.body)
+          if (refusal !== null) {
+            // An error of the entity itself takes precedence.
+            yield* allows(key.tenantId, params.id, action)
+            return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
+          }
+          return yield* act(key, params.id, action, slot)
+        })
+      )
     return Object.fromEntries(verbs.names.map((verb) => [verb, handler(verb)])) as {
       readonly [N in Name]: ReturnType<typeof handler>
     }

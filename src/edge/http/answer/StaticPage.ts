@@ -28,6 +28,10 @@ const compress = promisify(gzip)
 /** The name that a policy gives to an inline script or style of exactly this text. */
 export const sourceHash = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`
 
+/** Text as HTML. */
+export const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
 /** Answers GET and HEAD of the page: gzip if the client takes it, 304 if the client has the page. */
 export const make = Effect.fnUntraced(function* (page: Page) {
   const plain = Buffer.from(page.text)

@@ -1,5 +1,4 @@
-import type { Page } from "../answer/StaticPage.ts"
-import { sourceHash } from "../answer/StaticPage.ts"
+import { escaped, type Page, sourceHash } from "../answer/StaticPage.ts"
 
 interface Input {
   /** The field's name in the request. */
@@ -63,9 +62,6 @@ form.addEventListener("submit", async (event) => {
   }
   button.disabled = false
 })`
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
 const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): string =>
   `<label for="${name}">${escaped(label)}</label>

@@ -1,5 +1,5 @@
 import * as Document from "../document/Document.ts"
-import * as StaticPage from "../answer/StaticPage.ts"
+import { escaped, sourceHash } from "../answer/StaticPage.ts"
 import type { Heading } from "./Markdown.ts"
 
 /** A page and its place among the others. */
@@ -76,10 +76,7 @@ footer { display: flex; justify-content: space-between; gap: 1rem; margin-top: 4
 `
 
 /** The page needs its own style and nothing else: no script, no font, no picture, no network. */
-export const policy: ReadonlyArray<string> = [`style-src ${StaticPage.sourceHash(style)}`]
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+export const policy: ReadonlyArray<string> = [`style-src ${sourceHash(style)}`]
 
 const link = (path: string, title: string, current = false): string =>
   `<a href="${escaped(path)}"${current ? ' aria-current="page"' : ""}>${escaped(title)}</a>`

@@ -3,18 +3,14 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { downloadPath, fileKey, Recordings } from "../../../telephony/recording/Recording.ts"
 import { Storage } from "../../../ports/storage/Storage.ts"
-import type { Route } from "../RouteTable.ts"
+import * as LinkedFile from "../answer/LinkedFile.ts"
 import * as ByteRange from "./ByteRange.ts"
 
-export const route: Route = { method: "GET", path: `${downloadPath}:file` }
+export const route = LinkedFile.route(downloadPath)
 
 const contentTypes = { mp3: "audio/mpeg", wav: "audio/wav" } as const
 
-/** A link that is wrong, expired, or of a recording that cannot be downloaded gets the same answer. */
-const nothing = ApiError.of("not_found", "there is no such file, or the link has expired")
 const away = ApiError.of("service_unavailable", "the store of recordings cannot be reached; try again")
-
-const one = (value: string | ReadonlyArray<string> | undefined): string => (typeof value === "string" ? value : "")
 
 /**
  * Serves the files of recordings to every holder of a link (guide/recordings.md#downloading). They come out of the
@@ -26,11 +22,10 @@ export const layer = HttpRouter.use(
     const storage = yield* Storage
 
     const serve = Effect.gen(function* () {
-      const { file = "" } = yield* HttpRouter.params
-      const { expires, signature } = yield* HttpServerRequest.ParsedSearchParams
+      const link = yield* LinkedFile.link
       const { headers, method } = yield* HttpServerRequest.HttpServerRequest
-      const row = yield* recordings.linked({ file, expires: one(expires), signature: one(signature) })
-      if (row === null) return yield* nothing
+      const row = yield* recordings.linked(link)
+      if (row === null) return yield* LinkedFile.nothing
       const etag = `"${row.id}"`
       const ifRange = headers["if-range"]
       const asked = ByteRange.of(
@@ -39,11 +34,7 @@ export const layer = HttpRouter.use(
       )
       const shared = {
         "accept-ranges": "bytes",
-        "cache-control": "private, no-store",
-        "content-disposition": `attachment; filename="${file}"`,
-        "content-security-policy": "default-src 'none'; sandbox",
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
+        ...LinkedFile.headers(link.file),
         etag
       }
       if (asked.type === "beyond")
@@ -66,7 +57,7 @@ export const layer = HttpRouter.use(
           headers: { ...answered.headers, "content-type": answered.contentType, "content-length": String(length) }
         })
       const { body } = yield* Effect.catchTag(storage.open(fileKey(row), range), "StorageError", ({ reason }) =>
-        reason === "missing" ? Effect.andThen(recordings.gone(row.id), Effect.fail(nothing)) : Effect.fail(away)
+        reason === "missing" ? Effect.andThen(recordings.gone(row.id), LinkedFile.nothing) : Effect.fail(away)
       )
       return HttpServerResponse.stream(body, answered)
     })

@@ -52,19 +52,13 @@ export const filter = <P extends Id.Prefix>(type: P) =>
     .check(matches(type))
     .annotate({ examples: [Field.opaque(type)] })
 
-export const delivery = Id.DeliveryId.check(
-  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
-).annotate({ format: "uuid", examples: [Id.DeliveryId.make(Field.exampleUuid)] })
-
-const isUuid = Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
-
 /** The UUID of a record in a path. A malformed UUID is a 404. */
-export const apiKey = Id.ApiKeyId.check(isUuid).annotate({
-  format: "uuid",
-  examples: [Id.ApiKeyId.make(Field.exampleUuid)]
-})
-export const user = Id.UserId.check(isUuid).annotate({ format: "uuid", examples: [Id.UserId.make(Field.exampleUuid)] })
-export const invitation = Id.InvitationId.check(isUuid).annotate({
-  format: "uuid",
-  examples: [Id.InvitationId.make(Field.exampleUuid)]
-})
+const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>) =>
+  schema
+    .check(Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing }))
+    .annotate({ format: "uuid", examples: [schema.make(Field.exampleUuid)] })
+
+export const delivery = uuid(Id.DeliveryId)
+export const apiKey = uuid(Id.ApiKeyId)
+export const user = uuid(Id.UserId)
+export const invitation = uuid(Id.InvitationId)
