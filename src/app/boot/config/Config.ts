@@ -122,20 +122,11 @@ export const parse = (variables: Environment.Variables): Config => {
     Environment.fail("HTTP_HOST", `must be an address or a host name, not "${httpHost}"`)
   const eventDays = env.integer("EVENT_RETENTION_DAYS", 30, 3, 3_650)
   const callDays = env.integer("CALL_RETENTION_DAYS", 396, 3, 36_500)
-  if (callDays < eventDays)
-    Environment.fail("CALL_RETENTION_DAYS", `must not be below EVENT_RETENTION_DAYS (${eventDays}), but is ${callDays}`)
+  Environment.notBelow("CALL_RETENTION_DAYS", callDays, "EVENT_RETENTION_DAYS", eventDays)
   const archiveDays = env.integer("RECORDING_ARCHIVE_DAYS", 30, 1, 36_500)
   const expireDays = env.integer("RECORDING_RETENTION_DAYS", 90, 1, 36_500)
-  if (expireDays < archiveDays)
-    Environment.fail(
-      "RECORDING_RETENTION_DAYS",
-      `must not be below RECORDING_ARCHIVE_DAYS (${archiveDays}), but is ${expireDays}`
-    )
-  if (callDays < expireDays)
-    Environment.fail(
-      "CALL_RETENTION_DAYS",
-      `must not be below RECORDING_RETENTION_DAYS (${expireDays}), but is ${callDays}`
-    )
+  Environment.notBelow("RECORDING_RETENTION_DAYS", expireDays, "RECORDING_ARCHIVE_DAYS", archiveDays)
+  Environment.notBelow("CALL_RETENTION_DAYS", callDays, "RECORDING_RETENTION_DAYS", expireDays)
   const databaseUrl = env.optional("DATABASE_URL")
   if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
   const secretKey = env.optional("SECRET_KEY")

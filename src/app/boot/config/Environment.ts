@@ -17,6 +17,11 @@ export const fail = (variable: string, detail: string): never => {
   throw new ConfigInvalid({ variable, detail })
 }
 
+/** Fails when a limit is below another one, named `other`, that it must not be below. */
+export const notBelow = (variable: string, value: number, other: string, least: number): void => {
+  if (value < least) fail(variable, `must not be below ${other} (${least}), but is ${value}`)
+}
+
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export type Environment = ReturnType<typeof make>

@@ -20,8 +20,7 @@ export interface PaymentConfig {
 export const read = (env: Environment.Environment): PaymentConfig => {
   const minimumCents = env.integer("TOPUP_MIN_CENTS", 1_000, 50, 99_999_999)
   const maximumCents = env.integer("TOPUP_MAX_CENTS", 500_000, 50, 99_999_999)
-  if (maximumCents < minimumCents)
-    Environment.fail("TOPUP_MAX_CENTS", `must not be below TOPUP_MIN_CENTS (${minimumCents}), but is ${maximumCents}`)
+  Environment.notBelow("TOPUP_MAX_CENTS", maximumCents, "TOPUP_MIN_CENTS", minimumCents)
   return { stripe: stripe(env), topUp: { minimumCents, maximumCents } }
 }
 

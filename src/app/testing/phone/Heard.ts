@@ -1,3 +1,4 @@
+import * as Resample from "../../../protocol/audio/Resample.ts"
 import * as PhoneLine from "./PhoneLine.ts"
 import * as ReadableSpeech from "./ReadableSpeech.ts"
 import * as ReadableTones from "./ReadableTones.ts"
@@ -48,15 +49,7 @@ export const make = (): Heard => {
     digit: (digit) => void (digits += digit),
     text,
     digits: () => digits,
-    sound: () => {
-      const sound = new Int16Array(frames.reduce((sum, { length }) => sum + length, 0))
-      let at = 0
-      for (const frame of frames) {
-        sound.set(frame, at)
-        at += frame.length
-      }
-      return sound
-    },
+    sound: () => Resample.concat(frames),
     find: (what, from) => {
       const ahead = text().slice(from)
       if (what instanceof RegExp) {

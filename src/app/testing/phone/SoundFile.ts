@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import * as AudioDecoder from "../../../media/sound/AudioDecoder.ts"
+import * as Resample from "../../../protocol/audio/Resample.ts"
 
 const rate = 16_000
 
@@ -20,11 +21,5 @@ export const decode = async (file: Uint8Array): Promise<Int16Array> => {
   } finally {
     free()
   }
-  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  return Resample.concat(parts)
 }
