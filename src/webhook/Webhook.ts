@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../runtime/process/Entropy.ts"
 import type { EventType } from "../domain/event/EventCatalogue.ts"
 import * as Id from "../domain/Id.ts"
@@ -8,6 +7,7 @@ import { Egress } from "../ports/egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../runtime/idempotency/Slot.ts"
 import { empty, Journal } from "../runtime/store/journal/Journal.ts"
 import type * as Listing from "../runtime/store/list/Listing.ts"
+import * as Sql from "../runtime/store/Sql.ts"
 import { Vault } from "../runtime/store/vault/Vault.ts"
 import * as Redelivery from "./subscription/Redelivery.ts"
 import * as Signature from "./attempt/Signature.ts"
@@ -125,7 +125,7 @@ export class Webhooks extends Context.Service<
     Layer.effect(
       Webhooks,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         const vault = yield* Vault
@@ -172,12 +172,12 @@ export class Webhooks extends Context.Service<
               audit: [line(caller.tenantId, authorOf(caller), at, "created", row.id)],
               receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
             })
-          }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+          }).pipe(transaction)
           return rendered
         })
 
         const find = (tenantId: Id.TenantId, id: Id.SubscriptionId) =>
-          Effect.flatMap(Effect.orDie(repo.find(tenantId, id)), (row) =>
+          Effect.flatMap(repo.find(tenantId, id), (row) =>
             row === null ? Effect.fail(SubscriptionChange.notFound) : Effect.succeed(WebhookView.subscription(row))
           )
 
@@ -237,9 +237,9 @@ export class Webhooks extends Context.Service<
           test: (caller, id, slot) => redelivery.test(caller.tenantId, id, authorOf(caller), slot),
           resend: redelivery.resend,
           secretOf: (tenantId, id) => Effect.andThen(find(tenantId, id), shownOnce),
-          list: (tenantId, window) => Effect.orDie(repo.list(tenantId, window)),
-          wants: (tenantId, eventTypes) => Effect.orDie(repo.wants(tenantId, eventTypes)),
-          deliveries: (tenantId, filters, window) => Effect.orDie(repo.deliveries(tenantId, filters, window))
+          list: (tenantId, window) => repo.list(tenantId, window),
+          wants: (tenantId, eventTypes) => repo.wants(tenantId, eventTypes),
+          deliveries: (tenantId, filters, window) => repo.deliveries(tenantId, filters, window)
         })
       })
     )

@@ -1,6 +1,6 @@
 import { Effect, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { Settings } from "./AccountMachine.ts"
 import { isCharge } from "../../runtime/store/usage/UsageEntries.ts"
@@ -28,13 +28,13 @@ const charges = Object.entries(isCharge).flatMap(([type, counts]) => (counts ? [
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
   /**
    * Balance, the plan's limits, the spend of the UTC day and month, and unsettled entities; null for an unknown tenant.
    * Money that the operator takes, and money that returns to a card, is not the tenant's spend.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
-    const rows = yield* sql<
+    const rows = yield* all<
       Rows["money"] & {
         readonly partition: number
         readonly state: unknown
@@ -71,7 +71,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     } satisfies Rows
   })
 
-  const mirrorStatus = (settings: Settings, at: number) => sql`
+  const mirrorStatus = (settings: Settings, at: number) => done`
     UPDATE tenant SET status = ${settings.status}, suspension_reason = ${settings.suspensionReason},
       updated_at = ${timestamptz(at)}
     WHERE id = ${settings.tenantId}`

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { Letters } from "../../ports/letter/Letter.ts"
 import type { AccountState } from "./AccountMachine.ts"
@@ -14,7 +14,7 @@ const everyMs = 60_000
  * row that records it. The database is not asked again about letters that this process has sent.
  */
 export const make = Effect.fnUntraced(function* (states: Effect.Effect<ReadonlyArray<AccountState>>) {
-  const sql = yield* SqlClient.SqlClient
+  const { sql, transaction } = yield* Sql.make
   const letters = yield* Letters
   const jobs = yield* Jobs
   /** The alarms that were sent, by tenant, for accounts in memory. */
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (states: Effect.Effect<ReadonlyA
       if (made === undefined) return
       const cause = `${kind}:${tenantId}:${period === "" ? made.at : period}`
       yield* letters.postToWithin({ cause, tenantId, audience: "billing", letter })
-    }).pipe(sql.withTransaction)
+    }).pipe(transaction)
 
   const forget = (tenantId: TenantId) => sql`
     DELETE FROM account_alarm WHERE tenant_id = ${tenantId} AND kind = 'low_balance'`

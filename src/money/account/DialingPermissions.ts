@@ -1,10 +1,10 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
-import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Destination from "./Destination.ts"
@@ -41,12 +41,10 @@ export class DialingPermissions extends Context.Service<
   static readonly layer = Layer.effect(
     DialingPermissions,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const { all, sql, transaction } = yield* Sql.make
       const journal = yield* Journal
       const entropy = yield* Entropy
-      let rules = yield* Effect.orDie(
-        sql<Rule>`SELECT id, tenant_id, kind, value FROM destination_rule ORDER BY created_at, id`
-      )
+      let rules = yield* all<Rule>`SELECT id, tenant_id, kind, value FROM destination_rule ORDER BY created_at, id`
       // Changes run one at a time, so that no rule exists twice.
       const changes = yield* Semaphore.make(1)
       /** Writes a change with its audit line, which belongs to the rule's tenant or to none. */
@@ -72,8 +70,7 @@ export class DialingPermissions extends Context.Service<
               ]
             })
           ).pipe(
-            sql.withTransaction,
-            Effect.orDie,
+            transaction,
             // Memory changes with the commit. A read instead could fail, and leave a written block without effect.
             Effect.map(() => {
               rules = what === "added" ? [...rules, rule] : rules.filter((each) => each.id !== id)

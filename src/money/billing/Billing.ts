@@ -6,6 +6,7 @@ import * as Id from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Money from "../../domain/Money.ts"
 import type * as WorkPrice from "../../domain/WorkPrice.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
@@ -104,7 +105,7 @@ export class Billing extends Context.Service<
     Layer.effect(
       Billing,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { all, done, some, sql, transaction } = yield* Sql.make
         const ledgers = yield* LedgerRepo.make
         const journal = yield* Journal
         const entropy = yield* Entropy
@@ -112,11 +113,9 @@ export class Billing extends Context.Service<
         let { lookup: lookupPrice, ...prices } = yield* WorkPriceRows.read
 
         const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
-          Effect.asVoid(
-            Effect.orDie(sql`
-              INSERT INTO balance (tenant_id, balance_cents, updated_at)
-              VALUES (${tenant.id}, 0, ${timestamptz(tenant.at)})`)
-          )
+          done`
+            INSERT INTO balance (tenant_id, balance_cents, updated_at)
+            VALUES (${tenant.id}, 0, ${timestamptz(tenant.at)})`
 
         const trialWithin = Effect.fn("Billing.trialWithin")(function* (tenant: {
           readonly id: Id.TenantId
@@ -125,11 +124,11 @@ export class Billing extends Context.Service<
           readonly identity: string
         }) {
           if (options.trialCreditCents === 0) return []
-          const first = yield* Effect.orDie(sql`
+          const isFirst = yield* some`
             INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
             VALUES (${tenant.identity}, ${tenant.id}, ${timestamptz(tenant.at)})
-            ON CONFLICT DO NOTHING RETURNING 1`)
-          if (first.length === 0) return []
+            ON CONFLICT DO NOTHING RETURNING 1`
+          if (!isFirst) return []
           const credit: MoneyRow = {
             id: Id.derive(tenant.seed, "ledger"),
             tenantId: tenant.id,
@@ -145,10 +144,10 @@ export class Billing extends Context.Service<
         })
 
         const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
-          const [row] = yield* Effect.orDie(sql<typeof Balance.Type>`
+          const [row] = yield* all<typeof Balance.Type>`
             SELECT balance_cents, credit_limit_cents, auto_recharge_threshold_cents, auto_recharge_amount_cents,
               updated_at
-            FROM balance WHERE tenant_id = ${tenantId}`)
+            FROM balance WHERE tenant_id = ${tenantId}`
           if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
           return view(row)
         })
@@ -230,7 +229,7 @@ export class Billing extends Context.Service<
             sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = ${timestamptz(at)}
                 WHERE tenant_id = ${tenantId}`,
             journal.commitWithin({ ...empty, audit: [line] })
-          ).pipe(sql.withTransaction, Effect.orDie)
+          ).pipe(transaction)
         })
 
         const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Priced, microUsd: number) {
@@ -252,7 +251,7 @@ export class Billing extends Context.Service<
           yield* Effect.andThen(
             Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
             journal.commitWithin({ ...empty, audit: [line] })
-          ).pipe(sql.withTransaction, Effect.orDie)
+          ).pipe(transaction)
           if (kind === "lookup") lookupPrice = microUsd
           else prices = { ...prices, [kind]: microUsd }
         })
@@ -264,7 +263,7 @@ export class Billing extends Context.Service<
           openWithin,
           trialWithin,
           balance,
-          ledger: (tenantId, filters, window) => Effect.orDie(ledgers.page(tenantId, filters, window)),
+          ledger: (tenantId, filters, window) => ledgers.page(tenantId, filters, window),
           wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
           entry: ledgers.entry,
           adjust,

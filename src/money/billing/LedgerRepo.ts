@@ -1,10 +1,10 @@
 import { Effect, Option, Stream } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { EntryType } from "../../domain/EntryType.ts"
 import type * as Id from "../../domain/Id.ts"
-import { timestamptz } from "../../runtime/store/Timestamptz.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
@@ -26,22 +26,18 @@ export const entryColumns = (sql: SqlClient.SqlClient): Fragment => sql`id, type
 export const make = Effect.gen(function* () {
   const readList = yield* Listing.reader
   const { sql, within } = yield* ListClient.reading
+  const { between, equal, first } = Sql.of(sql)
 
-  const matching = (filters: LedgerFilters): ReadonlyArray<Fragment> => [
-    ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
-    ...(filters.createdAfterMs === undefined
-      ? []
-      : // The moment itself is left out, and with it every entry that is shown with that millisecond.
-        [sql`created_at >= ${timestamptz(filters.createdAfterMs + 1)}`]),
-    ...(filters.createdBeforeMs === undefined ? [] : [sql`created_at < ${timestamptz(filters.createdBeforeMs)}`])
+  const matching = ({ createdAfterMs, createdBeforeMs, type }: LedgerFilters): ReadonlyArray<Fragment> => [
+    ...equal({ type }),
+    ...between("createdAt", createdAfterMs, createdBeforeMs)
   ]
 
   const page = (tenantId: Id.TenantId, filters: LedgerFilters, window: Listing.Window) =>
     readList({
       tenantId,
       columns: entryColumns(sql),
-      from: sql`ledger`,
-      where: sql`tenant_id = ${tenantId}`,
+      from: "ledger",
       filters: matching(filters),
       order: Listing.byOrdinal(sql),
       window,
@@ -82,10 +78,8 @@ export const make = Effect.gen(function* () {
   /** Null when there is no such entry. */
   const entry = (tenantId: Id.TenantId, id: Id.LedgerEntryId) =>
     Effect.map(
-      Effect.orDie(
-        sql<LedgerEntry>`SELECT ${entryColumns(sql)} FROM ledger WHERE tenant_id = ${tenantId} AND id = ${id}`
-      ),
-      ([row]) => (row === undefined ? null : ledgerEntry(row))
+      first<LedgerEntry>`SELECT ${entryColumns(sql)} FROM ledger WHERE tenant_id = ${tenantId} AND id = ${id}`,
+      (row) => (row === null ? null : ledgerEntry(row))
     )
 
   return { page, whole, entry } as const

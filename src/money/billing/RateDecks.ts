@@ -1,9 +1,9 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RateDeck from "./RateDeck.ts"
@@ -37,26 +37,24 @@ const unpriced = ApiError.of("country_not_allowed", "calls to that destination h
  * read, which could fail or be overtaken by another change.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, sql, transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
 
-  const all = Effect.orDie(sql<Dated>`
-    SELECT id, effective_at, imported_at, rows
-    FROM rate_deck ORDER BY effective_at, id`)
+  const every = all<Dated>`SELECT id, effective_at, imported_at, rows FROM rate_deck ORDER BY effective_at, id`
   const ratesOf = (id: number) =>
-    Effect.orDie(sql<RateDeck.Rate>`
+    all<RateDeck.Rate>`
       SELECT direction, prefix, micro_usd_per_minute FROM rate
-      WHERE deck = ${id} ORDER BY direction DESC, prefix`)
+      WHERE deck = ${id} ORDER BY direction DESC, prefix`
 
   type Loaded = Dated & { readonly deck: RateDeck.RateDeck }
   let decks: ReadonlyArray<Loaded> = yield* Effect.forEach(
-    fromNow(yield* all, yield* Clock.currentTimeMillis),
+    fromNow(yield* every, yield* Clock.currentTimeMillis),
     (each) => Effect.map(ratesOf(each.id), (rates) => ({ ...each, deck: RateDeck.make(rates) }))
   )
 
   const ratesAt = (at: number) =>
-    Effect.flatMap(all, (dated) => {
+    Effect.flatMap(every, (dated) => {
       const deck = holding(dated, at)
       return deck === null ? Effect.succeed([]) : ratesOf(deck.id)
     })
@@ -97,10 +95,11 @@ export const make = Effect.gen(function* () {
       }),
     rates: Effect.flatMap(Clock.currentTimeMillis, ratesAt),
     ratesOf: Effect.fnUntraced(function* (id: number) {
-      if (!(yield* all).some((deck) => deck.id === id)) return yield* ApiError.of("not_found", "there is no such deck")
+      if (!(yield* every).some((deck) => deck.id === id))
+        return yield* ApiError.of("not_found", "there is no such deck")
       return yield* ratesOf(id)
     }),
-    decks: all,
+    decks: every,
     /** The changes that a deck would make to the one in effect at that moment; nothing is written. */
     difference: Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
       const { from } = yield* checked(rates, effectiveAt)
@@ -129,14 +128,14 @@ export const make = Effect.gen(function* () {
         ]
         yield* journal.commitWithin({ ...empty, audit })
         return id
-      }).pipe(sql.withTransaction, Effect.orDie)
+      }).pipe(transaction)
       const made = { id, effectiveAt: from, importedAt: now, rows: rates.length, deck: RateDeck.make(rates) }
       decks = fromNow([...decks, made].toSorted(inOrder), now)
     }),
     /** Withdraws a deck that is not in effect yet. */
     cancel: Effect.fnUntraced(function* (id: number) {
       const now = yield* Clock.currentTimeMillis
-      const deck = (yield* all).find((each) => each.id === id)
+      const deck = (yield* every).find((each) => each.id === id)
       if (deck === undefined) return yield* ApiError.of("not_found", "there is no such deck")
       if (deck.effectiveAt <= now) return yield* ApiError.of("conflict", "the deck holds already; import another")
       yield* Effect.all([
@@ -150,7 +149,7 @@ export const make = Effect.gen(function* () {
             ])
           ]
         })
-      ]).pipe(sql.withTransaction, Effect.orDie)
+      ]).pipe(transaction)
       decks = decks.filter((each) => each.id !== id)
     })
   } as const

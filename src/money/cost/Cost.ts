@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { RateDeck, RateDecks } from "../billing/Billing.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
@@ -25,18 +25,18 @@ const longestCallMs = 7 * 86_400_000
  * all routes to a host. A deck may hold from a moment in the past, because calls are not charged by it.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, some, sql, transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
 
   /** All decks, in the order in which they hold. */
-  const decks = Effect.orDie(sql<CostDeck>`
+  const decks = all<CostDeck>`
     SELECT id, trunk, effective_at, imported_at, rows
-    FROM cost_deck ORDER BY effective_at, id`)
+    FROM cost_deck ORDER BY effective_at, id`
   const ratesOf = (id: number) =>
-    Effect.orDie(sql<RateDeck.Rate>`
+    all<RateDeck.Rate>`
       SELECT direction, prefix, micro_usd_per_minute FROM cost_rate
-      WHERE deck = ${id} ORDER BY direction DESC, prefix`)
+      WHERE deck = ${id} ORDER BY direction DESC, prefix`
 
   return {
     decks,
@@ -51,8 +51,8 @@ export const make = Effect.gen(function* () {
       const from = effectiveAt ?? now
       const fault = RateDeck.fault(rates)
       if (fault !== null) return yield* ApiError.of("invalid_request", fault)
-      const [known] = yield* Effect.orDie(sql`SELECT 1 FROM route WHERE id = ${trunk} OR host = ${trunk} LIMIT 1`)
-      if (known === undefined) return yield* ApiError.of("not_found", `no route has the id or the host ${trunk}`)
+      const isKnown = yield* some`SELECT 1 FROM route WHERE id = ${trunk} OR host = ${trunk} LIMIT 1`
+      if (!isKnown) return yield* ApiError.of("not_found", `no route has the id or the host ${trunk}`)
       const held = RateDecks.holding(
         (yield* decks).filter((deck) => deck.trunk === trunk),
         from
@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
           ]
         })
         yield* journal.commitWithin({ ...empty, audit: [line] })
-      }).pipe(sql.withTransaction, Effect.orDie)
+      }).pipe(transaction)
     }),
     /** The costs of calls that ended between two moments. */
     between: Effect.fnUntraced(function* (from: number, to: number): Effect.fn.Return<Tariff.Tariff> {
@@ -98,9 +98,10 @@ export const make = Effect.gen(function* () {
           }))
         )
       )
-      const routes = yield* Effect.orDie(
-        sql<{ readonly id: string; readonly host: string }>`SELECT id, host FROM route WHERE host IS NOT NULL`
-      )
+      const routes = yield* all<{
+        readonly id: string
+        readonly host: string
+      }>`SELECT id, host FROM route WHERE host IS NOT NULL`
       // The decks of a route still hold after the route was removed.
       const hosts = new Map<string, string | null>(needed.map(({ trunk }) => [trunk, null]))
       for (const { host, id } of routes) hosts.set(id, host)

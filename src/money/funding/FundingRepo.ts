@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../domain/Id.ts"
 import type { Decline, Subject } from "../../ports/payment/Payments.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Attempt, Tried } from "./charge/AttemptMachine.ts"
@@ -36,7 +36,7 @@ export interface RefundRow {
 
 /** Rows of cards, attempts, refunds, auto-recharge and processor events. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, column, count, done, first, set, some, sql, value, values } = yield* Sql.make
   const readList = yield* Listing.reader
 
   const attemptColumns = sql`id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
@@ -47,125 +47,118 @@ export const make = Effect.gen(function* () {
   const rechargeColumns = sql`enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason, failures,
     next_try_at, last_attempt_at, last_attempt_status,
     updated_at`
+  const storedRecharge = (recharge: Recharge) => ({
+    enabled: recharge.enabled,
+    thresholdCents: recharge.thresholdCents,
+    amountCents: recharge.amountCents,
+    paymentMethodId: recharge.paymentMethodId,
+    disabledReason: recharge.disabledReason,
+    failures: recharge.failures,
+    nextTryAt: timestamptz(recharge.nextTryAt),
+    lastAttemptAt: timestamptz(recharge.lastAttemptAt),
+    lastAttemptStatus: recharge.lastAttemptStatus,
+    updatedAt: timestamptz(recharge.updatedAt)
+  })
   const refundColumns = sql`id, attempt_id, tenant_id, amount_cents, status, refund_id, failure, reason, payout_round,
     created_at`
 
-  const first = <Row>(statement: Effect.Effect<ReadonlyArray<Row>, unknown>): Effect.Effect<Row | null> =>
-    Effect.map(Effect.orDie(statement), ([row]) => row ?? null)
-  const done = (statement: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
-    Effect.asVoid(Effect.orDie(statement))
-
   return {
     customer: (tenantId: TenantId, processor: string) =>
-      Effect.map(
-        first(sql<{ readonly id: string }>`
-          SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}`),
-        (row) => row?.id ?? null
-      ),
+      value<string>`
+        SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}`,
     /** Keeps the first customer of the tenant, and returns its id. */
     keepCustomer: (tenantId: TenantId, processor: string, customerId: string, now: number) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly id: string }>`
+        all<{ readonly id: string }>`
           INSERT INTO payment_customer (tenant_id, processor, customer_id, created_at)
           VALUES (${tenantId}, ${processor}, ${customerId}, ${timestamptz(now)})
-          ON CONFLICT (tenant_id, processor) DO UPDATE SET processor = excluded.processor RETURNING customer_id AS id`),
+          ON CONFLICT (tenant_id, processor) DO UPDATE SET processor = excluded.processor RETURNING customer_id AS id`,
         ([row]) => row?.id ?? customerId
       ),
     tenantOfCustomer: (processor: string, customerId: string) =>
-      Effect.map(
-        first(sql<{ readonly id: TenantId }>`
-          SELECT tenant_id AS id FROM payment_customer
-          WHERE processor = ${processor} AND customer_id = ${customerId}`),
-        (row) => row?.id ?? null
-      ),
+      value<TenantId>`
+        SELECT tenant_id AS id FROM payment_customer
+        WHERE processor = ${processor} AND customer_id = ${customerId}`,
 
     /** Serializes all changes to a tenant's cards and to what uses them. */
     lockTenant: (tenantId: TenantId) =>
-      done(sql`SELECT FROM payment_customer WHERE tenant_id = ${tenantId} ORDER BY processor FOR UPDATE`),
+      done`SELECT FROM payment_customer WHERE tenant_id = ${tenantId} ORDER BY processor FOR UPDATE`,
 
     methods: (tenantId: TenantId, processor: string, window: Listing.Window) =>
-      Effect.orDie(
-        readList<Method, FundingView.PaymentMethodView>({
-          tenantId,
-          columns: methodColumns,
-          from: sql`payment_method`,
-          where: sql`tenant_id = ${tenantId} AND removed_at IS NULL AND processor = ${processor}`,
-          order: Listing.byOrdinal(sql),
-          window,
-          item: FundingView.paymentMethod
-        })
-      ),
+      readList<Method, FundingView.PaymentMethodView>({
+        tenantId,
+        columns: methodColumns,
+        from: "payment_method",
+        where: sql`tenant_id = ${tenantId} AND removed_at IS NULL AND processor = ${processor}`,
+        order: Listing.byOrdinal(sql),
+        window,
+        item: FundingView.paymentMethod
+      }),
     method: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
-      first(sql<Method>`
+      first<Method>`
         SELECT ${methodColumns} FROM payment_method
-        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND id = ${id} AND removed_at IS NULL`),
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND id = ${id} AND removed_at IS NULL`,
     methodByCard: (processor: string, cardId: string) =>
-      first(sql<Method>`
+      first<Method>`
         SELECT ${methodColumns} FROM payment_method
-        WHERE processor = ${processor} AND processor_id = ${cardId} AND removed_at IS NULL`),
+        WHERE processor = ${processor} AND processor_id = ${cardId} AND removed_at IS NULL`,
     defaultMethod: (tenantId: TenantId, processor: string) =>
-      first(sql<Method>`
+      first<Method>`
         SELECT ${methodColumns} FROM payment_method
-        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND removed_at IS NULL`),
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND removed_at IS NULL`,
     countMethods: (tenantId: TenantId) =>
-      Effect.map(
-        first(sql<{ readonly count: number }>`
-          SELECT count(*) AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`),
-        (row) => row?.count ?? 0
-      ),
+      count`SELECT count(*) AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`,
     insertMethod: (method: Method, processor: string) =>
-      done(sql`
+      done`
         INSERT INTO payment_method (id, tenant_id, processor, processor_id, brand, last4, exp_month, exp_year, is_default,
           created_at)
         VALUES (${method.id}, ${method.tenantId}, ${processor}, ${method.cardId}, ${method.brand}, ${method.last4},
-          ${method.expMonth}, ${method.expYear}, false, ${timestamptz(method.createdAt)})`),
+          ${method.expMonth}, ${method.expYear}, false, ${timestamptz(method.createdAt)})`,
     makeDefault: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
-      done(
-        Effect.andThen(
-          sql`UPDATE payment_method SET is_default = false
-              WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND id <> ${id}`,
-          sql`UPDATE payment_method SET is_default = true WHERE tenant_id = ${tenantId} AND id = ${id}`
-        )
+      Effect.andThen(
+        done`UPDATE payment_method SET is_default = false
+          WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND id <> ${id}`,
+        done`UPDATE payment_method SET is_default = true WHERE tenant_id = ${tenantId} AND id = ${id}`
       ),
     removeMethod: (tenantId: TenantId, id: PaymentMethodId, now: number) =>
-      done(sql`
-        UPDATE payment_method SET removed_at = ${timestamptz(now)}, is_default = false WHERE tenant_id = ${tenantId} AND id = ${id}`),
+      done`
+        UPDATE payment_method SET removed_at = ${timestamptz(now)}, is_default = false WHERE tenant_id = ${tenantId} AND id = ${id}`,
     newestMethod: (tenantId: TenantId, processor: string) =>
-      first(sql<Method>`
+      first<Method>`
         SELECT ${methodColumns} FROM payment_method
-        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL ORDER BY ordinal DESC LIMIT 1`),
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL ORDER BY ordinal DESC LIMIT 1`,
     removedCard: (id: PaymentMethodId) =>
       Effect.map(
-        first(sql<{ readonly card: string; readonly processor: string }>`
+        first<{ readonly card: string; readonly processor: string }>`
           SELECT processor_id AS card, processor FROM payment_method
-          WHERE id = ${id} AND removed_at IS NOT NULL`),
+          WHERE id = ${id} AND removed_at IS NOT NULL`,
         (row) => row
       ),
 
     insertAttempt: (attempt: Attempt, slot: string | null) =>
-      done(sql`
+      done`
         INSERT INTO payment_attempt (id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
           status, actor, ip, slot, created_at)
         VALUES (${attempt.id}, ${attempt.tenantId}, ${attempt.processor}, ${attempt.kind}, ${attempt.amountCents},
           ${attempt.paymentMethodId}, ${attempt.customerId}, ${attempt.cardId}, 'pending',
-          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${timestamptz(attempt.createdAt)})`),
-    attempt: (id: LedgerEntryId) => first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id}`),
+          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${timestamptz(attempt.createdAt)})`,
+    attempt: (id: LedgerEntryId) => first<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id}`,
     lockAttempt: (id: LedgerEntryId) =>
-      first(sql<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id} FOR UPDATE`),
+      first<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id} FOR UPDATE`,
     lockByIntent: (processor: string, intentId: string) =>
-      first(sql<Attempt>`
-        SELECT ${attemptColumns} FROM payment_attempt WHERE processor = ${processor} AND intent_id = ${intentId} FOR UPDATE`),
+      first<Attempt>`
+        SELECT ${attemptColumns} FROM payment_attempt WHERE processor = ${processor} AND intent_id = ${intentId} FOR UPDATE`,
     bySlot: (slot: string, since: number) =>
-      first(sql<Attempt>`
+      first<Attempt>`
         SELECT ${attemptColumns} FROM payment_attempt WHERE slot = ${slot} AND created_at > ${timestamptz(since)}
-        ORDER BY ordinal DESC LIMIT 1`),
+        ORDER BY ordinal DESC LIMIT 1`,
     attempts: (tenantId: TenantId, limit: number) =>
-      Effect.orDie(sql<Attempt>`
-        SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`),
+      all<Attempt>`
+        SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`,
     /** The attempts since then with a card, under every id by which it was saved, and with all cards of its tenant. */
     tried: ({ cardId, tenantId }: Method, processor: string, since: number) =>
       Effect.map(
-        first(sql<Tried>`
+        first<Tried>`
           SELECT count(*) FILTER (WHERE is_card AND status = 'failed') AS declined,
             count(*) FILTER (WHERE is_card AND status = 'pending') AS charging,
             count(*) FILTER (WHERE status = 'failed') AS declined_of_tenant,
@@ -173,57 +166,43 @@ export const make = Effect.gen(function* () {
           FROM (
             SELECT status, card_id = ${cardId} AND processor = ${processor} AS is_card
             FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${timestamptz(since)}
-          ) AS attempt`),
+          ) AS attempt`,
         (row) => row ?? { declined: 0, charging: 0, declinedOfTenant: 0, pending: 0 }
       ),
     isCharging: (tenantId: TenantId, methodId: PaymentMethodId) =>
-      Effect.map(
-        first(sql`SELECT FROM payment_attempt
-          WHERE tenant_id = ${tenantId} AND payment_method_id = ${methodId} AND status = 'pending' LIMIT 1`),
-        (row) => row !== null
-      ),
+      some`SELECT FROM payment_attempt
+        WHERE tenant_id = ${tenantId} AND payment_method_id = ${methodId} AND status = 'pending' LIMIT 1`,
     started: (id: LedgerEntryId, intentId: string) =>
-      done(sql`UPDATE payment_attempt SET intent_id = ${intentId} WHERE id = ${id}`),
+      done`UPDATE payment_attempt SET intent_id = ${intentId} WHERE id = ${id}`,
     succeeded: (id: LedgerEntryId, intentId: string, now: number) =>
-      done(sql`
+      done`
         UPDATE payment_attempt SET status = 'succeeded', intent_id = ${intentId}, failure_code = NULL,
-          failure_message = NULL, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
+          failure_message = NULL, settled_at = ${timestamptz(now)} WHERE id = ${id}`,
     failed: (id: LedgerEntryId, intentId: string | null, decline: Decline, now: number) =>
-      done(sql`
+      done`
         UPDATE payment_attempt SET status = 'failed', intent_id = coalesce(${intentId}::text, intent_id),
-          failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
+          failure_code = ${decline.code}, failure_message = ${decline.message}, settled_at = ${timestamptz(now)} WHERE id = ${id}`,
 
     /** Whether money has moved for this cause. */
-    hasMoved: (cause: string) =>
-      Effect.map(first(sql`SELECT FROM ledger WHERE cause = ${cause}`), (row) => row !== null),
+    hasMoved: (cause: string) => some`SELECT FROM ledger WHERE cause = ${cause}`,
 
     recharge: (tenantId: TenantId) =>
-      first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId}`),
+      first<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId}`,
     lockRecharge: (tenantId: TenantId) =>
-      first(sql<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId} FOR UPDATE`),
+      first<Recharge>`SELECT ${rechargeColumns} FROM auto_recharge WHERE tenant_id = ${tenantId} FOR UPDATE`,
     /** The balance shows the settings only while auto-recharge is enabled. */
     putRecharge: (tenantId: TenantId, recharge: Recharge) =>
-      done(
-        Effect.andThen(
-          sql`
-            INSERT INTO auto_recharge (tenant_id, enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason,
-              failures, next_try_at, last_attempt_at, last_attempt_status, updated_at)
-            VALUES (${tenantId}, ${recharge.enabled}, ${recharge.thresholdCents}, ${recharge.amountCents},
-              ${recharge.paymentMethodId}, ${recharge.disabledReason}, ${recharge.failures}, ${timestamptz(recharge.nextTryAt)},
-              ${timestamptz(recharge.lastAttemptAt)}, ${recharge.lastAttemptStatus}, ${timestamptz(recharge.updatedAt)})
-            ON CONFLICT (tenant_id) DO UPDATE SET enabled = excluded.enabled, threshold_cents = excluded.threshold_cents,
-              amount_cents = excluded.amount_cents, payment_method_id = excluded.payment_method_id,
-              disabled_reason = excluded.disabled_reason, failures = excluded.failures,
-              next_try_at = excluded.next_try_at, last_attempt_at = excluded.last_attempt_at,
-              last_attempt_status = excluded.last_attempt_status, updated_at = excluded.updated_at`,
-          sql`
-            UPDATE balance SET auto_recharge_threshold_cents = ${recharge.enabled ? recharge.thresholdCents : null},
-              auto_recharge_amount_cents = ${recharge.enabled ? recharge.amountCents : null} WHERE tenant_id = ${tenantId}`
-        )
+      Effect.andThen(
+        done`
+          INSERT INTO auto_recharge ${values({ tenantId, ...storedRecharge(recharge) })}
+          ON CONFLICT (tenant_id) DO UPDATE SET ${set(storedRecharge(recharge))}`,
+        done`
+          UPDATE balance SET auto_recharge_threshold_cents = ${recharge.enabled ? recharge.thresholdCents : null},
+            auto_recharge_amount_cents = ${recharge.enabled ? recharge.amountCents : null} WHERE tenant_id = ${tenantId}`
       ),
     /** The facts that decide over a recharge now, under the lock of `lockRecharge`. */
     rechargeFacts: (tenantId: TenantId, processor: string, midnight: number) =>
-      first(sql<{
+      first<{
         readonly balanceCents: number
         readonly isPending: boolean
         readonly succeededToday: number
@@ -234,31 +213,28 @@ export const make = Effect.gen(function* () {
             AND a.kind = 'auto_recharge' AND a.status = 'pending') AS is_pending,
           (SELECT count(*) FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
             AND a.status = 'succeeded' AND a.settled_at >= ${timestamptz(midnight)}) AS succeeded_today
-        FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
+        FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`,
     /** Tenants after this one (null: all) whose balance has fallen to their threshold, in the order of their ids. */
     rechargesDue: (now: number, after: TenantId | null, limit: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: TenantId }>`
-          SELECT r.tenant_id AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
-          WHERE r.enabled AND b.balance_cents <= r.threshold_cents
-            AND (r.next_try_at IS NULL OR r.next_try_at <= ${timestamptz(now)})
-            AND (${after}::text IS NULL OR r.tenant_id > ${after}::text::uuid) ORDER BY r.tenant_id LIMIT ${limit}`),
-        (rows) => rows.map(({ id }) => id)
-      ),
-    thresholds: Effect.orDie(sql<{ readonly tenantId: TenantId; readonly cents: number }>`
-      SELECT tenant_id, threshold_cents AS cents FROM auto_recharge WHERE enabled`),
+      column<TenantId>`
+        SELECT r.tenant_id AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
+        WHERE r.enabled AND b.balance_cents <= r.threshold_cents
+          AND (r.next_try_at IS NULL OR r.next_try_at <= ${timestamptz(now)})
+          AND (${after}::text IS NULL OR r.tenant_id > ${after}::text::uuid) ORDER BY r.tenant_id LIMIT ${limit}`,
+    thresholds: all<{ readonly tenantId: TenantId; readonly cents: number }>`
+      SELECT tenant_id, threshold_cents AS cents FROM auto_recharge WHERE enabled`,
 
     insertRefund: (refund: Omit<RefundRow, "status" | "refundId" | "failure">) =>
-      done(sql`
+      done`
         INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, payout_round, created_at)
         VALUES (${refund.id}, ${refund.attemptId}, ${refund.tenantId}, ${refund.amountCents}, 'pending', ${refund.reason},
-          ${refund.payoutRound}, ${timestamptz(refund.createdAt)})`),
-    refund: (id: string) => first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`),
+          ${refund.payoutRound}, ${timestamptz(refund.createdAt)})`,
+    refund: (id: string) => first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`,
     lockRefund: (id: string) =>
-      first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`),
+      first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`,
     pendingRefund: (attemptId: LedgerEntryId) =>
-      first(sql<RefundRow>`
-        SELECT ${refundColumns} FROM payment_refund WHERE attempt_id = ${attemptId} AND status = 'pending'`),
+      first<RefundRow>`
+        SELECT ${refundColumns} FROM payment_refund WHERE attempt_id = ${attemptId} AND status = 'pending'`,
     settleRefund: (
       id: string,
       outcome: {
@@ -268,17 +244,14 @@ export const make = Effect.gen(function* () {
       },
       now: number
     ) =>
-      done(sql`
+      done`
         UPDATE payment_refund SET status = ${outcome.status}, refund_id = coalesce(${outcome.refundId}::text, refund_id),
-          failure = ${outcome.failure}, settled_at = ${timestamptz(now)} WHERE id = ${id}`),
+          failure = ${outcome.failure}, settled_at = ${timestamptz(now)} WHERE id = ${id}`,
     /** The cents of an attempt that went back, by the ledger. */
     wentBack: (tenantId: TenantId, attemptId: LedgerEntryId) =>
-      Effect.map(
-        first(sql<{ readonly cents: number }>`
-          SELECT coalesce(-sum(amount_cents), 0) AS cents FROM ledger
-          WHERE tenant_id = ${tenantId} AND reference_type = 'topup' AND reference_id = ${attemptId}`),
-        (row) => row?.cents ?? 0
-      ),
+      count`
+        SELECT coalesce(-sum(amount_cents), 0) AS cents FROM ledger
+        WHERE tenant_id = ${tenantId} AND reference_type = 'topup' AND reference_id = ${attemptId}`,
 
     /** Returns false when the event is stored already. */
     insertEvent: (
@@ -286,19 +259,16 @@ export const make = Effect.gen(function* () {
       event: { readonly id: string; readonly type: string; readonly subject: Subject | null },
       now: number
     ) =>
-      Effect.map(
-        Effect.orDie(sql`
-          INSERT INTO processor_event (id, processor, type, subject_type, subject_id, received_at)
-          VALUES (${event.id}, ${processor}, ${event.type}, ${event.subject?.type ?? null}, ${event.subject?.id ?? null},
-            ${timestamptz(now)})
-          ON CONFLICT DO NOTHING RETURNING 1`),
-        (rows) => rows.length === 1
-      ),
+      some`
+        INSERT INTO processor_event (id, processor, type, subject_type, subject_id, received_at)
+        VALUES (${event.id}, ${processor}, ${event.type}, ${event.subject?.type ?? null}, ${event.subject?.id ?? null},
+          ${timestamptz(now)})
+        ON CONFLICT DO NOTHING RETURNING 1`,
     eventSubject: (processor: string, id: string) =>
       Effect.map(
-        first(sql<{ readonly type: Subject["type"] | null; readonly id: string | null }>`
+        first<{ readonly type: Subject["type"] | null; readonly id: string | null }>`
           SELECT subject_type AS type, subject_id AS id FROM processor_event
-          WHERE processor = ${processor} AND id = ${id}`),
+          WHERE processor = ${processor} AND id = ${id}`,
         (row) => (row === null || row.type === null || row.id === null ? null : { type: row.type, id: row.id })
       )
   } as const

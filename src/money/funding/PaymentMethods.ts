@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -8,6 +7,7 @@ import { receipt, type Rendered, sealedReceipt, type Slot } from "../../runtime/
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { type PaymentError, Payments } from "../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import * as FundingView from "./FundingView.ts"
@@ -29,7 +29,7 @@ const detachKind = "funding.detach"
 
 /** Saved cards, guide/money.md#cards. Card numbers never reach this service, which keeps only the processor's id. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
   const entropy = yield* Entropy
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
 
   const within = <A, E>(effect: Effect.Effect<A, E | ApiError>) =>
     effect.pipe(
-      sql.withTransaction,
+      transaction,
       Effect.catch((error) => (error instanceof ApiError ? Effect.fail(error) : Effect.die(error)))
     )
 

@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -8,6 +7,7 @@ import { Jobs } from "../../runtime/job/Jobs.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as SignedLink from "../../runtime/store/vault/SignedLink.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as InvoiceRepo from "./InvoiceRepo.ts"
 import { type InvoiceRow, type InvoiceView, type Party, view } from "./InvoiceView.ts"
@@ -60,7 +60,7 @@ export class Invoices extends Context.Service<
     Layer.effect(
       Invoices,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const jobs = yield* Jobs
         const vault = yield* Vault
@@ -69,7 +69,7 @@ export class Invoices extends Context.Service<
         const linkOf = (id: Id.InvoiceId, untilMs: number) =>
           `${options.baseUrl}${filePath}${id}.pdf?${SignedLink.sign(vault.keys(), purpose, `${id}.pdf`, untilMs)}`
         const round = yield* Issue.make({ repo, link: (id, now) => linkOf(id, now + letterLinkMs) })
-        const issue = Effect.orDie(Effect.flatMap(Clock.currentTimeMillis, round))
+        const issue = Effect.flatMap(Clock.currentTimeMillis, round)
         jobs.declare({ kind, concurrency: 1, timeoutMs, retry, everyMs, run: () => issue })
 
         const shown = (row: InvoiceRow, now: number) => view(row, linkOf(row.id, now + linkMs))
@@ -97,51 +97,51 @@ export class Invoices extends Context.Service<
         return Invoices.of({
           list: Effect.fn("Invoices.list")(function* (tenantId, filters, window) {
             const now = yield* Clock.currentTimeMillis
-            return yield* Effect.orDie(repo.list(tenantId, filters, window, (row) => shown(row, now)))
+            return yield* repo.list(tenantId, filters, window, (row) => shown(row, now))
           }),
           find: Effect.fn("Invoices.find")(function* (tenantId, id) {
-            const row = yield* Effect.flatMap(Effect.orDie(repo.find(id, tenantId)), required)
+            const row = yield* Effect.flatMap(repo.find(id, tenantId), required)
             return shown(row, yield* Clock.currentTimeMillis)
           }),
           linked: Effect.fn("Invoices.linked")(function* (link) {
             const [, id] = fileName.exec(link.file) ?? []
             const now = yield* Clock.currentTimeMillis
             return id !== undefined && Id.is("inv", id) && SignedLink.holds(vault.keys(), purpose, link, now)
-              ? yield* Effect.orDie(repo.find(id, null))
+              ? yield* repo.find(id, null)
               : null
           }),
           issue,
-          seller: Effect.orDie(repo.seller),
+          seller: repo.seller,
           setSeller: Effect.fn("Invoices.setSeller")(function* (seller) {
             const at = yield* Clock.currentTimeMillis
             yield* Effect.gen(function* () {
               const line = party(null, yield* repo.seller, seller, at)
               yield* repo.setSeller(seller, at)
               yield* journal.commitWithin({ ...empty, audit: [line] })
-            }).pipe(sql.withTransaction, Effect.orDie)
+            }).pipe(transaction)
           }),
-          buyer: (tenantId) => Effect.orDie(repo.buyer(tenantId)),
+          buyer: (tenantId) => repo.buyer(tenantId),
           setBuyer: Effect.fn("Invoices.setBuyer")(function* (tenantId, buyer) {
             const at = yield* Clock.currentTimeMillis
             yield* Effect.gen(function* () {
               const line = party(tenantId, yield* repo.buyer(tenantId), buyer, at)
               yield* repo.setBuyer(tenantId, buyer, at)
               yield* journal.commitWithin({ ...empty, audit: [line] })
-            }).pipe(sql.withTransaction, Effect.orDie)
+            }).pipe(transaction)
           }),
           give: Effect.fn("Invoices.give")(function* (number, status) {
             const at = yield* Clock.currentTimeMillis
             const [, digits] = /^INV-([0-9]{8,15})$/u.exec(number) ?? []
-            const found = digits === undefined ? null : yield* Effect.orDie(repo.byNumber(Number(digits)))
+            const found = digits === undefined ? null : yield* repo.byNumber(Number(digits))
             if (found === null) return yield* ApiError.of("not_found", "no such invoice")
             const isChanged = yield* Effect.gen(function* () {
               if (!(yield* repo.settle(found.id, status, at))) return false
               const line = Issue.statusLine({ ...found, at, actor: Audit.operator, to: status })
               yield* journal.commitWithin({ ...empty, audit: [line] })
               return true
-            }).pipe(sql.withTransaction, Effect.orDie)
+            }).pipe(transaction)
             if (!isChanged) return yield* ApiError.of("conflict", "only an open invoice can be given up")
-            const row = yield* Effect.flatMap(Effect.orDie(repo.find(found.id, null)), required)
+            const row = yield* Effect.flatMap(repo.find(found.id, null), required)
             return shown(row, at)
           })
         })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { InvoiceId, TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type InvoiceRow, numberOf, type Party, type Status } from "./InvoiceView.ts"
@@ -50,7 +50,7 @@ const rowOf = ({ document, number, ...stored }: Stored): InvoiceRow => ({
 })
 
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, done, equal, first, some, sql, value } = yield* Sql.make
   const readList = yield* Listing.reader
   const columns = sql`id, number, status, period_start, period_end, total_cents, amount_due_cents, document,
     issued_at, paid_at`
@@ -59,10 +59,9 @@ export const make = Effect.gen(function* () {
     readList({
       tenantId,
       columns,
-      from: sql`invoice`,
-      where: sql`tenant_id = ${tenantId}`,
+      from: "invoice",
       filters: [
-        ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`]),
+        ...equal({ status: filters.status }),
         ...(filters.periodStartAfterMs === undefined
           ? []
           : [sql`period_start > ${timestamptz(filters.periodStartAfterMs)}`])
@@ -75,14 +74,14 @@ export const make = Effect.gen(function* () {
   /** `tenantId` is null when a link identifies the invoice. */
   const find = (id: InvoiceId, tenantId: TenantId | null) =>
     Effect.map(
-      sql<Stored>`
+      all<Stored>`
         SELECT ${columns} FROM invoice
         WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`,
       ([stored]) => (stored === undefined ? null : rowOf(stored))
     )
 
   /** Tenants with an entry that is in no invoice, of a month that ended before `until`: the next month of each. */
-  const due = (until: number, without: ReadonlyArray<TenantId>) => sql<Due>`
+  const due = (until: number, without: ReadonlyArray<TenantId>) => all<Due>`
     SELECT b.tenant_id, coalesce(i.through_ordinal, -1)::text AS after,
       l.balance_after_cents - l.amount_cents AS opening_cents, greatest(l.created_at, i.period_end) AS first_at
     FROM balance b
@@ -102,7 +101,7 @@ export const make = Effect.gen(function* () {
    * after that one belongs to the next month, whatever its time.
    */
   const groups = (tenantId: TenantId, after: string, end: number) =>
-    sql<Group & { readonly through: string }>`
+    all<Group & { readonly through: string }>`
       WITH next AS MATERIALIZED (
         SELECT coalesce(
           (SELECT ordinal FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint
@@ -121,8 +120,7 @@ export const make = Effect.gen(function* () {
 
   /** The next number. The caller's transaction holds it until its end. */
   const nextNumber = Effect.map(
-    sql<{ readonly last: number }>`
-      UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
+    all<{ readonly last: number }>`UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
     ([row]) => row?.last ?? 1
   )
 
@@ -133,7 +131,7 @@ export const make = Effect.gen(function* () {
       readonly period: string
       readonly through: string
     }
-  ) => sql`
+  ) => done`
     INSERT INTO invoice (id, tenant_id, number, status, period, period_start, period_end, through_ordinal, total_cents,
       amount_due_cents, document, issued_at, paid_at)
     VALUES (${invoice.id}, ${invoice.tenantId}, ${invoice.number}, ${invoice.status}, ${invoice.period}::text::date,
@@ -143,34 +141,25 @@ export const make = Effect.gen(function* () {
       ${timestamptz(invoice.paidAt)})`
 
   /** Open invoices of tenants whose balance is no longer below zero. */
-  const covered = sql<{ readonly id: InvoiceId; readonly tenantId: TenantId }>`
+  const covered = all<{ readonly id: InvoiceId; readonly tenantId: TenantId }>`
     SELECT i.id, i.tenant_id FROM invoice i JOIN balance b ON b.tenant_id = i.tenant_id
     WHERE i.status = 'open' AND b.balance_cents >= 0 ORDER BY i.ordinal LIMIT 500`
 
   /** Returns true when the invoice was `open` until now. */
   const settle = (id: InvoiceId, status: Status, at: number) =>
-    Effect.map(
-      sql`
-        UPDATE invoice SET status = ${status},
-          amount_due_cents = CASE WHEN ${status} = 'paid' THEN 0 ELSE amount_due_cents END,
-          paid_at = CASE WHEN ${status} = 'paid' THEN ${timestamptz(at)} END
-        WHERE id = ${id} AND status = 'open' RETURNING 1`,
-      (rows) => rows.length > 0
-    )
+    some`
+      UPDATE invoice SET status = ${status},
+        amount_due_cents = CASE WHEN ${status} = 'paid' THEN 0 ELSE amount_due_cents END,
+        paid_at = CASE WHEN ${status} = 'paid' THEN ${timestamptz(at)} END
+      WHERE id = ${id} AND status = 'open' RETURNING 1`
 
   const byNumber = (number: number) =>
-    Effect.map(
-      sql<{ readonly id: InvoiceId; readonly tenantId: TenantId; readonly status: Status }>`
-        SELECT id, tenant_id, status FROM invoice WHERE number = ${number}`,
-      ([row]) => row ?? null
-    )
+    first<{ readonly id: InvoiceId; readonly tenantId: TenantId; readonly status: Status }>`
+      SELECT id, tenant_id, status FROM invoice WHERE number = ${number}`
 
-  const seller = Effect.map(
-    sql<{ readonly party: Party }>`SELECT party FROM invoice_seller WHERE name = 'seller'`,
-    ([row]) => row?.party ?? null
-  )
+  const seller = value<Party>`SELECT party FROM invoice_seller WHERE name = 'seller'`
 
-  const setSeller = (party: Party, at: number) => sql`
+  const setSeller = (party: Party, at: number) => done`
     INSERT INTO invoice_seller (name, party, updated_at)
     VALUES ('seller', ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
     ON CONFLICT (name) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
@@ -178,7 +167,7 @@ export const make = Effect.gen(function* () {
   /** The buyer that the operator set, or else the tenant's own data from signup. */
   const buyer = (tenantId: TenantId) =>
     Effect.map(
-      sql<{ readonly party: Party | null; readonly name: string; readonly country: string | null }>`
+      all<{ readonly party: Party | null; readonly name: string; readonly country: string | null }>`
         SELECT b.party, coalesce(nullif(t.legal_name, ''), t.name) AS name, t.country
         FROM tenant t LEFT JOIN invoice_buyer b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`,
       ([row]): Party =>
@@ -190,7 +179,7 @@ export const make = Effect.gen(function* () {
         }
     )
 
-  const setBuyer = (tenantId: TenantId, party: Party, at: number) => sql`
+  const setBuyer = (tenantId: TenantId, party: Party, at: number) => done`
     INSERT INTO invoice_buyer (tenant_id, party, updated_at)
     VALUES (${tenantId}, ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
     ON CONFLICT (tenant_id) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as Id from "../../domain/Id.ts"
 import { Letters } from "../../ports/letter/Letter.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import * as Outage from "../../runtime/store/Outage.ts"
 import type * as InvoiceRepo from "./InvoiceRepo.ts"
 import { numberOf, type Party } from "./InvoiceView.ts"
@@ -26,7 +26,7 @@ export const make = (options: {
   readonly link: (id: Id.InvoiceId, now: number) => string
 }) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { transaction } = yield* Sql.make
     const journal = yield* Journal
     const letters = yield* Letters
     const { link, repo } = options
@@ -91,7 +91,7 @@ export const make = (options: {
               link: { label: "Download the invoice", url: link(id, now) }
             }
           })
-      }).pipe(sql.withTransaction)
+      }).pipe(transaction)
       return month.end
     })
 
@@ -124,7 +124,7 @@ export const make = (options: {
             ...empty,
             audit: [statusLine({ tenantId, id, at: now, actor: Audit.system, to: "paid" })]
           })
-        }).pipe(sql.withTransaction)
+        }).pipe(transaction)
     })
   })
 

@@ -1,8 +1,8 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import type { EntryType } from "../../domain/EntryType.ts"
 import * as Id from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
 import * as Included from "./Included.ts"
 import { type PlanRepo, portion } from "./PlanRepo.ts"
@@ -23,7 +23,7 @@ export type Metered = (
  */
 export const make = (repo: PlanRepo, metered: Metered) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { transaction } = yield* Sql.make
     const journal = yield* Journal
     const accounts = yield* Accounts
 
@@ -67,7 +67,7 @@ export const make = (repo: PlanRepo, metered: Metered) =>
         yield* repo.update({ ...subscription, used, throughOrdinal: last.place }, at)
         if (money.length > 0) yield* journal.commitWithin({ ...empty, money })
         return debits.length === portion
-      }).pipe(sql.withTransaction)
+      }).pipe(transaction)
     })
 
     /** Covers everything in the tenant's ledger so far. */

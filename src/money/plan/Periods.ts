@@ -1,11 +1,11 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { Letters } from "../../ports/letter/Letter.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal, type MoneyRow, type Receipt } from "../../runtime/store/journal/Journal.ts"
 import * as Included from "./Included.ts"
 import type { PlanRepo, SubscriptionRow } from "./PlanRepo.ts"
@@ -29,7 +29,7 @@ const notCovered = (cents: number) =>
  */
 export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.Effect<void, unknown>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { transaction } = yield* Sql.make
     const journal = yield* Journal
     const accounts = yield* Accounts
     const letters = yield* Letters
@@ -142,7 +142,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
             receiptAt(row, at)
           )
           return row
-        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+        }).pipe(transaction)
       )
       yield* accounts.moneyMoved(tenantId)
       return started
@@ -168,7 +168,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
             }
           })
         return true
-      }).pipe(sql.withTransaction)
+      }).pipe(transaction)
       // The account reads that no plan sets limits any more.
       if (isOver) yield* accounts.moneyMoved(row.tenantId)
     })
@@ -199,7 +199,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
               link: null
             }
           })
-      }).pipe(sql.withTransaction)
+      }).pipe(transaction)
     })
 
     /** Ends the plan of a closed tenant, after it has covered the debits so far. */
@@ -258,7 +258,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
             at
           )
           return true
-        }).pipe(sql.withTransaction)
+        }).pipe(transaction)
       ).pipe(
         Effect.catchIf(
           (error) => error instanceof ApiError && error.code !== "service_unavailable",

@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -7,6 +6,7 @@ import type * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import * as Outage from "../../runtime/store/Outage.ts"
 import * as Coverage from "./Coverage.ts"
 import * as Included from "./Included.ts"
@@ -51,7 +51,7 @@ export class Plans extends Context.Service<
     Layer.effect(
       Plans,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const jobs = yield* Jobs
         const entropy = yield* Entropy
@@ -67,7 +67,7 @@ export class Plans extends Context.Service<
               Effect.catchCause(run(id), (cause) => Outage.logged("a plan could not be looked after", cause, { id })),
             { discard: true }
           )
-        const cover = Effect.orDie(Effect.flatMap(repo.uncovered, (tenants) => each(tenants, coverTenant)))
+        const cover = Effect.flatMap(repo.uncovered, (tenants) => each(tenants, coverTenant))
         const renew = Effect.gen(function* () {
           yield* each(yield* repo.due(yield* Clock.currentTimeMillis), periods.renew)
         }).pipe(Effect.orDie)
@@ -140,13 +140,12 @@ export class Plans extends Context.Service<
               yield* journal.commitWithin({ ...empty, receipt: kept })
             } else yield* periods.change(row, slug, at, by, kept)
             return view
-          }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+          }).pipe(transaction)
           return answer
         })
 
         return Plans.of({
-          list: (isPublic) =>
-            Effect.orDie(Effect.map(repo.plans(isPublic), (plans) => plans.map((plan) => planView(plan)))),
+          list: (isPublic) => Effect.map(repo.plans(isPublic), (plans) => plans.map((plan) => planView(plan))),
           put: Effect.fn("Plans.put")(function* (plan) {
             const unknown = Object.keys(plan.included).find(
               (name) => !(Included.names as ReadonlyArray<string>).includes(name)
@@ -177,18 +176,14 @@ export class Plans extends Context.Service<
               })
               yield* journal.commitWithin({ ...empty, audit: [line] })
               return planView(after)
-            }).pipe(sql.withTransaction, Effect.orDie)
+            }).pipe(transaction)
           }),
-          conferenceParticipants: (tenantId) => Effect.orDie(repo.conferenceParticipants(tenantId)),
+          conferenceParticipants: repo.conferenceParticipants,
           subscription: Effect.fn("Plans.subscription")(function* (tenantId) {
-            return yield* Effect.orDie(
-              Effect.gen(function* () {
-                const row = yield* repo.find(tenantId, false)
-                return viewOf(row, row === null ? null : yield* repo.plan(row.planSlug))
-              })
-            )
+            const row = yield* repo.find(tenantId, false)
+            return viewOf(row, row === null ? null : yield* repo.plan(row.planSlug))
           }),
-          subscribe: (caller, slug, slot) => Effect.catchTag(subscribe(caller, slug, slot), "SqlError", Effect.die),
+          subscribe,
           close: (tenantId) => Effect.orDie(periods.close(tenantId)),
           renew,
           cover

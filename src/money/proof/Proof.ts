@@ -42,7 +42,7 @@ export class Proofs extends Context.Service<
       const repo = yield* ProofRepo.make
       const round = yield* Sealer.make(repo)
       const verify = Verification.make(repo)
-      const seal = Effect.orDie(Effect.flatMap(Clock.currentTimeMillis, round))
+      const seal = Effect.flatMap(Clock.currentTimeMillis, round)
       jobs.declare({ kind, concurrency: 1, timeoutMs, retry, everyMs, run: () => seal })
 
       const proof = Effect.fn("Proofs.proof")(function* (tenantId: TenantId, processor: Reconciled | null) {
@@ -107,9 +107,9 @@ export class Proofs extends Context.Service<
       })
 
       return Proofs.of({
-        proof: (tenantId, processor) => Effect.catchTag(proof(tenantId, processor), "SqlError", Effect.die),
+        proof: (tenantId, processor) => proof(tenantId, processor),
         seal,
-        verify: (tenantId) => Effect.orDie(verify(tenantId))
+        verify: (tenantId) => verify(tenantId)
       })
     })
   )

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { entryColumns, type LedgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { Leaf, Named } from "./Chain.ts"
 
@@ -46,24 +46,21 @@ export const starting = "-9223372036854775808"
 /** The rows of one read. Each is hashed on the event loop, so a read takes a few milliseconds. */
 const portionRows = 1_000
 
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql }) => {
   const sealColumns = sql`tenant_id, number, day, through_ordinal::text, through_at,
     entries, credits_cents, debits_cents, balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated,
     calls_debited, calls_until`
   const rootColumns = sql`version, number, day, seals, entries, root_hash`
 
   /** Entries after a place, in order. One snapshot sees a prefix of a tenant's ledger. */
-  const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => sql<PlacedEntry>`
+  const entries = (tenantId: TenantId, after: string, upTo: string | null = null) => all<PlacedEntry>`
     SELECT ordinal::text AS place, ${entryColumns(sql)} FROM ledger
     WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint
       AND ${upTo === null ? sql`true` : sql`ordinal <= ${upTo}::text::bigint`}
     ORDER BY ordinal LIMIT ${portionRows}`
 
   const lastSeal = (tenantId: TenantId) =>
-    Effect.map(
-      sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number DESC LIMIT 1`,
-      ([seal]) => seal ?? null
-    )
+    first<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number DESC LIMIT 1`
 
   /**
    * The last seal that counts calls up to `until` at most. This is the last seal, unless the clock was set back to
@@ -72,31 +69,25 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const counting = (last: Seal | null, until: number) =>
     last === null || last.callsUntil <= until
       ? Effect.succeed(last)
-      : Effect.map(
-          sql<Seal>`
-            SELECT ${sealColumns} FROM ledger_seal
-            WHERE tenant_id = ${last.tenantId} AND calls_until <= ${timestamptz(until)}
-            ORDER BY number DESC LIMIT 1`,
-          ([seal]) => seal ?? null
-        )
+      : first<Seal>`
+        SELECT ${sealColumns} FROM ledger_seal
+        WHERE tenant_id = ${last.tenantId} AND calls_until <= ${timestamptz(until)}
+        ORDER BY number DESC LIMIT 1`
 
   const seals = (tenantId: TenantId) =>
-    sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number`
+    all<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE tenant_id = ${tenantId} ORDER BY number`
 
   /** Tenants that have entries after their last seal, and no seal of this day. */
   const unsealed = (day: string) =>
-    Effect.map(
-      sql<{ readonly id: TenantId }>`
-        SELECT b.tenant_id AS id FROM balance b
-        LEFT JOIN LATERAL (
-          SELECT through_ordinal FROM ledger_seal WHERE tenant_id = b.tenant_id ORDER BY number DESC LIMIT 1
-        ) s ON true
-        CROSS JOIN LATERAL (SELECT ordinal FROM ledger WHERE tenant_id = b.tenant_id ORDER BY ordinal DESC LIMIT 1) l
-        WHERE l.ordinal > coalesce(s.through_ordinal, -1)
-          AND NOT EXISTS (SELECT FROM ledger_seal WHERE day = ${day}::text::date AND tenant_id = b.tenant_id)
-        ORDER BY b.tenant_id`,
-      (rows) => rows.map(({ id }) => id)
-    )
+    column<TenantId>`
+      SELECT b.tenant_id AS id FROM balance b
+      LEFT JOIN LATERAL (
+        SELECT through_ordinal FROM ledger_seal WHERE tenant_id = b.tenant_id ORDER BY number DESC LIMIT 1
+      ) s ON true
+      CROSS JOIN LATERAL (SELECT ordinal FROM ledger WHERE tenant_id = b.tenant_id ORDER BY ordinal DESC LIMIT 1) l
+      WHERE l.ordinal > coalesce(s.through_ordinal, -1)
+        AND NOT EXISTS (SELECT FROM ledger_seal WHERE day = ${day}::text::date AND tenant_id = b.tenant_id)
+      ORDER BY b.tenant_id`
 
   /**
    * Counts the calls that began within these moments. Rows of calls are deleted after their retention time; those of
@@ -104,7 +95,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
    */
   const calls = (tenantId: TenantId, from: number | null, until: number | null) =>
     Effect.map(
-      sql<Calls>`
+      all<Calls>`
         SELECT count(*) AS rated, count(l.id) AS debited
         FROM call c LEFT JOIN ledger l ON l.cause = 'call:' || c.id AND l.amount_cents = -c.cost_cents
         WHERE c.tenant_id = ${tenantId} AND c.cost_cents > 0
@@ -115,22 +106,19 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   /** The balance and the tail of the ledger at one moment; null for an unknown tenant. */
   const standing = (tenantId: TenantId, after: { readonly ordinal: string; readonly balanceCents: number }) =>
-    Effect.map(
-      sql<Standing>`
-        SELECT b.balance_cents, t.*,
-          (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending') AS attempts_open
-        FROM balance b CROSS JOIN (
-          SELECT count(*) AS entries, coalesce(sum(amount_cents), 0) AS sum_cents,
-            count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running) AS wrong
-          FROM (
-            SELECT amount_cents, balance_after_cents, sum(amount_cents) OVER (ORDER BY ordinal) AS running
-            FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after.ordinal}::text::bigint
-          ) tail
-        ) t WHERE b.tenant_id = ${tenantId}`,
-      ([row]) => row ?? null
-    )
+    first<Standing>`
+      SELECT b.balance_cents, t.*,
+        (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending') AS attempts_open
+      FROM balance b CROSS JOIN (
+        SELECT count(*) AS entries, coalesce(sum(amount_cents), 0) AS sum_cents,
+          count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running) AS wrong
+        FROM (
+          SELECT amount_cents, balance_after_cents, sum(amount_cents) OVER (ORDER BY ordinal) AS running
+          FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after.ordinal}::text::bigint
+        ) tail
+      ) t WHERE b.tenant_id = ${tenantId}`
 
-  const insertSeal = (seal: Seal) => sql`
+  const insertSeal = (seal: Seal) => done`
     INSERT INTO ledger_seal (tenant_id, number, day, through_ordinal, through_at, entries, credits_cents, debits_cents,
       balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated, calls_debited, calls_until)
     VALUES (${seal.tenantId}, ${seal.number}, ${seal.day}::text::date, ${seal.throughOrdinal}::text::bigint,
@@ -139,43 +127,33 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       ${seal.callsDebited}, ${timestamptz(seal.callsUntil)})`
 
   /** Days with seals and without a root, the oldest first. The query jumps from each day to the next. */
-  const openDays = Effect.map(
-    sql<{ readonly day: string }>`
-      WITH RECURSIVE sealed AS (
-        (SELECT day FROM ledger_seal ORDER BY day LIMIT 1)
-        UNION ALL
-        SELECT (SELECT s.day FROM ledger_seal s WHERE s.day > sealed.day ORDER BY s.day LIMIT 1)
-        FROM sealed WHERE sealed.day IS NOT NULL
-      )
-      SELECT day FROM sealed
-      WHERE day IS NOT NULL AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = sealed.day) ORDER BY day`,
-    (rows) => rows.map(({ day }) => day)
-  )
+  const openDays = column<string>`
+    WITH RECURSIVE sealed AS (
+      (SELECT day FROM ledger_seal ORDER BY day LIMIT 1)
+      UNION ALL
+      SELECT (SELECT s.day FROM ledger_seal s WHERE s.day > sealed.day ORDER BY s.day LIMIT 1)
+      FROM sealed WHERE sealed.day IS NOT NULL
+    )
+    SELECT day FROM sealed
+    WHERE day IS NOT NULL AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = sealed.day) ORDER BY day`
 
   const sealsOf = (day: string) =>
-    sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE day = ${day}::text::date ORDER BY tenant_id`
+    all<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE day = ${day}::text::date ORDER BY tenant_id`
 
-  const roots = sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number`
+  const roots = all<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number`
 
-  const lastRoot = Effect.map(
-    sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number DESC LIMIT 1`,
-    ([root]) => root ?? null
-  )
+  const lastRoot = first<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number DESC LIMIT 1`
 
-  const hasRoot = (day: string) =>
-    Effect.map(sql`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`, (rows) => rows.length === 1)
+  const hasRoot = (day: string) => some`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`
 
-  const insertRoot = (root: Root, at: number) => sql`
+  const insertRoot = (root: Root, at: number) => done`
     INSERT INTO ledger_seal_root (version, number, day, seals, entries, root_hash, sealed_at)
     VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
       ${timestamptz(at)})`
 
   /** Tenants that have a balance, or that had one when they were sealed. */
-  const tenants = Effect.map(
-    sql<{ readonly id: TenantId }>`
-      SELECT tenant_id AS id FROM balance UNION SELECT tenant_id FROM ledger_seal ORDER BY id`,
-    (rows) => rows.map(({ id }) => id)
-  )
+  const tenants = column<TenantId>`
+    SELECT tenant_id AS id FROM balance UNION SELECT tenant_id FROM ledger_seal ORDER BY id`
 
   return {
     entries,

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ledgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Chain from "./Chain.ts"
 import { starting, type ProofRepo, type Seal } from "./ProofRepo.ts"
@@ -63,7 +63,7 @@ export const follow = Effect.fnUntraced(function* (
  * round that was interrupted continues where it was; a day's root is written when all of the day is sealed.
  */
 export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
 
   /** Writes the line in the audit log, in the same transaction as the seal or root. */
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
       .insertSeal(seal)
       .pipe(
         Effect.andThen(told(now, line, { total_entries: seal.totalEntries, chain_hash: seal.chainHash })),
-        sql.withTransaction
+        transaction
       )
   })
 
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
     const line = { tenantId: null, resourceId: day, seed: `root ${number}` }
     yield* repo
       .insertRoot({ ...named, seals: seals.length, entries, rootHash }, now)
-      .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), sql.withTransaction)
+      .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), transaction)
     // A change in the database cannot change the root in the log.
     yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })
   })

@@ -1,5 +1,4 @@
 import { Cache, Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../money/account/Account.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
@@ -7,6 +6,7 @@ import type { AddressId, NumberId, OrderId, TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Asked } from "../../ports/lookup/Lookup.ts"
@@ -152,7 +152,7 @@ export class Numbers extends Context.Service<
       const entropy = yield* Entropy
       const jobs = yield* Jobs
       const accounts = yield* Accounts
-      const sql = yield* SqlClient.SqlClient
+      const { transaction } = yield* Sql.make
       const inventory = yield* Inventory.make
       const repo = yield* NumberRepo.make
 
@@ -179,7 +179,7 @@ export class Numbers extends Context.Service<
       const addresses = yield* EmergencyAddresses.make(addressRows)
       const update = yield* NumberConfiguration.make(change, addressRows)
 
-      const withinOne = <A>(effect: Effect.Effect<A>) => Effect.orDie(sql.withTransaction(effect))
+      const withinOne = <A>(effect: Effect.Effect<A>) => transaction(effect)
 
       /** Writes a line of the installation, because the inventory belongs to no tenant. */
       const inventoryChanged = (action: string, change: Parameters<typeof Audit.line>[0]["changes"]) =>

@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as NumberLife from "./NumberLife.ts"
 import * as NumberRepo from "./NumberRepo.ts"
@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (options: {
   /** Called after the transaction, even if its answer was lost: forgetting a row in vain costs only one read. */
   readonly forget: (phoneNumber: string) => Effect.Effect<void>
 }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const repo = yield* NumberRepo.make
@@ -72,11 +72,7 @@ export const make = Effect.fnUntraced(function* (options: {
         receipt: rendered === null ? null : receipt(answer?.slot ?? null, rendered, at)
       })
       return { row, rendered }
-    }).pipe(
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die),
-      Effect.ensuring(options.forget(found.phoneNumber))
-    )
+    }).pipe(transaction, Effect.ensuring(options.forget(found.phoneNumber)))
   }, Effect.uninterruptible)
 
   /** The operator changes a number by its digits. */

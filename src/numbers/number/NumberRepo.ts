@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NumberId, OrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { checkAt, type Life } from "./NumberLife.ts"
@@ -58,7 +59,7 @@ export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_numbe
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, column, done, equal, first, sql, value } = yield* Sql.make
   const read = yield* Listing.reader
   const orderColumns = sql`id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
     monthly_cost_cents, refunded_cents, route_id, customer_reference, created_at, completed_at`
@@ -66,12 +67,12 @@ export const make = Effect.gen(function* () {
 
   return {
     insertOrder: (order: OrderRow) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
           monthly_cost_cents, route_id, customer_reference, created_at)
         VALUES (${order.id}, ${order.tenantId}, ${order.status}, ${order.countryCode}, ${order.numberType},
           ${JSON.stringify(order.phoneNumbers)}::text::jsonb, ${order.upfrontCostCents}, ${order.monthlyCostCents},
-          ${order.routeId}, ${order.customerReference}, ${timestamptz(order.createdAt)})`),
+          ${order.routeId}, ${order.customerReference}, ${timestamptz(order.createdAt)})`,
 
     /**
      * Claims numbers for an order, as `pending`, and returns those that it claimed. A number that has a living owner by
@@ -80,7 +81,7 @@ export const make = Effect.gen(function* () {
      */
     claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: NumberId }>) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly phone: string }>`
+        all<{ readonly phone: string }>`
           INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, route_id, features,
             customer_reference, order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
           SELECT r.id, ${order.tenantId}::text::uuid, r.phone_number, r.country_code, r.number_type, 'pending',
@@ -89,85 +90,67 @@ export const make = Effect.gen(function* () {
           FROM jsonb_to_recordset(${JSON.stringify(entries)}::text::jsonb) AS r(id text, phone_number text, country_code text,
             number_type text, features text[], upfront_cost_cents bigint, monthly_cost_cents bigint)
           ORDER BY r.phone_number
-          ON CONFLICT DO NOTHING RETURNING phone_number AS phone`),
+          ON CONFLICT DO NOTHING RETURNING phone_number AS phone`,
         (rows) => new Set(rows.map((row) => row.phone))
       ),
 
     /** Locks the tenant's balance for a debit that must be covered; null for an unknown tenant. */
     lockFunds: (tenantId: TenantId) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly cents: number }>`
-          SELECT balance_cents + credit_limit_cents AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`),
-        (rows) => rows[0]?.cents ?? null
-      ),
+      value<number>`
+        SELECT balance_cents + credit_limit_cents AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`,
 
     /** A pending order; null when it is finished. */
     pending: (id: OrderId) =>
-      Effect.map(
-        Effect.orDie(sql<OrderRow>`
-          SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending'`),
-        (rows) => rows[0] ?? null
-      ),
+      first<OrderRow>`SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending'`,
 
     /** Locks a pending order; null when it is finished. */
     lockPending: (id: OrderId) =>
-      Effect.map(
-        Effect.orDie(sql<OrderRow>`
-          SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending' FOR UPDATE`),
-        (rows) => rows[0] ?? null
-      ),
+      first<OrderRow>`SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending' FOR UPDATE`,
 
     ofOrder: (orderId: OrderId) =>
-      Effect.orDie(sql<NumberRow>`
-        SELECT ${numberColumns} FROM phone_number WHERE order_id = ${orderId} AND status = 'pending' ORDER BY phone_number`),
+      all<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE order_id = ${orderId} AND status = 'pending' ORDER BY phone_number`,
 
     /** Locks a number until the transaction ends. */
     lock: (tenantId: TenantId, id: NumberId) =>
-      Effect.map(
-        Effect.orDie(sql<NumberRow>`
-          SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`),
-        (rows) => rows[0] ?? null
-      ),
+      first<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`,
 
     /** Locks numbers until the transaction ends, in an order that avoids deadlocks. */
     lockAll: (ids: ReadonlyArray<NumberId>) =>
-      Effect.orDie(sql<NumberRow>`
-        SELECT ${numberColumns} FROM phone_number WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`),
+      all<NumberRow>`SELECT ${numberColumns} FROM phone_number WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`,
 
     /** A tenant's numbers with a month to pay, the oldest first, after this position. */
     due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
-      Effect.orDie(sql<DueNumber>`
+      all<DueNumber>`
         SELECT ${numberColumns}, next_renewal_at::text AS due_at FROM phone_number
         WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
           AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
-        ORDER BY next_renewal_at, id LIMIT ${limit}`),
+        ORDER BY next_renewal_at, id LIMIT ${limit}`,
 
     /** Some active numbers of a closed tenant, locked until the transaction ends. */
     lockClosed: (tenantId: TenantId, limit: number) =>
-      Effect.orDie(sql<NumberRow>`
+      all<NumberRow>`
         SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active'
           AND EXISTS (SELECT FROM tenant WHERE id = ${tenantId} AND status = 'closed')
-        ORDER BY id LIMIT ${limit} FOR UPDATE`),
+        ORDER BY id LIMIT ${limit} FOR UPDATE`,
 
     /** Tenants with numbers that a renewal may change: by time, by new money, or because the tenant is closed. */
     renewable: (now: number, limit: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly tenantId: TenantId }>`
-          SELECT DISTINCT tenant_id FROM (
-            SELECT tenant_id FROM phone_number
-            WHERE status = 'active' AND check_at <= ${timestamptz(now)} ORDER BY check_at LIMIT ${limit}
-          ) due
-          UNION
-          SELECT tenant_id FROM (
-            SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
-            WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
-              AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
-          ) payable
-          UNION
-          SELECT id FROM tenant t WHERE status = 'closed'
-            AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`),
-        (rows) => rows.map(({ tenantId }) => tenantId)
-      ),
+      column<TenantId>`
+        SELECT DISTINCT tenant_id FROM (
+          SELECT tenant_id FROM phone_number
+          WHERE status = 'active' AND check_at <= ${timestamptz(now)} ORDER BY check_at LIMIT ${limit}
+        ) due
+        UNION
+        SELECT tenant_id FROM (
+          SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
+          WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
+            AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
+        ) payable
+        UNION
+        SELECT id FROM tenant t WHERE status = 'closed'
+          AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`,
 
     /** Whether payment of a month was refused for any of its numbers. */
     owes: (tenantId: TenantId) =>
@@ -179,7 +162,7 @@ export const make = Effect.gen(function* () {
 
     /** Writes the `Life` of these numbers. */
     live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>
-      Effect.orDie(sql`
+      done`
         UPDATE phone_number n SET status = r.status, activated_at = to_timestamp(r."activatedAt" / 1000),
           next_renewal_at = to_timestamp(r."nextRenewalAt" / 1000), unpaid_since = to_timestamp(r."unpaidSince" / 1000),
           reminders = r.reminders, unpaid_suspended_at = to_timestamp(r."unpaidSuspendedAt" / 1000),
@@ -192,18 +175,18 @@ export const make = Effect.gen(function* () {
           "activatedAt" float8, "nextRenewalAt" float8, "unpaidSince" float8, reminders int, "unpaidSuspendedAt" float8,
           "operatorSuspendedAt" float8, "emergencyAddressId" text, "emergencyEnabled" boolean, "releasedAt" float8,
           "heldUntil" float8, "agedUntil" float8, "checkAt" float8)
-        WHERE n.id = r.id`),
+        WHERE n.id = r.id`,
 
     /** Writes the fields that the tenant configures. */
     configure: (row: NumberRow, at: number) =>
-      Effect.orDie(sql`
+      done`
         UPDATE phone_number SET route_id = ${row.routeId}, name = ${row.name}, tags = ${row.tags}::text[],
           customer_reference = ${row.customerReference}, caller_id_name = ${row.callerIdName},
           records_inbound = ${row.inboundRecording.enabled}, recording_format = ${row.inboundRecording.format},
           recording_channels = ${row.inboundRecording.channels}, emergency_address_id = ${row.emergencyAddressId},
           emergency_enabled = ${row.emergencyEnabled}, monthly_cost_cents = ${row.monthlyCostCents},
           updated_at = ${timestamptz(at)}
-        WHERE id = ${row.id}`),
+        WHERE id = ${row.id}`,
 
     finishOrder: (
       id: OrderId,
@@ -214,71 +197,47 @@ export const make = Effect.gen(function* () {
         readonly at: number
       }
     ) =>
-      Effect.orDie(sql`
+      done`
         UPDATE number_order SET status = ${fields.status}, phone_numbers = ${JSON.stringify(fields.phoneNumbers)}::text::jsonb,
           refunded_cents = ${fields.refundedCents}, completed_at = ${timestamptz(fields.at)}
-        WHERE id = ${id}`),
+        WHERE id = ${id}`,
 
     findOrder: (tenantId: TenantId, id: OrderId) =>
-      Effect.map(
-        Effect.orDie(sql<OrderRow>`
-          SELECT ${orderColumns} FROM number_order WHERE tenant_id = ${tenantId} AND id = ${id}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<OrderRow>`SELECT ${orderColumns} FROM number_order WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     listOrders: (tenantId: TenantId, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: orderColumns,
-          from: sql`number_order`,
-          where: sql`tenant_id = ${tenantId}`,
-          filters: filters.status === undefined ? [] : [sql`status = ${filters.status}`],
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: NumberView.order
-        })
-      ),
+      read({
+        tenantId,
+        columns: orderColumns,
+        from: "number_order",
+        filters: equal({ status: filters.status }),
+        window,
+        item: NumberView.order
+      }),
 
     find: (tenantId: TenantId, id: NumberId) =>
-      Effect.map(
-        Effect.orDie(sql<NumberRow>`
-          SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<NumberRow>`SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
-    list: (tenantId: TenantId, filters: NumberFilters, window: Listing.Window) => {
-      const { countryCode, numberType, phoneNumber, routeId, status } = filters
-      const matching = [
-        ...(status === undefined ? [] : [sql`status = ${status}`]),
-        ...(countryCode === undefined ? [] : [sql`country_code = ${countryCode}`]),
-        ...(numberType === undefined ? [] : [sql`number_type = ${numberType}`]),
-        ...(phoneNumber === undefined ? [] : [sql`phone_number = ${phoneNumber}`]),
-        ...(routeId === undefined ? [] : [sql`route_id = ${routeId}`])
-      ]
-      return Effect.orDie(
-        read({
-          tenantId,
-          columns: numberColumns,
-          from: sql`phone_number`,
-          where: sql`tenant_id = ${tenantId}`,
-          filters: matching,
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: NumberView.number
-        })
-      )
-    },
+    list: (
+      tenantId: TenantId,
+      { countryCode, numberType, phoneNumber, routeId, status }: NumberFilters,
+      window: Listing.Window
+    ) =>
+      read({
+        tenantId,
+        columns: numberColumns,
+        from: "phone_number",
+        filters: equal({ status, countryCode, numberType, phoneNumber, routeId }),
+        window,
+        item: NumberView.number
+      }),
 
     owner: (phoneNumber: string) =>
-      Effect.map(
-        Effect.orDie(sql<Owner>`
-          SELECT tenant_id, id AS number_id, route_id, status,
-            coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS is_suspended, caller_id_name,
-            ${sql.literal(recording)} AS inbound_recording FROM phone_number
-          WHERE phone_number = ${phoneNumber} AND status IN ('pending', 'active', 'port_pending')`),
-        (rows): Owner | null => rows[0] ?? null
-      )
+      first<Owner>`
+        SELECT tenant_id, id AS number_id, route_id, status,
+          coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS is_suspended, caller_id_name,
+          ${sql.literal(recording)} AS inbound_recording FROM phone_number
+        WHERE phone_number = ${phoneNumber} AND status IN ('pending', 'active', 'port_pending')`
   }
 })
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { NumberId, PortingOrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as NumberLife from "./NumberLife.ts"
 import { numberColumnsOf, type NumberRepo } from "./NumberRepo.ts"
@@ -30,29 +30,22 @@ interface Claimed {
 
 /** Numbers that come from another carrier: claimed as `port_pending`, then active or failed. */
 export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
-  const sql = yield* SqlClient.SqlClient
+  const { all, done, first, some, sql } = yield* Sql.make
   return {
     /** Whether the operator has the number already, owned by a tenant or not. */
-    isOurs: (phoneNumber: string) =>
-      Effect.map(
-        Effect.orDie(sql`SELECT 1 FROM inventory WHERE phone_number = ${phoneNumber}`),
-        (rows) => rows.length > 0
-      ),
+    isOurs: (phoneNumber: string) => some`SELECT 1 FROM inventory WHERE phone_number = ${phoneNumber}`,
 
     /** The operator's price for such a number: the lowest in the inventory; null when there is none. */
     price: (countryCode: string, numberType: NumberType) =>
-      Effect.map(
-        Effect.orDie(sql<Price>`
-          SELECT upfront_cost_cents, monthly_cost_cents
-          FROM inventory WHERE country_code = ${countryCode} AND number_type = ${numberType}
-          ORDER BY monthly_cost_cents, upfront_cost_cents LIMIT 1`),
-        (rows): Price | null => rows[0] ?? null
-      ),
+      first<Price>`
+        SELECT upfront_cost_cents, monthly_cost_cents
+        FROM inventory WHERE country_code = ${countryCode} AND number_type = ${numberType}
+        ORDER BY monthly_cost_cents, upfront_cost_cents LIMIT 1`,
 
     /** Claims numbers, and returns those that had no living owner. The move costs nothing. */
     claimWithin: (order: Claimed) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly phone: string }>`
+        all<{ readonly phone: string }>`
           INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, route_id, features,
             customer_reference, source, porting_order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
           SELECT "numberId", ${order.tenantId}::text::uuid, "phoneNumber", "countryCode", "numberType", 'port_pending',
@@ -61,7 +54,7 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
           FROM jsonb_to_recordset(${JSON.stringify(order.numbers)}::text::jsonb) AS r("numberId" text, "phoneNumber" text,
             "countryCode" text, "numberType" text, "monthlyCostCents" bigint)
           ORDER BY "phoneNumber"
-          ON CONFLICT DO NOTHING RETURNING phone_number AS phone`),
+          ON CONFLICT DO NOTHING RETURNING phone_number AS phone`,
         (rows) => new Set(rows.map(({ phone }) => phone))
       ),
 
@@ -75,12 +68,12 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
       at: number
     ) {
       // The order may have changed since it claimed the numbers.
-      yield* Effect.orDie(sql`
+      yield* done`
         UPDATE phone_number SET route_id = ${routeId}, customer_reference = ${customerReference}
-        WHERE porting_order_id = ${id} AND status = 'port_pending'`)
-      const rows = yield* Effect.orDie(sql<NumberRow>`
+        WHERE porting_order_id = ${id} AND status = 'port_pending'`
+      const rows = yield* all<NumberRow>`
         SELECT ${numberColumnsOf(sql)} FROM phone_number WHERE porting_order_id = ${id} AND status = 'port_pending'
-        ORDER BY phone_number FOR UPDATE`)
+        ORDER BY phone_number FOR UPDATE`
       const type = outcome === "active" ? "activated" : "failed"
       const settled = rows.flatMap((row) => {
         const step = NumberLife.step(row, { type }, at)
@@ -88,14 +81,14 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
       })
       yield* repo.live(settled, at)
       if (outcome === "active")
-        yield* Effect.orDie(sql`
+        yield* done`
           INSERT INTO inventory (phone_number, country_code, number_type, features, upfront_cost_cents, monthly_cost_cents)
           SELECT p.phone_number, p.country_code, p.number_type, p.features,
             coalesce((SELECT i.upfront_cost_cents FROM inventory i WHERE i.country_code = p.country_code
               AND i.number_type = p.number_type ORDER BY i.monthly_cost_cents, i.upfront_cost_cents LIMIT 1), 0),
             p.monthly_cost_cents
           FROM phone_number p WHERE p.porting_order_id = ${id} AND p.status = 'active'
-          ON CONFLICT DO NOTHING`)
+          ON CONFLICT DO NOTHING`
     })
   }
 })

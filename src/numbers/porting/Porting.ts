@@ -1,10 +1,10 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { ApiError } from "../../domain/ApiError.ts"
 import type * as Id from "../../domain/Id.ts"
 import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as Portability from "./Portability.ts"
 import * as PortingChange from "./PortingChange.ts"
@@ -126,7 +126,7 @@ export class Porting extends Context.Service<
   static readonly layer = Layer.effect(
     Porting,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const { transaction } = yield* Sql.make
       const jobs = yield* Jobs
       const repo = yield* PortingRepo.make
       const portability = yield* Portability.make
@@ -198,7 +198,7 @@ export class Porting extends Context.Service<
         file: documents.file,
         queue: repo.queue,
         inspect: Effect.fnUntraced(function* (id) {
-          const stored = yield* Effect.orDie(sql.withTransaction(repo.lock(null, id)))
+          const stored = yield* transaction(repo.lock(null, id))
           if (stored === null) return yield* PortingChange.noOrder
           const { accountNumber, pinPasscode } = stored.endUser
           const order = PortingView.order(stored.row, yield* repo.documents(id))

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import type * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -7,6 +6,7 @@ import type * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { Letters } from "../../ports/letter/Letter.ts"
 import { Numbers } from "../number/Number.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as PortingAudit from "./PortingAudit.ts"
 import * as PortingLetter from "./PortingLetter.ts"
@@ -41,7 +41,7 @@ export interface Change {
  * its audit line and its receipt are one transaction. Returns null when nothing has changed.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const letters = yield* Letters
@@ -119,7 +119,7 @@ export const make = Effect.gen(function* () {
       })
       yield* journal.commitWithin({ ...empty, audit: [audited], receipt: receipt(of.slot, rendered, at) })
       return { rendered, row, documents }
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     if (done !== null) yield* numbers.ownersChanged(done.row.numbers.map(({ phoneNumber }) => phoneNumber))
     return done
   }, Effect.uninterruptible)

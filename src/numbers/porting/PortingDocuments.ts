@@ -1,5 +1,4 @@
 import { Clock, Effect, Stream } from "effect"
-import { SqlClient } from "effect/sql"
 import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
 import * as Policies from "../../domain/fair/Policies.ts"
 import { BodyTurns } from "../../domain/fair/RequestTurns.ts"
@@ -8,6 +7,7 @@ import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as DocumentBytes from "./DocumentBytes.ts"
 import * as DocumentSource from "./DocumentSource.ts"
@@ -39,7 +39,7 @@ const noDocument = ApiError.of("not_found", "no such document")
 
 /** Documents of porting orders, guide/porting.md#documents. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { sql, transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const repo = yield* PortingRepo.make
@@ -142,8 +142,7 @@ export const make = Effect.gen(function* () {
       changes: [{ field: id, from: document.status, to: status }]
     })
     yield* Effect.andThen(repo.judge(id, status), journal.commitWithin({ ...empty, audit: [judgedLine] })).pipe(
-      sql.withTransaction,
-      Effect.orDie
+      transaction
     )
     return PortingView.document({ ...document, status })
   }, Effect.uninterruptible)

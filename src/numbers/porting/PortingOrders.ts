@@ -1,11 +1,11 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { Trunks } from "../trunk/Trunk.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Portability from "./Portability.ts"
 import * as PortingAudit from "./PortingAudit.ts"
@@ -40,7 +40,7 @@ const later = (at: number | null | undefined, now: number) =>
 
 /** A tenant's requests for its porting orders. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const connections = yield* Trunks
@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
         changes: [{ field: "phone_numbers", from: null, to: [...request.phoneNumbers] }]
       })
       yield* journal.commitWithin({ ...empty, audit: [created], receipt: receipt(slot, rendered, at) })
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     return rendered
   }, Effect.uninterruptible)
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { PortingDocumentId, PortingOrderId, TenantId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
@@ -36,7 +36,7 @@ const partBytes = 65_536
 
 /** Rows of `porting_order` and its documents. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, column, count, done, equal, first, sql, value } = yield* Sql.make
   const vault = yield* Vault
   const read = yield* Listing.reader
 
@@ -82,33 +82,30 @@ export const make = Effect.gen(function* () {
 
   return {
     insert: (row: OrderRow, endUser: EndUser) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO porting_order (id, tenant_id, status, details, contested, end_user, account_secret, numbers,
           requested_foc_at, route_id, customer_reference, parent_id, created_at, updated_at)
         VALUES (${row.id}, ${row.tenantId}, ${row.status}, '[]', '[]', ${visible(endUser)}::text::jsonb, ${sealed(endUser)},
           ${JSON.stringify(row.numbers)}::text::jsonb, ${timestamptz(row.requestedFocAt)}, ${row.routeId},
-          ${row.customerReference}, ${row.parentId}, ${timestamptz(row.createdAt)}, ${timestamptz(row.updatedAt)})`),
+          ${row.customerReference}, ${row.parentId}, ${timestamptz(row.createdAt)}, ${timestamptz(row.updatedAt)})`,
 
     /** The number of the tenant's orders that have not ended. */
     countOpen: (tenantId: TenantId) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly open: number }>`
-          SELECT count(*) AS open FROM porting_order
-          WHERE tenant_id = ${tenantId} AND status NOT IN ('ported', 'cancelled')`),
-        (rows) => rows[0]?.open ?? 0
-      ),
+      count`
+        SELECT count(*) AS open FROM porting_order
+        WHERE tenant_id = ${tenantId} AND status NOT IN ('ported', 'cancelled')`,
 
     /** Locks an order until the transaction ends. `tenantId` null is the operator, for any tenant's order. */
     lock: (tenantId: TenantId | null, id: PortingOrderId) =>
       Effect.map(
-        Effect.orDie(sql<Columns>`
+        all<Columns>`
           SELECT ${whole} FROM porting_order
-          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`} FOR UPDATE`),
+          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`} FOR UPDATE`,
         ([found]) => (found === undefined ? null : storedOf(found))
       ),
 
     save: (row: OrderRow, state: PortingMachine.State, endUser: EndUser) =>
-      Effect.orDie(sql`
+      done`
         UPDATE porting_order SET status = ${state.status}, details = ${JSON.stringify(state.details)}::text::jsonb,
           contested = ${JSON.stringify(state.contested)}::text::jsonb, end_user = ${visible(endUser)}::text::jsonb,
           account_secret = ${sealed(endUser)}, numbers = ${JSON.stringify(row.numbers)}::text::jsonb,
@@ -118,94 +115,74 @@ export const make = Effect.gen(function* () {
           submitted_at = ${timestamptz(state.submittedAt)}, exception_at = ${timestamptz(state.exceptionAt)},
           ported_at = ${timestamptz(state.portedAt)}, cancelled_at = ${timestamptz(state.cancelledAt)},
           updated_at = ${timestamptz(row.updatedAt)}
-        WHERE id = ${row.id}`),
+        WHERE id = ${row.id}`,
 
-    remove: (id: PortingOrderId) => Effect.orDie(sql`DELETE FROM porting_order WHERE id = ${id}`),
+    remove: (id: PortingOrderId) => done`DELETE FROM porting_order WHERE id = ${id}`,
 
     find: (tenantId: TenantId | null, id: PortingOrderId) =>
-      Effect.map(
-        Effect.orDie(sql<OrderRow>`
-          SELECT ${shown} FROM porting_order
-          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<OrderRow>`
+        SELECT ${shown} FROM porting_order
+        WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`,
 
     list: (tenantId: TenantId, { status }: OrderFilters, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: shown,
-          from: sql`porting_order`,
-          where: sql`tenant_id = ${tenantId}`,
-          filters: status === undefined ? [] : [sql`status = ${status}`],
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: (row: OrderRow) => PortingView.order(row, [])
-        })
-      ),
+      read({
+        tenantId,
+        columns: shown,
+        from: "porting_order",
+        filters: equal({ status }),
+        window,
+        item: (row: OrderRow) => PortingView.order(row, [])
+      }),
 
     /** The orders that the operator has to work on, the one that has waited longest first. */
     queue: (status: PortingStatus | null, limit: number) =>
-      Effect.orDie(sql<OrderRow>`
+      all<OrderRow>`
         SELECT ${shown} FROM porting_order
         WHERE ${status === null ? sql`status IN ('submitted', 'foc_confirmed', 'cancel_pending')` : sql`status = ${status}`}
-        ORDER BY updated_at, id LIMIT ${limit}`),
+        ORDER BY updated_at, id LIMIT ${limit}`,
 
     /** Orders whose exception is older than `before`. */
     unanswered: (before: number, limit: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: PortingOrderId }>`
-          SELECT id FROM porting_order WHERE status = 'exception' AND exception_at <= ${timestamptz(before)}
-          ORDER BY exception_at LIMIT ${limit}`),
-        (rows) => rows.map(({ id }) => id)
-      ),
+      column<PortingOrderId>`
+        SELECT id FROM porting_order WHERE status = 'exception' AND exception_at <= ${timestamptz(before)}
+        ORDER BY exception_at LIMIT ${limit}`,
 
     documents: (orderId: PortingOrderId) =>
-      Effect.orDie(sql<DocumentRow>`
-        SELECT ${documentColumns} FROM porting_document WHERE porting_order_id = ${orderId} ORDER BY created_at, id`),
+      all<DocumentRow>`
+        SELECT ${documentColumns} FROM porting_document WHERE porting_order_id = ${orderId} ORDER BY created_at, id`,
 
     /** The bytes of all documents of a tenant. */
     documentBytes: (tenantId: TenantId) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly bytes: number }>`
-          SELECT coalesce(sum(document.size_bytes), 0) AS bytes
-          FROM porting_order JOIN porting_document document ON document.porting_order_id = porting_order.id
-          WHERE porting_order.tenant_id = ${tenantId}`),
-        ([row]) => row?.bytes ?? 0
-      ),
+      count`
+        SELECT coalesce(sum(document.size_bytes), 0) AS bytes
+        FROM porting_order JOIN porting_document document ON document.porting_order_id = porting_order.id
+        WHERE porting_order.tenant_id = ${tenantId}`,
 
     findDocument: (tenantId: TenantId | null, id: PortingDocumentId) =>
-      Effect.map(
-        Effect.orDie(sql<DocumentRow>`
-          SELECT ${documentColumns} FROM porting_document
-          WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<DocumentRow>`
+        SELECT ${documentColumns} FROM porting_document
+        WHERE id = ${id} AND ${tenantId === null ? sql`true` : sql`tenant_id = ${tenantId}`}`,
 
     insertDocument: (tenantId: TenantId, row: DocumentRow, bytes: Uint8Array) =>
       Effect.gen(function* () {
-        yield* Effect.orDie(sql`
+        yield* done`
           INSERT INTO porting_document (id, porting_order_id, tenant_id, document_type, filename, content_type, size_bytes,
             sha256, status, created_at)
           VALUES (${row.id}, ${row.portingOrderId}, ${tenantId}, ${row.documentType}, ${row.filename},
-            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${timestamptz(row.createdAt)})`)
+            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${timestamptz(row.createdAt)})`
         for (let from = 0; from < bytes.length; from += partBytes) {
           const part = bytes.subarray(from, from + partBytes)
-          yield* Effect.orDie(sql`
+          yield* done`
             INSERT INTO porting_document_part (document_id, part, bytes)
-            VALUES (${row.id}, ${from / partBytes}, ${part})`)
+            VALUES (${row.id}, ${from / partBytes}, ${part})`
         }
       }),
 
     /** One part of a document's bytes, from 0 on; null after the last. */
     part: (id: PortingDocumentId, part: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly bytes: Uint8Array }>`
-          SELECT bytes FROM porting_document_part WHERE document_id = ${id} AND part = ${part}`),
-        ([row]) => row?.bytes ?? null
-      ),
+      value<Uint8Array>`SELECT bytes FROM porting_document_part WHERE document_id = ${id} AND part = ${part}`,
 
     judge: (id: PortingDocumentId, status: DocumentStatus) =>
-      Effect.orDie(sql`UPDATE porting_document SET status = ${status} WHERE id = ${id}`)
+      done`UPDATE porting_document SET status = ${status} WHERE id = ${id}`
   }
 })

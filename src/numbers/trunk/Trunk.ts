@@ -1,5 +1,4 @@
 import { Cache, Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { RouteDirectory, type SipTrunk } from "../../carrier/Carrier.ts"
@@ -11,6 +10,7 @@ import { ApiError } from "../../domain/ApiError.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as RowCache from "../../runtime/store/list/RowCache.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import {
   type ConnectionView,
@@ -116,7 +116,7 @@ export class Trunks extends Context.Service<
   static readonly layer = (options: { readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>> }) =>
     Layer.effectContext(
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         const vault = yield* Vault
@@ -233,7 +233,7 @@ export class Trunks extends Context.Service<
             if (row.isDefault) yield* repo.clearDefault(row.tenantId)
             yield* repo.insert(row)
             yield* journal.commitWithin({ ...empty, audit: [line] })
-          }).pipe(sql.withTransaction, Effect.orDie)
+          }).pipe(transaction)
           yield* changed(row)
           return view(row)
         })

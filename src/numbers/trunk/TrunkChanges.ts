@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import type { RouteRow, TrunkSettings } from "./ConnectionView.ts"
 import type * as RouteRepo from "./RouteRepo.ts"
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly changed: (row: RouteRow) => Effect.Effect<void>
 }) {
   const { changed, repo } = options
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const vault = yield* Vault
@@ -58,10 +58,7 @@ export const make = Effect.fnUntraced(function* (options: {
       const row = yield* repo.lock(id)
       if (row === null) return yield* unknown(id)
       return [row, yield* apply(row)] as const
-    }).pipe(
-      sql.withTransaction,
-      Effect.catchTag("SqlError", (error) => Effect.die(error))
-    )
+    }).pipe(transaction)
     yield* changed(before)
     return after
   })

@@ -1,8 +1,6 @@
 import { Context, Effect, Layer, Struct } from "effect"
-import { SqlClient } from "effect/sql"
-import type { Fragment } from "effect/sql/Statement"
 import type { AuditId, TenantId } from "../../domain/Id.ts"
-import { timestamptz } from "../store/Timestamptz.ts"
+import * as Sql from "../store/Sql.ts"
 import type { AuditRow } from "../store/journal/Journal.ts"
 import * as Listing from "../store/list/Listing.ts"
 import { type AuditLineView, view } from "./AuditView.ts"
@@ -66,49 +64,38 @@ export class AuditLog extends Context.Service<
   static readonly layer = Layer.effect(
     AuditLog,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const { all, between, equal, sql } = yield* Sql.make
       const readList = yield* Listing.reader
       const order = Listing.byOrdinal(sql)
       const columns = sql`id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id,
         changes, ip`
 
       const conditions = (tenantId: TenantId | null, filters: Filters) => {
-        const equal = (column: string, value: string | undefined): ReadonlyArray<Fragment> =>
-          value === undefined ? [] : [sql`${sql(column)} = ${value}`]
+        const { action, actorId, actorType, createdAfterMs, createdBeforeMs, resourceId, resourceType } = filters
         return {
           where: sql.and([
             tenantId === null ? sql`tenant_id IS NULL` : sql`tenant_id = ${tenantId}`,
-            ...equal("resource_id", filters.resourceId)
+            ...equal({ resourceId })
           ]),
           filters: [
-            ...equal("action", filters.action),
-            ...equal("resource_type", filters.resourceType),
-            ...equal("actor_type", filters.actorType),
-            ...equal("actor_id", filters.actorId),
-            ...(filters.createdAfterMs === undefined
-              ? []
-              : [sql`occurred_at >= ${timestamptz(filters.createdAfterMs + 1)}`]),
-            ...(filters.createdBeforeMs === undefined
-              ? []
-              : [sql`occurred_at < ${timestamptz(filters.createdBeforeMs)}`])
+            ...equal({ action, resourceType, actorType, actorId }),
+            ...between("occurredAt", createdAfterMs, createdBeforeMs)
           ]
         }
       }
 
       return AuditLog.of({
         ofTenant: (tenantId, filters, window) =>
-          Effect.orDie(
-            readList({
-              tenantId,
-              columns,
-              from: sql`audit`,
-              ...conditions(tenantId, filters),
-              order,
-              window,
-              item: ({ actorId, actorName, actorType, ...line }: Line) =>
-                view({ ...line, actor: { type: actorType, id: actorId, name: actorName } })
-            })
-          ),
+          readList({
+            tenantId,
+            columns,
+            from: "audit",
+            ...conditions(tenantId, filters),
+            order,
+            window,
+            item: ({ actorId, actorName, actorType, ...line }: Line) =>
+              view({ ...line, actor: { type: actorType, id: actorId, name: actorName } })
+          }),
         list: Effect.fn("AuditLog.list")(function* (
           tenantId: TenantId | null,
           asked: Filters,
@@ -117,7 +104,7 @@ export class AuditLog extends Context.Service<
           const behind = window.after === undefined ? sql`true` : order.behind(window.after)
           if (behind === null) return null
           const { filters, where } = conditions(tenantId, asked)
-          const rows = yield* Effect.orDie(sql<Line & { readonly place: string; readonly end: string | null }>`
+          const rows = yield* all<Line & { readonly place: string; readonly end: string | null }>`
             WITH looked AS MATERIALIZED (
               SELECT * FROM audit WHERE ${where} AND ${behind} ORDER BY ordinal DESC LIMIT ${Listing.looked}
             ), found AS (
@@ -126,7 +113,7 @@ export class AuditLog extends Context.Service<
             SELECT f.*, total.end FROM (
               SELECT CASE WHEN count(*) = ${Listing.looked} THEN min(ordinal)::text END AS end FROM looked
             ) AS total LEFT JOIN (SELECT ${columns}, ordinal::text AS place, ordinal FROM found) f ON true
-            ORDER BY f.ordinal DESC`)
+            ORDER BY f.ordinal DESC`
           // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id where nothing is found
           const results = rows.filter(({ id }) => id !== null)
           const last = results.length === window.limit ? results.at(-1)?.place : undefined

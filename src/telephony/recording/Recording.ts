@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -11,6 +10,7 @@ import { Storage } from "../../ports/storage/Storage.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type { ListWrite } from "../../runtime/store/list/ListTable.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as Ageing from "./Ageing.ts"
 import * as DownloadLink from "./DownloadLink.ts"
@@ -94,7 +94,7 @@ export class Recordings extends Context.Service<
     Layer.effect(
       Recordings,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         const jobs = yield* Jobs
@@ -132,8 +132,7 @@ export class Recordings extends Context.Service<
               { concurrency: 8 }
             )
             yield* Effect.flatMap(repo.expire(ids), (count) => (count === 0 ? Effect.void : told(count))).pipe(
-              sql.withTransaction,
-              Effect.orDie
+              transaction
             )
             const [error] = failed
             if (error !== undefined) return yield* Effect.fail(error)
@@ -177,7 +176,7 @@ export class Recordings extends Context.Service<
             })
             yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })
             return row
-          }).pipe(sql.withTransaction, Effect.orDie)
+          }).pipe(transaction)
           if (row === null) return yield* notFound
           return rendered
         }, Effect.uninterruptible)

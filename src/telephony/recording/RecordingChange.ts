@@ -1,8 +1,8 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { RecordingId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type { Status } from "./RecordingList.ts"
 import type * as RecordingRepo from "./RecordingRepo.ts"
@@ -11,7 +11,7 @@ export type RecordingChange = Effect.Success<ReturnType<typeof make>>
 
 /** Changes the status of a recording whose outcome is known, with its line in the audit log. */
 export const make = Effect.fnUntraced(function* (repo: Effect.Success<typeof RecordingRepo.make>) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
 
@@ -38,6 +38,6 @@ export const make = Effect.fnUntraced(function* (repo: Effect.Success<typeof Rec
       })
       yield* journal.commitWithin({ ...empty, audit: [line] })
       return true
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
   })
 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { CallId, TenantId } from "../../domain/Id.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Segments, type SegmentRow, Sessions, type SessionRow } from "./TranscriptionList.ts"
 
 /** How many phrases are read at once: all of their words take the thread a few milliseconds. */
@@ -9,34 +9,29 @@ const pageSize = 100
 
 /** Rows of `transcription` and `transcript_segment`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, count, sql } = yield* Sql.make
   const lists = yield* ListClient.reading
 
   return {
     /** The newest session of a call. A session whose call was settled without its end is shown as failed. */
     newest: (tenantId: TenantId, callId: CallId) =>
       Effect.map(
-        Effect.orDie(
-          sql<SessionRow & { readonly isLost: boolean }>`
-            SELECT ${sql.literal(Sessions.columns)},
-              status = 'active' AND NOT EXISTS (SELECT 1 FROM entity WHERE id = ${callId} AND NOT settled) AS is_lost
-            FROM transcription WHERE call_id = ${callId} AND tenant_id = ${tenantId}
-            ORDER BY started_at DESC, id DESC LIMIT 1`
-        ),
+        all<SessionRow & { readonly isLost: boolean }>`
+          SELECT ${sql.literal(Sessions.columns)},
+            status = 'active' AND NOT EXISTS (SELECT 1 FROM entity WHERE id = ${callId} AND NOT settled) AS is_lost
+          FROM transcription WHERE call_id = ${callId} AND tenant_id = ${tenantId}
+          ORDER BY started_at DESC, id DESC LIMIT 1`,
         ([row]): SessionRow | null => (row === undefined ? null : row.isLost ? { ...row, status: "failed" } : row)
       ),
     /** Deletes up to `limit` of a tenant's sessions with their phrases, and returns their number. */
     eraseSome: (tenantId: TenantId, limit: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly count: number }>`
-          WITH gone AS (
-            DELETE FROM transcription
-            WHERE id = ANY(ARRAY(SELECT id FROM transcription WHERE tenant_id = ${tenantId} LIMIT ${limit})) RETURNING id
-          ),
-          said AS (DELETE FROM transcript_segment WHERE transcription_id = ANY(ARRAY(SELECT id FROM gone)))
-          SELECT count(*) AS count FROM gone`),
-        ([row]) => row?.count ?? 0
-      ),
+      count`
+        WITH gone AS (
+          DELETE FROM transcription
+          WHERE id = ANY(ARRAY(SELECT id FROM transcription WHERE tenant_id = ${tenantId} LIMIT ${limit})) RETURNING id
+        ),
+        said AS (DELETE FROM transcript_segment WHERE transcription_id = ANY(ARRAY(SELECT id FROM gone)))
+        SELECT count(*) AS count FROM gone`,
     /**
      * Applies `use` to a page of a session's phrases after this number, in order. It takes part in the turns of list
      * reads, because the transcript of a long call has many phrases.

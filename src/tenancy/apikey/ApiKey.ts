@@ -1,5 +1,4 @@
 import { Cache, Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../money/account/Account.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
@@ -14,6 +13,7 @@ import * as RowCache from "../../runtime/store/list/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import * as KeyLookup from "./KeyLookup.ts"
 
 export { ApiKey, CreatedApiKey } from "./ApiKeyView.ts"
@@ -109,7 +109,7 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const { all, transaction } = yield* Sql.make
       const journal = yield* Journal
       const entropy = yield* Entropy
       const accounts = yield* Accounts
@@ -168,7 +168,7 @@ export class ApiKeys extends Context.Service<
           const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
           yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })
           return rendered
-        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+        }).pipe(transaction)
       })
 
       const issue = Effect.fn("ApiKeys.issue")(function* (tenantId: Id.TenantId, request: CreateRequest) {
@@ -180,7 +180,7 @@ export class ApiKeys extends Context.Service<
           const made = yield* make(tenantId, { ...request, scopes }, by)
           yield* journal.commitWithin({ ...empty, audit: [made.audit] })
           return created({ ...made.key, apiKeyPlaintext: made.plaintext })
-        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+        }).pipe(transaction)
       }, Effect.uninterruptible)
 
       const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
@@ -234,8 +234,7 @@ export class ApiKeys extends Context.Service<
           const first = yield* repo.revoke(tenantId, id, at)
           yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
         }).pipe(
-          sql.withTransaction,
-          Effect.orDie,
+          transaction,
           // Runs even if the answer of the commit was lost: forgetting a key in vain costs only another look.
           Effect.ensuring(Effect.sync(() => recognition.revoked(id)))
         )
@@ -245,7 +244,7 @@ export class ApiKeys extends Context.Service<
       const statuses = yield* RowCache.make({
         capacity: remembered,
         lookup: (tenantId: Id.TenantId) =>
-          Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
+          all<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`.pipe(
             // A key without a tenant cannot exist (foreign key). If it did, it would give no access.
             Effect.map((rows) => rows[0]?.status ?? "closed")
           )

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Acting } from "../../runtime/audit/Audit.ts"
 import type { ApiKeyId, TenantId, UserId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type ApiKeyRow, view } from "./ApiKeyView.ts"
@@ -21,25 +21,25 @@ export type ApiKeyRepo = Effect.Success<typeof make>
 
 /** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, column, done, first, some, sql } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, last_used_at,
     last_used_ip, expires_at, revoked_at, created_at`
 
   return {
     insert: (key: StoredKey) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, expires_at,
           created_at)
         VALUES (${key.id}, ${key.tenantId}, ${key.name}, ${key.prefix}, ${key.salt}, ${key.hash}, ${key.scopes}::text[],
-          ${key.memberId}, ${key.isLogin}, ${timestamptz(key.expiresAt)}, ${timestamptz(key.createdAt)})`),
+          ${key.memberId}, ${key.isLogin}, ${timestamptz(key.expiresAt)}, ${timestamptz(key.createdAt)})`,
 
     byPrefix: (prefix: string) =>
       Effect.map(
-        Effect.orDie(sql<StoredKey & { readonly memberName: string | null; readonly role: string }>`
+        all<StoredKey & { readonly memberName: string | null; readonly role: string }>`
           SELECT k.*, m.first_name || ' ' || m.last_name AS member_name, m.role
           FROM (SELECT ${columns} FROM api_key WHERE prefix = ${prefix}) AS k
-          LEFT JOIN member m ON m.id = k.member_id AND m.tenant_id = k.tenant_id AND m.status = 'active'`),
+          LEFT JOIN member m ON m.id = k.member_id AND m.tenant_id = k.tenant_id AND m.status = 'active'`,
         (rows) =>
           rows.map(({ memberName, role, ...key }): FoundKey => ({
             ...key,
@@ -51,43 +51,30 @@ export const make = Effect.gen(function* () {
       ),
 
     find: (tenantId: TenantId, id: ApiKeyId) =>
-      Effect.map(
-        Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId} AND id = ${id}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<StoredKey>`SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     /** The newest first; revoked keys stay in the list. */
     list: (tenantId: TenantId, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns,
-          from: sql`api_key`,
-          where: sql`tenant_id = ${tenantId}`,
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: view
-        })
-      ),
+      read({
+        tenantId,
+        columns,
+        from: "api_key",
+        window,
+        item: view
+      }),
 
     /** Returns true when this statement revoked it. A second revocation changes nothing. */
     revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
-      Effect.map(
-        Effect.orDie(sql`
-          UPDATE api_key SET revoked_at = ${timestamptz(at)}
-          WHERE tenant_id = ${tenantId} AND id = ${id} AND revoked_at IS NULL RETURNING 1`),
-        (rows) => rows.length === 1
-      ),
+      some`
+        UPDATE api_key SET revoked_at = ${timestamptz(at)}
+        WHERE tenant_id = ${tenantId} AND id = ${id} AND revoked_at IS NULL RETURNING 1`,
 
     /** Revokes the keys of a member that are not revoked yet: all, or only those of logins. */
     revokeOf: (tenantId: TenantId, memberId: UserId, which: "all" | "logins", at: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: ApiKeyId }>`
-          UPDATE api_key SET revoked_at = ${timestamptz(at)}
-          WHERE tenant_id = ${tenantId} AND member_id = ${memberId} AND revoked_at IS NULL
-            AND (is_login OR ${which === "all"}) RETURNING id`),
-        (rows) => rows.map(({ id }) => id)
-      ),
+      column<ApiKeyId>`
+        UPDATE api_key SET revoked_at = ${timestamptz(at)}
+        WHERE tenant_id = ${tenantId} AND member_id = ${memberId} AND revoked_at IS NULL
+          AND (is_login OR ${which === "all"}) RETURNING id`,
 
     used: (id: ApiKeyId, at: number, ip: string | null) =>
       sql`UPDATE api_key SET last_used_at = ${timestamptz(at)}, last_used_ip = ${ip} WHERE id = ${id}`

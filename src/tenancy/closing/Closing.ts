@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../domain/ApiError.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import { Funding } from "../../money/funding/Funding.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Erasure from "./Erasure.ts"
 import * as Refund from "./Refund.ts"
@@ -34,7 +34,7 @@ export class Closings extends Context.Service<
   static readonly layer = Layer.effect(
     Closings,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const { transaction } = yield* Sql.make
       const jobs = yield* Jobs
       const funding = yield* Funding
       jobs.declare(yield* Erasure.make)
@@ -49,7 +49,7 @@ export class Closings extends Context.Service<
               inMs: (days ?? defaultDays) * dayMs,
               moves: days !== null
             })
-            .pipe(sql.withTransaction, Effect.orDie),
+            .pipe(transaction),
         refund: Effect.fn("Closings.refund")(function* (tenantId) {
           const { kind, keyOf } = Refund
           const round = yield* funding.requestPayout(tenantId, (made) =>

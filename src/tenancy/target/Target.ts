@@ -1,11 +1,11 @@
 import { Clock, Context, Effect, Layer, Result, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { TargetPolicy } from "../../ports/egress/TargetPolicy.ts"
 import * as TargetRules from "../../ports/egress/TargetRules.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 
 interface KeptRule extends TargetRules.Rule {
@@ -39,7 +39,7 @@ export class Targets extends Context.Service<
     Layer.effect(
       Targets,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { sql, transaction } = yield* Sql.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         let known = -1
@@ -84,7 +84,7 @@ export class Targets extends Context.Service<
             yield* journal.commitWithin({ ...empty, audit: [line] })
             return rule
           }).pipe(
-            sql.withTransaction,
+            transaction,
             Effect.tap(() => refresh),
             Effect.orDie
           )

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as EmailAddress from "../../domain/EmailAddress.ts"
@@ -8,6 +7,7 @@ import * as Id from "../../domain/Id.ts"
 import type { Role } from "../../domain/Role.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import * as Letters from "../../ports/letter/Letter.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Passwords } from "../tenant/Tenant.ts"
 import * as Authority from "./Authority.ts"
@@ -37,7 +37,7 @@ const notFound = ApiError.of("not_found", "no such invitation")
  * who can read the mail of that address.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const letters = yield* Letters.Letters
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       })
       yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })
       return rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 
   const find = Effect.fn("Invitations.find")(function* (tenantId: Id.TenantId, id: Id.InvitationId) {
@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       const first = yield* repo.revoke(tenantId, id)
       yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
       return rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 
   const accept = Effect.fn("Invitations.accept")(function* (request: Acceptance, ip: string | null) {
@@ -186,7 +186,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       const row = { id, email, firstName, lastName, role, status: "active" } as const
       const body = TeamView.member({ ...row, emailVerified: true, lastLoginAt: null, createdAt: at })
       return { status: 201, body: JSON.stringify(body) } satisfies Rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die), Effect.uninterruptible)
+    }).pipe(transaction, Effect.uninterruptible)
   })
 
   return { invite, find, revoke, accept }

@@ -1,11 +1,11 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as EmailAddress from "../../domain/EmailAddress.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { Rendered } from "../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Passwords } from "../tenant/Tenant.ts"
 import * as TeamRepo from "./TeamRepo.ts"
@@ -20,7 +20,7 @@ const wrong = ApiError.of("invalid_credentials", "the e-mail address or the pass
  * wrong password and a disabled member get the same answer, in the same time.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const apiKeys = yield* ApiKeys
@@ -53,6 +53,6 @@ export const make = Effect.gen(function* () {
       yield* journal.commitWithin({ ...empty, audit: [line] })
       const body = TeamView.loggedIn({ apiKeyPlaintext: key.plaintext, expiresAt: expiresAtMs })
       return { status: 200, body: JSON.stringify(body) } satisfies Rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   })
 })

@@ -1,11 +1,11 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Authority from "./Authority.ts"
 import * as TeamRepo from "./TeamRepo.ts"
@@ -22,7 +22,7 @@ const lastOwner = ApiError.of("conflict", "the last owner of a workspace stays a
  * one before: of two owners who remove each other, one stays.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const apiKeys = yield* ApiKeys
@@ -84,8 +84,7 @@ export const make = Effect.gen(function* () {
       })
       return rendered
     }).pipe(
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die),
+      transaction,
       // Runs even if the answer of the commit was lost.
       Effect.ensuring(apiKeys.memberChanged(id)),
       Effect.uninterruptible

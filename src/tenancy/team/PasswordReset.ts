@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
@@ -8,6 +7,7 @@ import { ApiError } from "../../domain/ApiError.ts"
 import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Letters from "../../ports/letter/Letter.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Passwords } from "../tenant/Tenant.ts"
 import * as TeamRepo from "./TeamRepo.ts"
@@ -25,7 +25,7 @@ const unusable = ApiError.of("invalid_request", "the token is unknown, used or e
  * nor its time reveals whether an address is known. The letter goes to the address that is stored.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const jobs = yield* Jobs
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       },
       untilMs: until
     })
-  }, sql.withTransaction)
+  }, transaction)
   jobs.declare({
     kind,
     concurrency: 4,
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const request = (email: string): Effect.Effect<Rendered> =>
     jobs
       .enqueue({ kind, key: EmailAddress.canonical(email), tenantId: null })
-      .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" }))
+      .pipe(transaction, Effect.as({ status: 202, body: "{}" }))
 
   const confirm = Effect.fn("PasswordReset.confirm")(function* (token: string, password: string, ip: string | null) {
     const hash = Token.hashOf(token)
@@ -111,8 +111,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
         ]
       })
     }).pipe(
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die),
+      transaction,
       // Runs even if the answer of the commit was lost.
       Effect.ensuring(apiKeys.memberChanged(id)),
       Effect.uninterruptible

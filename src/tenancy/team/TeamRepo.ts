@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
 import type { Role } from "../../domain/Role.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import * as TeamView from "./TeamView.ts"
@@ -27,10 +27,8 @@ interface Invited {
 
 /** Rows of `member` and `invitation`, and the tokens of password resets. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, column, done, first, some, sql, value } = yield* Sql.make
   const read = yield* Listing.reader
-  const one = <Row>(rows: ReadonlyArray<Row>): Row | null => rows[0] ?? null
-  const changed = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
 
   const member = sql`id, email, first_name, last_name, role, status, email_verified_at IS NOT NULL AS email_verified,
     last_login_at, created_at`
@@ -46,25 +44,18 @@ export const make = Effect.gen(function* () {
 
   return {
     /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
-    lock: (tenantId: TenantId) => Effect.orDie(sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`),
+    lock: (tenantId: TenantId) => done`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
 
     tenantName: (tenantId: TenantId) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly name: string }>`SELECT name FROM tenant WHERE id = ${tenantId}`),
-        (rows) => rows[0]?.name ?? ""
-      ),
+      Effect.map(value<string>`SELECT name FROM tenant WHERE id = ${tenantId}`, (name) => name ?? ""),
 
-    credentials: (email: string) =>
-      Effect.map(Effect.orDie(sql<Credentials>`SELECT ${credentials} ${ofActive} AND m.email = ${email}`), one),
+    credentials: (email: string) => first<Credentials>`SELECT ${credentials} ${ofActive} AND m.email = ${email}`,
 
     /** Records a login; false when the member or the password has changed since they were read. */
     loggedIn: ({ id, passwordHash }: Credentials, at: number) =>
-      Effect.map(
-        Effect.orDie(sql`
-          UPDATE member SET last_login_at = ${timestamptz(at)}
-          WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`),
-        changed
-      ),
+      some`
+        UPDATE member SET last_login_at = ${timestamptz(at)}
+        WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`,
 
     insertReset: (token: {
       readonly hash: string
@@ -72,89 +63,65 @@ export const make = Effect.gen(function* () {
       readonly at: number
       readonly until: number
     }) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
-        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${timestamptz(token.until)}, ${timestamptz(token.at)})`),
+        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${timestamptz(token.until)}, ${timestamptz(token.at)})`,
 
     /** The active member who may choose a password with an unused token. */
     resetting: (hash: string, at: number) =>
-      Effect.map(
-        Effect.orDie(sql<Credentials>`
-          SELECT ${credentials} ${ofActive} AND m.id = (
-            SELECT member_id FROM email_token
-            WHERE token_hash = ${hash} AND purpose = 'reset_password' AND used_at IS NULL AND expires_at > ${timestamptz(at)})`),
-        one
-      ),
+      first<Credentials>`
+        SELECT ${credentials} ${ofActive} AND m.id = (
+          SELECT member_id FROM email_token
+          WHERE token_hash = ${hash} AND purpose = 'reset_password' AND used_at IS NULL AND expires_at > ${timestamptz(at)})`,
 
     /** Uses up this token and all other reset tokens of the member; false when it is used already. */
     useReset: (hash: string, memberId: UserId, at: number) =>
-      Effect.map(
-        Effect.orDie(sql`
-          WITH used AS (
-            UPDATE email_token SET used_at = ${timestamptz(at)}
-            WHERE token_hash = ${hash} AND used_at IS NULL AND expires_at > ${timestamptz(at)} RETURNING 1
-          ), others AS (
-            UPDATE email_token SET used_at = ${timestamptz(at)}
-            WHERE member_id = ${memberId} AND purpose = 'reset_password' AND token_hash <> ${hash} AND used_at IS NULL
-              AND EXISTS (SELECT FROM used)
-          )
-          SELECT 1 FROM used`),
-        changed
-      ),
+      some`
+        WITH used AS (
+          UPDATE email_token SET used_at = ${timestamptz(at)}
+          WHERE token_hash = ${hash} AND used_at IS NULL AND expires_at > ${timestamptz(at)} RETURNING 1
+        ), others AS (
+          UPDATE email_token SET used_at = ${timestamptz(at)}
+          WHERE member_id = ${memberId} AND purpose = 'reset_password' AND token_hash <> ${hash} AND used_at IS NULL
+            AND EXISTS (SELECT FROM used)
+        )
+        SELECT 1 FROM used`,
 
     setPassword: (memberId: UserId, passwordHash: string) =>
-      Effect.map(
-        Effect.orDie(sql`
-          UPDATE member SET password_hash = ${passwordHash} WHERE id = ${memberId} AND status = 'active' RETURNING 1`),
-        changed
-      ),
+      some`UPDATE member SET password_hash = ${passwordHash} WHERE id = ${memberId} AND status = 'active' RETURNING 1`,
 
     members: (tenantId: TenantId, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: member,
-          from: sql`member`,
-          where: sql`tenant_id = ${tenantId}`,
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: TeamView.member
-        })
-      ),
+      read({
+        tenantId,
+        columns: member,
+        from: "member",
+        window,
+        item: TeamView.member
+      }),
 
     find: (tenantId: TenantId, id: UserId) =>
-      Effect.map(
-        Effect.orDie(
-          sql<TeamView.MemberRow>`SELECT ${member} FROM member WHERE tenant_id = ${tenantId} AND id = ${id}`
-        ),
-        one
-      ),
+      first<TeamView.MemberRow>`SELECT ${member} FROM member WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     /** Whether the tenant has another active owner. */
     hasOtherOwner: (tenantId: TenantId, id: UserId) =>
-      Effect.map(
-        Effect.orDie(sql`
-          SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND id <> ${id} AND role = 'owner' AND status = 'active' LIMIT 1`),
-        changed
-      ),
+      some`
+        SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND id <> ${id} AND role = 'owner' AND status = 'active' LIMIT 1`,
 
     change: (id: UserId, to: Pick<TeamView.MemberRow, "role" | "status">) =>
-      Effect.orDie(sql`UPDATE member SET role = ${to.role}, status = ${to.status} WHERE id = ${id}`),
+      done`UPDATE member SET role = ${to.role}, status = ${to.status} WHERE id = ${id}`,
 
     remove: (id: UserId) =>
-      Effect.orDie(
-        Effect.andThen(sql`DELETE FROM email_token WHERE member_id = ${id}`, sql`DELETE FROM member WHERE id = ${id}`)
-      ),
+      Effect.andThen(done`DELETE FROM email_token WHERE member_id = ${id}`, done`DELETE FROM member WHERE id = ${id}`),
 
     isMember: (tenantId: TenantId, email: string) =>
-      Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND email = ${email}`), changed),
+      some`SELECT 1 FROM member WHERE tenant_id = ${tenantId} AND email = ${email}`,
 
     /** Counts the invitations that can still be accepted: all of them, and those to this address. */
     pending: (tenantId: TenantId, email: string) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly all: number; readonly same: number }>`
+        all<{ readonly all: number; readonly same: number }>`
           SELECT count(*) AS all, count(*) FILTER (WHERE email = ${email}) AS same FROM invitation
-          WHERE tenant_id = ${tenantId} AND status = 'pending' AND expires_at > now()`),
+          WHERE tenant_id = ${tenantId} AND status = 'pending' AND expires_at > now()`,
         (rows) => rows[0] ?? { all: 0, same: 0 }
       ),
 
@@ -165,61 +132,43 @@ export const make = Effect.gen(function* () {
         readonly invitedBy: UserId | null
       }
     ) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO invitation (id, tenant_id, email, role, token_hash, invited_by, status, expires_at, created_at)
         VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.role}, ${row.tokenHash}, ${row.invitedBy}, ${row.status},
-          ${timestamptz(row.expiresAt)}, ${timestamptz(row.createdAt)})`),
+          ${timestamptz(row.expiresAt)}, ${timestamptz(row.createdAt)})`,
 
     invitations: (tenantId: TenantId, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: invitation,
-          from: sql`invitation`,
-          where: sql`tenant_id = ${tenantId}`,
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: TeamView.invitation
-        })
-      ),
+      read({
+        tenantId,
+        columns: invitation,
+        from: "invitation",
+        window,
+        item: TeamView.invitation
+      }),
 
     invitation: (tenantId: TenantId, id: InvitationId) =>
-      Effect.map(
-        Effect.orDie(sql<TeamView.InvitationRow>`
-          SELECT ${invitation} FROM invitation WHERE tenant_id = ${tenantId} AND id = ${id}`),
-        one
-      ),
+      first<TeamView.InvitationRow>`SELECT ${invitation} FROM invitation WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     /** Returns false when it is no longer pending. */
     revoke: (tenantId: TenantId, id: InvitationId) =>
-      Effect.map(
-        Effect.orDie(sql`
-          UPDATE invitation SET status = 'revoked' WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'pending'
-          RETURNING 1`),
-        changed
-      ),
+      some`
+        UPDATE invitation SET status = 'revoked' WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'pending'
+        RETURNING 1`,
 
     /** Revokes the pending invitations of this member. */
     revokeBy: (tenantId: TenantId, memberId: UserId) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: InvitationId }>`
-          UPDATE invitation SET status = 'revoked'
-          WHERE tenant_id = ${tenantId} AND invited_by = ${memberId} AND status = 'pending' RETURNING id`),
-        (rows) => rows.map(({ id }) => id)
-      ),
+      column<InvitationId>`
+        UPDATE invitation SET status = 'revoked'
+        WHERE tenant_id = ${tenantId} AND invited_by = ${memberId} AND status = 'pending' RETURNING id`,
 
     open: (tokenHash: string, at: number) =>
-      Effect.map(Effect.orDie(sql<Invited>`SELECT ${invited} FROM invitation i WHERE ${isOpen(tokenHash, at)}`), one),
+      first<Invited>`SELECT ${invited} FROM invitation i WHERE ${isOpen(tokenHash, at)}`,
 
     /** Uses up the token; null when it can no longer be used. */
     accept: (tokenHash: string, at: number) =>
-      Effect.map(
-        Effect.orDie(sql<Invited>`
-          UPDATE invitation i SET status = 'accepted' WHERE ${isOpen(tokenHash, at)} RETURNING ${invited}`),
-        one
-      ),
+      first<Invited>`UPDATE invitation i SET status = 'accepted' WHERE ${isOpen(tokenHash, at)} RETURNING ${invited}`,
 
-    emailUsed: (email: string) => Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), changed),
+    emailUsed: (email: string) => some`SELECT 1 FROM member WHERE email = ${email}`,
 
     /** Inserts a member whose address is verified; false when the e-mail is taken. */
     join: (row: {
@@ -232,13 +181,10 @@ export const make = Effect.gen(function* () {
       readonly role: Role
       readonly at: number
     }) =>
-      Effect.map(
-        Effect.orDie(sql`
-          INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, email_verified_at, created_at)
-          VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName},
-            ${row.role}, ${timestamptz(row.at)}, ${timestamptz(row.at)})
-          ON CONFLICT (email) DO NOTHING RETURNING 1`),
-        changed
-      )
+      some`
+        INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, email_verified_at, created_at)
+        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName},
+          ${row.role}, ${timestamptz(row.at)}, ${timestamptz(row.at)})
+        ON CONFLICT (email) DO NOTHING RETURNING 1`
   } as const
 })

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
@@ -9,6 +8,7 @@ import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Letters from "../../ports/letter/Letter.ts"
 import { Mail } from "../../ports/mail/Mail.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
 import { Onboarding } from "./Onboarding.ts"
@@ -25,7 +25,7 @@ export const lifetimeMs = 7 * 24 * 3_600_000
  * its address. So the time of an answer does not reveal whether an address is known.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const onboarding = yield* Onboarding
   const mail = yield* Mail
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const again = Effect.fnUntraced(function* (email: string) {
     const member = yield* repo.unverified(email)
     if (member !== null) yield* askWithin(member, yield* Clock.currentTimeMillis)
-  }, sql.withTransaction)
+  }, transaction)
   jobs.declare({
     kind: resending,
     concurrency: 4,
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       const money = yield* onboarding.trialWithin({ id: member.tenantId, at, seed, identity })
       yield* journal.commitWithin({ ...empty, money, audit: [line] })
       return { ...member, tenant: yield* repo.find(member.tenantId) }
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
     if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
     yield* onboarding.verified(member.tenantId)
     // The token is used, so the answer succeeds even if the database fails now.
@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     resend: (email: string): Effect.Effect<Rendered> =>
       jobs
         .enqueue({ kind: resending, key: EmailAddress.canonical(email), tenantId: null })
-        .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" })),
+        .pipe(transaction, Effect.as({ status: 202, body: "{}" })),
     sweep
   }
 })

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as EmailAddress from "../../domain/EmailAddress.ts"
@@ -8,6 +7,7 @@ import { ApiError } from "../../domain/ApiError.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Mail } from "../../ports/mail/Mail.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
 import * as EmailVerification from "./EmailVerification.ts"
@@ -47,7 +47,7 @@ export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(byte
 export const make = Effect.fnUntraced(function* (verification: {
   readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
 }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const onboarding = yield* Onboarding
   const mail = yield* Mail
@@ -126,6 +126,6 @@ export const make = Effect.fnUntraced(function* (verification: {
         receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
       })
       return rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 })

@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { TenantId } from "../../domain/Id.ts"
@@ -8,6 +7,7 @@ import * as Secret from "../../domain/schema/Secret.ts"
 import { Egress } from "../../ports/egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as EmailVerification from "./EmailVerification.ts"
 import * as Signup from "./Signup.ts"
@@ -57,7 +57,7 @@ export class Tenants extends Context.Service<
     Layer.effect(
       Tenants,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Sql.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         const vault = yield* Vault
@@ -108,7 +108,7 @@ export class Tenants extends Context.Service<
               audit: [line],
               receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
             })
-          ).pipe(sql.withTransaction, Effect.orDie)
+          ).pipe(transaction)
           return rendered
         }, Effect.uninterruptible)
 

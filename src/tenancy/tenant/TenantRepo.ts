@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { TenantId, UserId } from "../../domain/Id.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { TenantRow } from "./TenantView.ts"
 
@@ -38,7 +38,7 @@ export interface Unverified {
 }
 
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql }) => {
   const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
   const tryInsert = (row: NewTenantRow, slug: string) =>
@@ -57,9 +57,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
       let candidate = slug
       while (!(yield* Effect.orDie(tryInsert(row, candidate)))) {
-        const [free] = yield* Effect.orDie(sql<{ readonly slug: string }>`
+        const [free] = yield* all<{ readonly slug: string }>`
           SELECT ${slug}::text || '-' || n AS slug FROM generate_series(2, 1000000) AS n
-          WHERE NOT EXISTS (SELECT 1 FROM tenant t WHERE t.slug = ${slug}::text || '-' || n) LIMIT 1`)
+          WHERE NOT EXISTS (SELECT 1 FROM tenant t WHERE t.slug = ${slug}::text || '-' || n) LIMIT 1`
         if (free === undefined) return yield* Effect.die(new Error(`no free slug for ${slug}`))
         candidate = free.slug
       }
@@ -67,41 +67,30 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     /** Returns false when the e-mail is taken. */
     insertOwner: (row: OwnerRow) =>
-      Effect.map(
-        Effect.orDie(sql`
-          INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
-          VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName}, 'owner',
-            ${timestamptz(row.at)})
-          ON CONFLICT (email) DO NOTHING RETURNING 1`),
-        (rows) => rows.length === 1
-      ),
+      some`
+        INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
+        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName}, 'owner',
+          ${timestamptz(row.at)})
+        ON CONFLICT (email) DO NOTHING RETURNING 1`,
 
-    emailUsed: (email: string) =>
-      Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), (rows) => rows.length > 0),
+    emailUsed: (email: string) => some`SELECT 1 FROM member WHERE email = ${email}`,
 
-    find: (id: TenantId) =>
-      Effect.map(
-        Effect.orDie(sql<TenantRow>`SELECT ${columns} FROM tenant WHERE id = ${id}`),
-        (rows) => rows[0] ?? null
-      ),
+    find: (id: TenantId) => first<TenantRow>`SELECT ${columns} FROM tenant WHERE id = ${id}`,
 
     /** Finds a tenant by id or slug, as operators name it. */
     findByReference: (reference: string) =>
-      Effect.map(
-        Effect.orDie(sql<TenantRow>`
-          SELECT ${columns} FROM tenant WHERE id::text = ${reference} OR slug = ${reference} ORDER BY slug = ${reference} LIMIT 1`),
-        (rows) => rows[0] ?? null
-      ),
+      first<TenantRow>`
+        SELECT ${columns} FROM tenant WHERE id::text = ${reference} OR slug = ${reference} ORDER BY slug = ${reference} LIMIT 1`,
 
     list: (window: { readonly limit: number; readonly offset: number }) =>
-      Effect.orDie(sql<TenantRow>`
-        SELECT ${columns} FROM tenant ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`),
+      all<TenantRow>`
+        SELECT ${columns} FROM tenant ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`,
 
     setFailover: (id: TenantId, url: string | null, sealedSecret: string | null, at: number) =>
-      Effect.orDie(sql`
+      done`
         UPDATE tenant SET webhook_failover_url = ${url}, webhook_failover_secret = ${sealedSecret},
           updated_at = ${timestamptz(at)}
-        WHERE id = ${id}`),
+        WHERE id = ${id}`,
 
     insertToken: (token: {
       readonly hash: string
@@ -109,63 +98,50 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       readonly at: number
       readonly expiresAt: number
     }) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
         VALUES (${token.hash}, ${token.memberId}, 'verify_email', ${timestamptz(token.expiresAt)},
-          ${timestamptz(token.at)})`),
+          ${timestamptz(token.at)})`,
 
     /** Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. */
     useToken: (hash: string, at: number) =>
-      Effect.map(
-        Effect.orDie(sql<{
-          readonly memberId: UserId
-          readonly tenantId: TenantId
-          readonly email: string
-          readonly name: string
-        }>`
-          WITH used AS (
-            UPDATE email_token SET used_at = ${timestamptz(at)}
-            WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
-              AND expires_at > ${timestamptz(at)}
-            RETURNING member_id
-          ), others AS (
-            UPDATE email_token t SET used_at = ${timestamptz(at)} FROM used
-            WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
-          )
-          UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, ${timestamptz(at)}) FROM used
-          WHERE m.id = used.member_id RETURNING m.id AS member_id, m.tenant_id, m.email,
-            m.first_name || ' ' || m.last_name AS name`),
-        (rows) => rows[0] ?? null
-      ),
+      first<{
+        readonly memberId: UserId
+        readonly tenantId: TenantId
+        readonly email: string
+        readonly name: string
+      }>`
+        WITH used AS (
+          UPDATE email_token SET used_at = ${timestamptz(at)}
+          WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
+            AND expires_at > ${timestamptz(at)}
+          RETURNING member_id
+        ), others AS (
+          UPDATE email_token t SET used_at = ${timestamptz(at)} FROM used
+          WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
+        )
+        UPDATE member m SET email_verified_at = coalesce(m.email_verified_at, ${timestamptz(at)}) FROM used
+        WHERE m.id = used.member_id RETURNING m.id AS member_id, m.tenant_id, m.email,
+          m.first_name || ' ' || m.last_name AS name`,
 
     unverified: (email: string) =>
-      Effect.map(
-        Effect.orDie(sql<Unverified>`
-          SELECT id, tenant_id, email, first_name, last_name
-          FROM member WHERE email = ${email} AND email_verified_at IS NULL`),
-        (rows) => rows[0] ?? null
-      ),
+      first<Unverified>`
+        SELECT id, tenant_id, email, first_name, last_name
+        FROM member WHERE email = ${email} AND email_verified_at IS NULL`,
 
     /** Active tenants whose first owner was added before `before`, and none of whose owners has verified. */
     overdue: (before: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: TenantId }>`
-          SELECT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
-          WHERE t.status = 'active' GROUP BY t.id
-          HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < ${timestamptz(before)}
-          ORDER BY t.id`),
-        (rows) => rows.map((row) => row.id)
-      ),
+      column<TenantId>`
+        SELECT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+        WHERE t.status = 'active' GROUP BY t.id
+        HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < ${timestamptz(before)}
+        ORDER BY t.id`,
 
     /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
-    verifiedButSuspended: Effect.map(
-      Effect.orDie(sql<{ readonly id: TenantId }>`
-        SELECT DISTINCT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
-        WHERE t.status = 'suspended' AND t.suspension_reason = 'email_unverified' AND m.email_verified_at IS NOT NULL`),
-      (rows) => rows.map((row) => row.id)
-    ),
+    verifiedButSuspended: column<TenantId>`
+      SELECT DISTINCT t.id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
+      WHERE t.status = 'suspended' AND t.suspension_reason = 'email_unverified' AND m.email_verified_at IS NOT NULL`,
 
-    deleteExpiredTokens: (before: number) =>
-      Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < ${timestamptz(before)}`)
+    deleteExpiredTokens: (before: number) => done`DELETE FROM email_token WHERE expires_at < ${timestamptz(before)}`
   }
 })

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Envelope from "../../domain/event/Envelope.ts"
@@ -9,6 +8,7 @@ import { Jobs } from "../../runtime/job/Jobs.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
 import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as RedeliveryJob from "./RedeliveryJob.ts"
 import type * as SubscriptionChange from "./SubscriptionChange.ts"
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
   repo: WebhookRepo.WebhookRepo,
   changing: Effect.Success<ReturnType<typeof SubscriptionChange.make>>["changing"]
 ) {
-  const sql = yield* SqlClient.SqlClient
+  const { sql, transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const jobs = yield* Jobs
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (
       const audit = made.length === 0 ? [] : [line(tenantId, by, at, "webhook_delivery.redelivered", id, changes)]
       yield* journal.commitWithin({ ...empty, audit, receipt: receipt(slot, rendered, at) })
       return { made, rendered }
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     yield* journal.wake(made)
     return rendered
   })
@@ -123,10 +123,10 @@ export const make = Effect.fnUntraced(function* (
 
     /** Does the same for a caller other than its tenant. */
     resend: Effect.fnUntraced(function* (id: Id.DeliveryId, by: SubscriptionChange.Author) {
-      const tenantId = yield* Effect.orDie(repo.tenantOfDelivery(id))
+      const tenantId = yield* repo.tenantOfDelivery(id)
       if (tenantId === null) return yield* noDelivery
       yield* redeliver(tenantId, id, by, null)
-      return yield* shown(tenantId, id).pipe(Effect.catchTag("SqlError", Effect.die))
+      return yield* shown(tenantId, id)
     }),
 
     /** 202: a job makes the finished deliveries of this range again, portion by portion. 409 while such a job runs. */

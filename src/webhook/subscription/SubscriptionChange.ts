@@ -1,11 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
 import type { WebhookEndpointRef } from "../../runtime/store/journal/ClaimedDeliveries.ts"
+import * as Sql from "../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import type * as WebhookRepo from "./WebhookRepo.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
@@ -30,7 +29,7 @@ interface Changed<A> {
 
 /** Changes a subscription: each change is one transaction under the lock of its row, with its audit lines. */
 export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
   const withdraw = yield* Withdrawal.make
@@ -59,7 +58,7 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
     tenantId: Id.TenantId,
     id: Id.SubscriptionId,
     slot: Slot | null,
-    change: (row: SubscriptionRow, at: number) => Effect.Effect<Changed<A>, E | SqlError>
+    change: (row: SubscriptionRow, at: number) => Effect.Effect<Changed<A>, E>
   ) {
     const at = yield* Clock.currentTimeMillis
     const { made, result } = yield* Effect.gen(function* () {
@@ -72,7 +71,7 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
         receipt: changed.rendered === null ? null : receipt(slot, changed.rendered, at)
       })
       return changed
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     yield* journal.wake(made)
     return result
   })
@@ -87,7 +86,7 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
     by: Author,
     because: string
   ) {
-    const tenantId = yield* Effect.orDie(repo.tenantOf(id))
+    const tenantId = yield* repo.tenantOf(id)
     if (tenantId === null) return yield* notFound
     return yield* changing(
       tenantId,

@@ -1,11 +1,11 @@
 import { Clock, Effect, Metric } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../account/Account.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import type { LedgerEntryId } from "../../../domain/Id.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Letters } from "../../../ports/letter/Letter.ts"
 import type { Decline, Intent } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import * as Machine from "./AttemptMachine.ts"
 import * as AutoRechargeMachine from "../recharge/AutoRechargeMachine.ts"
@@ -26,7 +26,7 @@ const attempts = Metric.counter("payment_attempts_total", {
  * Status, ledger entry, audit line, letter and the change to auto-recharge are one transaction.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const accounts = yield* Accounts
   const letters = yield* Letters
@@ -172,7 +172,7 @@ export const make = Effect.gen(function* () {
           break
       }
       return { attempt, settlement }
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
     if (settled === null) return
     const { attempt, settlement } = settled
     if (settlement.type !== "succeeded" && settlement.type !== "failed") return

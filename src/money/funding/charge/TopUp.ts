@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
@@ -9,6 +8,7 @@ import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../../domain/I
 import { type Rendered, sealedReceipt, type Slot, windowMs } from "../../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import type { Attempt } from "./AttemptMachine.ts"
 import * as ChargeAttempts from "./ChargeAttempts.ts"
@@ -54,7 +54,7 @@ export const checked = (amountCents: number, { maximumCents, minimumCents }: Lim
  * A request that is repeated with its key after a crash continues with the attempt that it made.
  */
 export const make = Effect.fnUntraced(function* (limits: Limits) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
   const billing = yield* Billing
@@ -70,29 +70,25 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   })
 
   /** The requests of a tenant run one after the other, so that many at once do not pass the bounds together. */
-  const start = Effect.fnUntraced(
-    function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
-      yield* checked(request.amountCents, limits, "amount_cents")
-      yield* repo.lockTenant(caller.tenantId)
-      const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
-      const refusal = yield* attempts.refusal(method)
-      if (refusal !== null) return yield* refusals[refusal]
-      const customerId = yield* repo.customer(caller.tenantId, payments.name)
-      if (customerId === null) return yield* noCard
-      return yield* attempts.startWithin({
-        seed: entropy.hex(16),
-        kind: "topup",
-        method,
-        customerId,
-        amountCents: request.amountCents,
-        actor: Audit.keyOf(caller),
-        ip: caller.ip,
-        slot
-      })
-    },
-    sql.withTransaction,
-    Effect.catchTag("SqlError", Effect.die)
-  )
+  const start = Effect.fnUntraced(function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
+    yield* checked(request.amountCents, limits, "amount_cents")
+    yield* repo.lockTenant(caller.tenantId)
+    const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
+    const refusal = yield* attempts.refusal(method)
+    if (refusal !== null) return yield* refusals[refusal]
+    const customerId = yield* repo.customer(caller.tenantId, payments.name)
+    if (customerId === null) return yield* noCard
+    return yield* attempts.startWithin({
+      seed: entropy.hex(16),
+      kind: "topup",
+      method,
+      customerId,
+      amountCents: request.amountCents,
+      actor: Audit.keyOf(caller),
+      ip: caller.ip,
+      slot
+    })
+  }, transaction)
 
   /** Waits until the attempt is settled, or for the longest time of an answer. */
   const collected = Effect.fnUntraced(function* (id: LedgerEntryId) {

@@ -1,11 +1,11 @@
 import { Clock, Data, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as Machine from "./PayoutMachine.ts"
 import * as PayoutRepo from "./PayoutRepo.ts"
@@ -30,7 +30,7 @@ export interface Payout extends PayoutRepo.Row {
  * is under way. A refund leaves `pending` when it is in the ledger, so no pass returns money that another one returns.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const accounts = yield* Accounts
   const entropy = yield* Entropy
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
         yield* within(round)
       }
       return round
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 
   /** Requests the possible refunds, and returns their ids. When there are none, the round is finished. */
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
           return id
         })
       )
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 
   /** Runs passes until the round is finished, in the caller's job. Fails while something is under way. */

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
 import * as FundingRepo from "../FundingRepo.ts"
@@ -18,7 +18,7 @@ const received: Rendered = { status: 200, body: JSON.stringify({ received: true 
  * and applies it. So a repeated event changes nothing, and an early or late one applies the present state.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const jobs = yield* Jobs
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     yield* Effect.gen(function* () {
       const isNew = yield* repo.insertEvent(payments.name, event, now)
       if (isNew && event.subject !== null) yield* jobs.enqueue({ kind, key: event.id, tenantId: null })
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
     return received
   }, Effect.uninterruptible)
 })

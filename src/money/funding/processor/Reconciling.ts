@@ -1,11 +1,11 @@
 import { Clock, Effect, Metric } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import type { LedgerEntryId, TenantId } from "../../../domain/Id.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { type Movement, type PaymentError, Payments } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as FundingRepo from "../FundingRepo.ts"
@@ -40,7 +40,7 @@ interface Booked {
  * lacks, because every message about it was lost, is booked first; a difference that remains is an exception.
  */
 export const make = Effect.fnUntraced(function* (reversals: Reversals) {
-  const sql = yield* SqlClient.SqlClient
+  const { all, sql, transaction } = yield* Sql.make
   const jobs = yield* Jobs
   const payments = yield* Payments
   const journal = yield* Journal
@@ -48,13 +48,13 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const repo = yield* FundingRepo.make
 
   const booked = (tenantId: TenantId | null, sinceMs: number) =>
-    Effect.orDie(sql<Booked>`
+    all<Booked>`
       SELECT a.id, a.tenant_id, a.intent_id, a.settled_at,
         coalesce((SELECT amount_cents FROM ledger WHERE id = a.id), 0) + coalesce((SELECT sum(amount_cents) FROM ledger l
           WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id), 0) AS cents
       FROM payment_attempt a
       WHERE a.processor = ${payments.name} AND (${tenantId}::text IS NULL OR a.tenant_id = ${tenantId}::text::uuid)
-        AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= ${timestamptz(sinceMs)}`)
+        AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= ${timestamptz(sinceMs)}`
 
   /** Books movements without an entry. A payment without an attempt here belongs to another service. */
   const heal = Effect.fnUntraced(function* (
@@ -156,8 +156,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       Effect.andThen(
         changes.length === 0 ? Effect.void : journal.commitWithin({ ...empty, audit: [Audit.line(line)] })
       ),
-      sql.withTransaction,
-      Effect.orDie
+      transaction
     )
   })
 

@@ -1,5 +1,4 @@
 import { Clock, Data, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
@@ -8,6 +7,7 @@ import * as Id from "../../../domain/Id.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Letters } from "../../../ports/letter/Letter.ts"
 import { type Dispute, type Intent, Payments, type Refund } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import * as Machine from "../charge/AttemptMachine.ts"
 import * as FundingLetters from "../FundingLetters.ts"
@@ -46,7 +46,7 @@ const actions: Readonly<Record<FundingLetters.Moved, string>> = {
  * and in whatever order it is reported.
  */
 export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
   const accounts = yield* Accounts
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
 
   /** A refund may be reported before its charge. */
   const known = Effect.fnUntraced(function* (intentId: string) {
-    const attempt = yield* sql.withTransaction(repo.lockByIntent(payments.name, intentId)).pipe(Effect.orDie)
+    const attempt = yield* transaction(repo.lockByIntent(payments.name, intentId))
     if (attempt?.status !== "succeeded") yield* intent(yield* payments.intent(intentId))
   })
 
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
         { discard: true }
       )
       return attempt.tenantId
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
     if (tenantId !== null) yield* accounts.moneyMoved(tenantId)
   }, Effect.uninterruptible)
 
@@ -206,7 +206,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
       const { tenantId } = attempt
       const refund = { id, attemptId, tenantId, amountCents, reason, payoutRound: null, createdAt: at }
       yield* askWithin({ ...refund, actor: Audit.operator })
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     yield* carryOutNow(id)
     return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))
   }, Effect.uninterruptible)

@@ -1,5 +1,4 @@
 import { Clock, Effect, Queue } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Supervised from "../../../runtime/process/Supervised.ts"
@@ -9,6 +8,7 @@ import type { PaymentMethodId, TenantId } from "../../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Payments } from "../../../ports/payment/Payments.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as ChargeAttempts from "../charge/ChargeAttempts.ts"
 import * as Machine from "./AutoRechargeMachine.ts"
@@ -36,7 +36,7 @@ const portion = 1_000
  * reported. Both decide under the lock of the tenant's settings, and an index allows one pending recharge.
  */
 export const make = Effect.fnUntraced(function* (limits: Limits) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
   const accounts = yield* Accounts
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
         ip: null,
         slot: null
       })
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
   }, Effect.uninterruptible)
 
   const thresholds = new Map((yield* repo.thresholds).map(({ cents, tenantId }) => [tenantId, cents]))
@@ -177,7 +177,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       })
       yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })
       return rendered
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(transaction)
     if (request.enabled && request.thresholdCents !== null) thresholds.set(tenantId, request.thresholdCents)
     else thresholds.delete(tenantId)
     // The balance may be below the new threshold already.

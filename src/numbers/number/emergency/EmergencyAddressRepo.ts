@@ -1,13 +1,13 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { AddressId, TenantId } from "../../../domain/Id.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import * as EmergencyAddressView from "./EmergencyAddressView.ts"
 
 /** Rows of `emergency_address`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { done, first, some, sql } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, name, street_address, extended_address, locality, administrative_area, postal_code,
     country_code, customer_reference, created_at`
@@ -26,40 +26,29 @@ export const make = Effect.gen(function* () {
       ).pipe(Effect.orDie),
 
     insert: (tenantId: TenantId, row: EmergencyAddressView.AddressRow) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO emergency_address (id, tenant_id, name, street_address, extended_address, locality,
           administrative_area, postal_code, country_code, customer_reference, created_at)
         VALUES (${row.id}, ${tenantId}, ${row.name}, ${row.streetAddress}, ${row.extendedAddress}, ${row.locality},
           ${row.administrativeArea}, ${row.postalCode}, ${row.countryCode}, ${row.customerReference},
-          ${timestamptz(row.createdAt)})`),
+          ${timestamptz(row.createdAt)})`,
 
     find: (tenantId: TenantId, id: AddressId) =>
-      Effect.map(
-        Effect.orDie(sql<EmergencyAddressView.AddressRow>`
-          SELECT ${columns} FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id}`),
-        (rows) => rows[0] ?? null
-      ),
+      first<EmergencyAddressView.AddressRow>`
+        SELECT ${columns} FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     list: (tenantId: TenantId, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns,
-          from: sql`emergency_address`,
-          where: sql`tenant_id = ${tenantId}`,
-          order: Listing.byTime(sql, "created_at"),
-          window,
-          item: EmergencyAddressView.address
-        })
-      ),
+      read({
+        tenantId,
+        columns,
+        from: "emergency_address",
+        window,
+        item: EmergencyAddressView.address
+      }),
 
     /** Whether the tenant has the address, which then stays until the transaction ends. */
     hold: (tenantId: TenantId, id: AddressId) =>
-      Effect.map(
-        Effect.orDie(sql`
-          SELECT FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id} FOR KEY SHARE`),
-        (rows) => rows.length === 1
-      ),
+      some`SELECT FROM emergency_address WHERE tenant_id = ${tenantId} AND id = ${id} FOR KEY SHARE`,
 
     /** Locks the address until the transaction ends; null when there is none. `usedBy` is a number that has it. */
     lock: (tenantId: TenantId, id: AddressId) =>
@@ -72,7 +61,7 @@ export const make = Effect.gen(function* () {
         return { usedBy: used?.phone ?? null }
       }).pipe(Effect.orDie),
 
-    remove: (id: AddressId) => Effect.orDie(sql`DELETE FROM emergency_address WHERE id = ${id}`)
+    remove: (id: AddressId) => done`DELETE FROM emergency_address WHERE id = ${id}`
   }
 })
 

@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import type * as EmergencyAddressRepo from "./EmergencyAddressRepo.ts"
 import { address, type AddressRow } from "./EmergencyAddressView.ts"
@@ -19,7 +19,7 @@ const tooMany = ApiError.of("conflict", `this workspace has ${most} emergency ad
 
 /** Adds and deletes emergency addresses, guide/numbers.md#emergency-addresses, each with an audit line. */
 export const make = Effect.fnUntraced(function* (repo: EmergencyAddressRepo.EmergencyAddressRepo) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
 
@@ -42,8 +42,7 @@ export const make = Effect.fnUntraced(function* (repo: EmergencyAddressRepo.Emer
     })
     yield* change.pipe(
       Effect.andThen(journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, of.at) })),
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die)
+      transaction
     )
     return rendered
   })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { isE164 } from "../../../domain/E164.ts"
 import type { TenantId } from "../../../domain/Id.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import { type AvailableNumberView, type NumberType, numberTypes } from "../NumberView.ts"
 
@@ -96,7 +96,7 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
  * release is long enough ago, and before that, for a while, to its last owner (guide/numbers.md#releasing). Failed
  * statements die.
  */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, some, sql }) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
     i.rate_center, i.features, i.upfront_cost_cents, i.monthly_cost_cents, true AS reservable,
     true AS immediate_activation`
@@ -113,7 +113,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   return {
     put: (entries: ReadonlyArray<InventoryEntry>) =>
-      Effect.orDie(sql`
+      done`
         INSERT INTO inventory (phone_number, country_code, number_type, national_destination_code, region, locality,
           rate_center, features, upfront_cost_cents, monthly_cost_cents)
         SELECT "phoneNumber", "countryCode", "numberType", "nationalDestinationCode", region, locality, "rateCenter",
@@ -125,17 +125,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         ON CONFLICT (phone_number) DO UPDATE SET country_code = EXCLUDED.country_code, number_type = EXCLUDED.number_type,
           national_destination_code = EXCLUDED.national_destination_code, region = EXCLUDED.region,
           locality = EXCLUDED.locality, rate_center = EXCLUDED.rate_center, features = EXCLUDED.features,
-          upfront_cost_cents = EXCLUDED.upfront_cost_cents, monthly_cost_cents = EXCLUDED.monthly_cost_cents`),
+          upfront_cost_cents = EXCLUDED.upfront_cost_cents, monthly_cost_cents = EXCLUDED.monthly_cost_cents`,
 
-    isEmpty: Effect.map(Effect.orDie(sql`SELECT 1 FROM inventory LIMIT 1`), (rows) => rows.length === 0),
+    isEmpty: Effect.map(some`SELECT 1 FROM inventory LIMIT 1`, (isStocked) => !isStocked),
 
     /** Whether a price exists for this country and type, sold out or not. */
     hasTier: (countryCode: string, numberType: NumberType) =>
-      Effect.map(
-        Effect.orDie(sql`
-          SELECT 1 FROM inventory WHERE country_code = ${countryCode} AND number_type = ${numberType} LIMIT 1`),
-        (rows) => rows.length > 0
-      ),
+      some`SELECT 1 FROM inventory WHERE country_code = ${countryCode} AND number_type = ${numberType} LIMIT 1`,
 
     search: (asker: Asker, search: Search) => {
       const national = sql`substr(i.phone_number, greatest(2, strpos(i.phone_number, coalesce(i.national_destination_code, ''))))`
@@ -174,17 +170,14 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     /** Takes numbers out of the inventory, and returns those that were in it. An owner keeps its number. */
     remove: (phoneNumbers: ReadonlyArray<string>) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly phone: string }>`
-          DELETE FROM inventory WHERE phone_number = ANY(${phoneNumbers}::text[]) RETURNING phone_number AS phone`),
-        (rows) => rows.map((row) => row.phone)
-      ),
+      column<string>`
+        DELETE FROM inventory WHERE phone_number = ANY(${phoneNumbers}::text[]) RETURNING phone_number AS phone`,
 
     /** The numbers of `phoneNumbers` that the operator still has. */
     present: (phoneNumbers: ReadonlyArray<string>) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly phone: string }>`
-          SELECT phone_number AS phone FROM inventory WHERE phone_number = ANY(${phoneNumbers}::text[])`),
+        all<{ readonly phone: string }>`
+          SELECT phone_number AS phone FROM inventory WHERE phone_number = ANY(${phoneNumbers}::text[])`,
         (rows) => new Set(rows.map((row) => row.phone))
       )
   }

@@ -1,5 +1,4 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../money/account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
@@ -8,6 +7,7 @@ import * as Id from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import * as Inventory from "./Inventory.ts"
 import * as NumberRepo from "../NumberRepo.ts"
@@ -48,7 +48,7 @@ const notReservable = (phoneNumber: string) =>
  * When two tenants want the same number, its unique index allows only one of them, and only that one pays.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
   const accounts = yield* Accounts
@@ -151,10 +151,6 @@ export const make = Effect.gen(function* () {
         receipt: receipt(slot, rendered, at)
       })
       return { orderId: order.id, rendered }
-    }).pipe(
-      sql.withTransaction,
-      Effect.catchTag("SqlError", Effect.die),
-      Effect.ensuring(accounts.released(caller.tenantId, orderId))
-    )
+    }).pipe(transaction, Effect.ensuring(accounts.released(caller.tenantId, orderId)))
   })
 })

@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import type { NumberOrderEvent } from "../../../domain/event/NumberOrderEvent.ts"
 import * as Id from "../../../domain/Id.ts"
 import type { Job } from "../../../runtime/job/Jobs.ts"
 import * as EventRecord from "../../../runtime/store/journal/EventRecord.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, type EventRow, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import * as NumberLife from "../NumberLife.ts"
 import * as NumberRepo from "../NumberRepo.ts"
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (options: {
   /** Called after the transaction. */
   readonly onActivated: (activated: Activated) => Effect.Effect<void>
 }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const supply = yield* NumberSupply
   const repo = yield* NumberRepo.make
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (options: {
       })
       const activated = { tenantId: order.tenantId, phoneNumbers: numbers.map((n) => n.phoneNumber) }
       return { endpoints, activated }
-    }).pipe(sql.withTransaction, Effect.orDie)
+    }).pipe(transaction)
     if (done === null) return
     yield* options.onActivated(done.activated)
     yield* journal.wake(done.endpoints)

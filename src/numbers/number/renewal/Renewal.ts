@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../money/account/Account.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Letters } from "../../../ports/letter/Letter.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { type AuditRow, empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import { changesOf } from "../NumberChange.ts"
 import * as NumberLife from "../NumberLife.ts"
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (options: {
   /** Called after a transaction that changes these numbers for calls. */
   readonly forget: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
 }) {
-  const sql = yield* SqlClient.SqlClient
+  const { transaction } = yield* Sql.make
   const accounts = yield* Accounts
   const journal = yield* Journal
   const letters = yield* Letters
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (options: {
       audit: row.unpaidSuspendedAt === null ? [] : [line(number, "resumed", row, after, cause, at)]
     })
     return after
-  }, sql.withTransaction)
+  }, transaction)
 
   /** `isPaid` is true when the oldest due month is paid, or no longer due; false when there is no money for it. */
   const pay = Effect.fnUntraced(function* (number: Owned, due: number) {
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: {
           )
         })
       }
-    }).pipe(sql.withTransaction, Effect.ensuring(options.forget(numbers.map(({ phoneNumber }) => phoneNumber))))
+    }).pipe(transaction, Effect.ensuring(options.forget(numbers.map(({ phoneNumber }) => phoneNumber))))
   })
 
   /** Releases numbers of a closed tenant for good. Returns false when it has no more, or is not closed. */
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* (options: {
       )
       yield* journal.commitWithin({ ...empty, audit })
       return steps.map(({ row }) => row.phoneNumber)
-    }).pipe(sql.withTransaction)
+    }).pipe(transaction)
     yield* options.forget(released)
     return released.length > 0
   }, Effect.uninterruptible)

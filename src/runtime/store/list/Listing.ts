@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { TenantId } from "../../../domain/Id.ts"
@@ -72,16 +71,19 @@ export const byTime = (
 interface List<Row, Item> {
   readonly tenantId: TenantId
   readonly columns: Fragment
-  readonly from: Fragment
+  /** The name of the table, or SQL for its rows. */
+  readonly from: string | Fragment
   /**
    * The condition that an index serves in the list's order. It should hold for every row from the start of the range.
+   * Absent: the row is the tenant's.
    */
-  readonly where: Fragment
+  readonly where?: Fragment
   /** The conditions that are checked row by row. */
   readonly filters?: ReadonlyArray<Fragment>
   /** Holds for a row after which no filter can match any more. */
   readonly past?: Fragment
-  readonly order: Order
+  /** Absent: by the time of creation. */
+  readonly order?: Order
   readonly window: Window
   readonly item: (row: Row) => Item
 }
@@ -97,21 +99,23 @@ interface Totals {
 
 /**
  * Reads lists (`ListClient.reading`): one page and the number of rows, both of one moment (one statement, hence one
- * snapshot). For an `after` that is no place it dies with an `ApiError`, 400.
+ * snapshot). For an `after` that is no place it dies with an `ApiError`, 400. Failed statements die.
  */
 export const reader = Effect.gen(function* () {
   const { sql, within } = yield* ListClient.reading
 
-  return <Row extends { readonly id: string }, Item>(list: List<Row, Item>): Effect.Effect<Page<Item>, SqlError> => {
-    const { columns, filters = [], from, item, order, past, tenantId, where, window } = list
+  return <Row extends { readonly id: string }, Item>(list: List<Row, Item>): Effect.Effect<Page<Item>> => {
+    const { columns, filters = [], item, order = byTime(sql, "created_at"), past, tenantId, window } = list
+    const from = typeof list.from === "string" ? sql.literal(list.from) : list.from
+    const where = list.where ?? sql`tenant_id = ${tenantId}`
     const behind = window.after === undefined ? sql`true` : order.behind(window.after)
     if (behind === null) return Effect.die(noPlace)
     const last = window.offset + window.limit
     const ordered = sql`FROM ${from} WHERE ${where} AND ${behind} ORDER BY ${order.by}`
     const { counted, found } =
       filters.length === 0 && past === undefined
-        ? everything({ sql, ordered, list, last })
-        : filtered({ sql, ordered, list, last })
+        ? everything({ sql, ordered, from, where, order, window, last })
+        : filtered({ sql, ordered, from, where, order, window, last }, filters, past)
     // The totals are a separate row, so that the count is also there for an empty page.
     const page = sql<Row & Totals>`
       WITH ${found}
@@ -129,7 +133,7 @@ export const reader = Effect.gen(function* () {
       results: rows.filter((row) => row.id !== null).map((row) => item(row)),
       next: rows[0]?.next ?? null
     }))
-    return within(tenantId, answered)
+    return Effect.orDie(within(tenantId, answered))
   }
 })
 
@@ -137,7 +141,10 @@ interface Search {
   readonly sql: SqlClient.SqlClient
   /** The list's rows after the place from which it continues. */
   readonly ordered: Fragment
-  readonly list: Pick<List<never, never>, "filters" | "from" | "where" | "order" | "past" | "window">
+  readonly from: Fragment
+  readonly where: Fragment
+  readonly order: Order
+  readonly window: Window
   readonly last: number
 }
 
@@ -151,7 +158,7 @@ interface Found {
 }
 
 /** The rows that are counted. They begin with the first one of the list, wherever the page begins. */
-const firstRows = ({ list: { from, order, where }, sql }: Search, columns: Fragment): Fragment =>
+const firstRows = ({ from, order, sql, where }: Search, columns: Fragment): Fragment =>
   sql`(SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
 
 /**
@@ -159,9 +166,9 @@ const firstRows = ({ list: { from, order, where }, sql }: Search, columns: Fragm
  * count.
  */
 const everything = (search: Search): Found => {
-  const { last, list, ordered, sql } = search
+  const { last, ordered, sql, window } = search
   const upTo = Math.min(last, looked)
-  const skipped = Math.min(list.window.offset, looked - 1)
+  const skipped = Math.min(window.offset, looked - 1)
   return {
     found: sql`found AS MATERIALIZED (
         SELECT id AS listed, ${skipped}::int + row_number() OVER () AS position
@@ -175,15 +182,15 @@ const everything = (search: Search): Found => {
   }
 }
 
-const filtered = (search: Search): Found => {
-  const { last, list, ordered, sql } = search
-  const wanted = list.filters === undefined || list.filters.length === 0 ? sql`true` : sql.and(list.filters)
+const filtered = (search: Search, filters: ReadonlyArray<Fragment>, past: Fragment = search.sql`false`): Found => {
+  const { last, ordered, sql, window } = search
+  const wanted = filters.length === 0 ? sql`true` : sql.and(filters)
   return {
     // Rows are numbered in the order in which the index gives them; an ORDER BY in the window would sort them.
     found: sql`looked AS MATERIALIZED (
         SELECT id AS listed, wanted, past, row_number() OVER () AS at,
           count(*) FILTER (WHERE wanted) OVER (ROWS UNBOUNDED PRECEDING) AS position
-        FROM (SELECT id, ${wanted} AS wanted, ${list.past ?? sql`false`} AS past ${ordered} LIMIT ${looked}) AS row
+        FROM (SELECT id, ${wanted} AS wanted, ${past} AS past ${ordered} LIMIT ${looked}) AS row
       ), found AS (
         SELECT listed, position FROM looked WHERE wanted
       ), ending AS (
@@ -192,7 +199,7 @@ const filtered = (search: Search): Found => {
           (SELECT listed FROM looked WHERE at = ${looked} AND NOT past)) AS listed
       )`,
     counted:
-      list.window.after === undefined
+      window.after === undefined
         ? sql`SELECT count(*) FILTER (WHERE wanted) FROM looked`
         : sql`SELECT count(*) FILTER (WHERE wanted) FROM ${firstRows(search, sql`${wanted} AS wanted`)}`
   }

@@ -1,7 +1,6 @@
 import { Effect, Option, Stream } from "effect"
-import { SqlClient } from "effect/sql"
 import type { CallId, TenantId } from "../../../domain/Id.ts"
-import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import * as ListClient from "../../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import { CallList, type CallRow } from "./CallList.ts"
@@ -21,28 +20,21 @@ export interface CallFilters {
 const portionRows = 2_000
 
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { between, equal, first, sql } = yield* Sql.make
   const read = yield* Listing.reader
   const lists = yield* ListClient.reading
 
   /** An index covers one number of a call, or none, and the time; other filters apply to the rows that it finds. */
   const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
-    const from = fromNumber === undefined ? [] : [sql`from_number = ${fromNumber}`]
-    const to = toNumber === undefined ? [] : [sql`to_number = ${toNumber}`]
+    const from = equal({ fromNumber })
+    const to = equal({ toNumber })
     return {
       where: sql.and([
         sql`tenant_id = ${tenantId}`,
         ...(to.length === 0 ? from : to),
-        ...(initiatedAfterMs === undefined
-          ? []
-          : // The bound is exclusive, and so leaves out every time that is shown as the same millisecond.
-            [sql`initiated_at >= ${timestamptz(initiatedAfterMs + 1)}`])
+        ...between("initiatedAt", initiatedAfterMs)
       ]),
-      filters: [
-        ...(to.length === 0 ? [] : from),
-        ...(status === undefined ? [] : [sql`status = ${status}`]),
-        ...(direction === undefined ? [] : [sql`direction = ${direction}`])
-      ]
+      filters: [...(to.length === 0 ? [] : from), ...equal({ status, direction })]
     }
   }
 
@@ -85,24 +77,19 @@ export const make = Effect.gen(function* () {
     }),
     /** Null: nothing was detected on the call. */
     machineDetection: (tenantId: TenantId, callId: CallId) =>
-      sql<MachineDetectionList.DetectedRow>`
+      first<MachineDetectionList.DetectedRow>`
         SELECT ${sql.literal(MachineDetectionList.table.columns)} FROM machine_detection
-        WHERE id = ${MachineDetectionList.idOf(callId)} AND tenant_id = ${tenantId}`.pipe(
-        Effect.map(([row]) => row ?? null),
-        Effect.orDie
-      ),
+        WHERE id = ${MachineDetectionList.idOf(callId)} AND tenant_id = ${tenantId}`,
     /** Newest first. */
     list: (tenantId: TenantId, filters: CallFilters, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: sql.literal(CallList.columns),
-          from: sql`call`,
-          ...matching(tenantId, filters),
-          order: Listing.byTime(sql, "initiated_at", "downwards"),
-          window,
-          item: ofRow
-        })
-      )
+      read({
+        tenantId,
+        columns: sql.literal(CallList.columns),
+        from: "call",
+        ...matching(tenantId, filters),
+        order: Listing.byTime(sql, "initiated_at", "downwards"),
+        window,
+        item: ofRow
+      })
   }
 })

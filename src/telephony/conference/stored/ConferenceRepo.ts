@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ConferenceId, MemberId, TenantId } from "../../../domain/Id.ts"
+import * as Sql from "../../../runtime/store/Sql.ts"
 import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import { ConferenceList, fold } from "./ConferenceList.ts"
@@ -24,7 +25,7 @@ export interface ParticipantFilters {
 }
 
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all, equal, first, sql } = yield* Sql.make
   const read = yield* Listing.reader
 
   return {
@@ -45,11 +46,9 @@ export const make = Effect.gen(function* () {
       ),
     /** All present and former members of a conference. */
     everyMember: (conferenceId: ConferenceId) =>
-      Effect.orDie(
-        sql<ParticipantRow>`
-          SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
-          WHERE conference_id = ${conferenceId} ORDER BY created_at, id`
-      ),
+      all<ParticipantRow>`
+        SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
+        WHERE conference_id = ${conferenceId} ORDER BY created_at, id`,
     /** The subset of these calls that still have rows. */
     keptCalls: (ids: ReadonlyArray<string>) =>
       sql<{ readonly id: string }>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`.pipe(
@@ -58,21 +57,15 @@ export const make = Effect.gen(function* () {
       ),
     /** Newest first. */
     list: (tenantId: TenantId, { name, status }: ConferenceFilters, window: Listing.Window) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: sql.literal(ConferenceList.columns),
-          from: sql`conference`,
-          where: sql`tenant_id = ${tenantId}`,
-          filters: [
-            ...(status === undefined ? [] : [sql`status = ${status}`]),
-            ...(name === undefined ? [] : [sql`strpos(folded_name, ${fold(name)}) > 0`])
-          ],
-          order: Listing.byTime(sql, "created_at", "downwards"),
-          window,
-          item: ConferenceView.ofRow
-        })
-      ),
+      read({
+        tenantId,
+        columns: sql.literal(ConferenceList.columns),
+        from: "conference",
+        filters: [...equal({ status }), ...(name === undefined ? [] : [sql`strpos(folded_name, ${fold(name)}) > 0`])],
+        order: Listing.byTime(sql, "created_at", "downwards"),
+        window,
+        item: ConferenceView.ofRow
+      }),
     /** The members in `speaking` first, then all others in the order in which they were seated. */
     participants: (
       tenantId: TenantId,
@@ -82,32 +75,27 @@ export const make = Effect.gen(function* () {
       speaking: ReadonlyArray<MemberId>,
       now: ParticipantView.Now
     ) =>
-      Effect.orDie(
-        read({
-          tenantId,
-          columns: sql.literal(ParticipantList.columns),
-          from: sql`conference_participant`,
-          where: sql.and([
-            sql`tenant_id = ${tenantId}`,
-            sql`conference_id = ${conferenceId}`,
-            ...(includeLeft ? [] : [sql`left_at IS NULL`])
-          ]),
-          filters: [
-            ...(muted === undefined ? [] : [sql`is_muted = ${Number(muted)}`]),
-            ...(onHold === undefined ? [] : [sql`is_on_hold = ${Number(onHold)}`])
-          ],
-          order: speakersFirst(sql, speaking),
-          window,
-          item: (row: ParticipantRow) => ParticipantView.ofRow(row, now)
-        })
-      ),
+      read({
+        tenantId,
+        columns: sql.literal(ParticipantList.columns),
+        from: "conference_participant",
+        where: sql.and([
+          sql`tenant_id = ${tenantId}`,
+          sql`conference_id = ${conferenceId}`,
+          ...(includeLeft ? [] : [sql`left_at IS NULL`])
+        ]),
+        filters: [
+          ...(muted === undefined ? [] : [sql`is_muted = ${Number(muted)}`]),
+          ...(onHold === undefined ? [] : [sql`is_on_hold = ${Number(onHold)}`])
+        ],
+        order: speakersFirst(sql, speaking),
+        window,
+        item: (row: ParticipantRow) => ParticipantView.ofRow(row, now)
+      }),
     participant: (tenantId: TenantId, conferenceId: ConferenceId, memberId: MemberId) =>
-      sql<ParticipantRow>`
+      first<ParticipantRow>`
         SELECT ${sql.literal(ParticipantList.columns)} FROM conference_participant
-        WHERE id = ${memberId} AND conference_id = ${conferenceId} AND tenant_id = ${tenantId}`.pipe(
-        Effect.map(([row]) => row ?? null),
-        Effect.orDie
-      )
+        WHERE id = ${memberId} AND conference_id = ${conferenceId} AND tenant_id = ${tenantId}`
   }
 })
 
