@@ -36,7 +36,7 @@ export interface RefundRow {
 
 /** Rows of cards, attempts, refunds, auto-recharge and processor events. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, count, done, first, set, some, sql, value, values } = yield* Sql.make
+  const { all, column, count, done, first, json, set, some, sql, value, values } = yield* Sql.make
   const readList = yield* Listing.reader
 
   const attemptColumns = sql`id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
@@ -47,18 +47,6 @@ export const make = Effect.gen(function* () {
   const rechargeColumns = sql`enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason, failures,
     next_try_at, last_attempt_at, last_attempt_status,
     updated_at`
-  const storedRecharge = (recharge: Recharge) => ({
-    enabled: recharge.enabled,
-    thresholdCents: recharge.thresholdCents,
-    amountCents: recharge.amountCents,
-    paymentMethodId: recharge.paymentMethodId,
-    disabledReason: recharge.disabledReason,
-    failures: recharge.failures,
-    nextTryAt: timestamptz(recharge.nextTryAt),
-    lastAttemptAt: timestamptz(recharge.lastAttemptAt),
-    lastAttemptStatus: recharge.lastAttemptStatus,
-    updatedAt: timestamptz(recharge.updatedAt)
-  })
   const refundColumns = sql`id, attempt_id, tenant_id, amount_cents, status, refund_id, failure, reason, payout_round,
     created_at`
 
@@ -108,12 +96,9 @@ export const make = Effect.gen(function* () {
         WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND removed_at IS NULL`,
     countMethods: (tenantId: TenantId) =>
       count`SELECT count(*) AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`,
-    insertMethod: (method: Method, processor: string) =>
+    insertMethod: ({ cardId, ...method }: Method, processor: string) =>
       done`
-        INSERT INTO payment_method (id, tenant_id, processor, processor_id, brand, last4, exp_month, exp_year, is_default,
-          created_at)
-        VALUES (${method.id}, ${method.tenantId}, ${processor}, ${method.cardId}, ${method.brand}, ${method.last4},
-          ${method.expMonth}, ${method.expYear}, false, ${timestamptz(method.createdAt)})`,
+        INSERT INTO payment_method ${values({ ...method, processor, processorId: cardId, isDefault: false })}`,
     makeDefault: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
       Effect.andThen(
         done`UPDATE payment_method SET is_default = false
@@ -128,20 +113,12 @@ export const make = Effect.gen(function* () {
         SELECT ${methodColumns} FROM payment_method
         WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL ORDER BY ordinal DESC LIMIT 1`,
     removedCard: (id: PaymentMethodId) =>
-      Effect.map(
-        first<{ readonly card: string; readonly processor: string }>`
-          SELECT processor_id AS card, processor FROM payment_method
-          WHERE id = ${id} AND removed_at IS NOT NULL`,
-        (row) => row
-      ),
+      first<{ readonly card: string; readonly processor: string }>`
+        SELECT processor_id AS card, processor FROM payment_method WHERE id = ${id} AND removed_at IS NOT NULL`,
 
     insertAttempt: (attempt: Attempt, slot: string | null) =>
       done`
-        INSERT INTO payment_attempt (id, tenant_id, processor, kind, amount_cents, payment_method_id, customer_id, card_id,
-          status, actor, ip, slot, created_at)
-        VALUES (${attempt.id}, ${attempt.tenantId}, ${attempt.processor}, ${attempt.kind}, ${attempt.amountCents},
-          ${attempt.paymentMethodId}, ${attempt.customerId}, ${attempt.cardId}, 'pending',
-          ${JSON.stringify(attempt.actor)}::text::jsonb, ${attempt.ip}, ${slot}, ${timestamptz(attempt.createdAt)})`,
+        INSERT INTO payment_attempt ${values({ ...attempt, actor: json(attempt.actor), slot })}`,
     attempt: (id: LedgerEntryId) => first<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id}`,
     lockAttempt: (id: LedgerEntryId) =>
       first<Attempt>`SELECT ${attemptColumns} FROM payment_attempt WHERE id = ${id} FOR UPDATE`,
@@ -194,8 +171,8 @@ export const make = Effect.gen(function* () {
     putRecharge: (tenantId: TenantId, recharge: Recharge) =>
       Effect.andThen(
         done`
-          INSERT INTO auto_recharge ${values({ tenantId, ...storedRecharge(recharge) })}
-          ON CONFLICT (tenant_id) DO UPDATE SET ${set(storedRecharge(recharge))}`,
+          INSERT INTO auto_recharge ${values({ tenantId, ...recharge })}
+          ON CONFLICT (tenant_id) DO UPDATE SET ${set({ ...recharge })}`,
         done`
           UPDATE balance SET auto_recharge_threshold_cents = ${recharge.enabled ? recharge.thresholdCents : null},
             auto_recharge_amount_cents = ${recharge.enabled ? recharge.amountCents : null} WHERE tenant_id = ${tenantId}`
@@ -226,9 +203,7 @@ export const make = Effect.gen(function* () {
 
     insertRefund: (refund: Omit<RefundRow, "status" | "refundId" | "failure">) =>
       done`
-        INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, payout_round, created_at)
-        VALUES (${refund.id}, ${refund.attemptId}, ${refund.tenantId}, ${refund.amountCents}, 'pending', ${refund.reason},
-          ${refund.payoutRound}, ${timestamptz(refund.createdAt)})`,
+        INSERT INTO payment_refund ${values({ ...refund, status: "pending" })}`,
     refund: (id: string) => first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`,
     lockRefund: (id: string) =>
       first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`,

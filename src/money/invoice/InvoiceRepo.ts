@@ -50,7 +50,7 @@ const rowOf = ({ document, number, ...stored }: Stored): InvoiceRow => ({
 })
 
 export const make = Effect.gen(function* () {
-  const { all, done, equal, first, some, sql, value } = yield* Sql.make
+  const { all, count, done, equal, first, json, some, sql, value, values } = yield* Sql.make
   const readList = yield* Listing.reader
   const columns = sql`id, number, status, period_start, period_end, total_cents, amount_due_cents, document,
     issued_at, paid_at`
@@ -119,26 +119,19 @@ export const make = Effect.gen(function* () {
       GROUP BY 1, 2, 3, 4, 5 ORDER BY abs(sum(amount_cents)) DESC, 1, 2, 3, 4, 5`
 
   /** The next number. The caller's transaction holds it until its end. */
-  const nextNumber = Effect.map(
-    all<{ readonly last: number }>`UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
-    ([row]) => row?.last ?? 1
-  )
+  const nextNumber = count`UPDATE invoice_number SET last = last + 1 WHERE name = 'invoice' RETURNING last`
 
   const insert = (
-    invoice: Omit<Stored, "id"> & {
-      readonly id: InvoiceId
-      readonly tenantId: TenantId
-      readonly period: string
-      readonly through: string
-    }
+    invoice: Stored & { readonly tenantId: TenantId; readonly period: string; readonly throughOrdinal: string }
   ) => done`
-    INSERT INTO invoice (id, tenant_id, number, status, period, period_start, period_end, through_ordinal, total_cents,
-      amount_due_cents, document, issued_at, paid_at)
-    VALUES (${invoice.id}, ${invoice.tenantId}, ${invoice.number}, ${invoice.status}, ${invoice.period}::text::date,
-      ${timestamptz(invoice.periodStart)}, ${timestamptz(invoice.periodEnd)},
-      ${invoice.through}::text::bigint, ${invoice.totalCents}, ${invoice.amountDueCents},
-      ${JSON.stringify(invoice.document)}::text::jsonb, ${timestamptz(invoice.issuedAt)},
-      ${timestamptz(invoice.paidAt)})`
+    INSERT INTO invoice ${values({
+      ...invoice,
+      period: sql`${invoice.period}::text::date`,
+      periodStart: timestamptz(invoice.periodStart),
+      periodEnd: timestamptz(invoice.periodEnd),
+      throughOrdinal: sql`${invoice.throughOrdinal}::text::bigint`,
+      document: json(invoice.document)
+    })}`
 
   /** Open invoices of tenants whose balance is no longer below zero. */
   const covered = all<{ readonly id: InvoiceId; readonly tenantId: TenantId }>`
@@ -160,8 +153,7 @@ export const make = Effect.gen(function* () {
   const seller = value<Party>`SELECT party FROM invoice_seller WHERE name = 'seller'`
 
   const setSeller = (party: Party, at: number) => done`
-    INSERT INTO invoice_seller (name, party, updated_at)
-    VALUES ('seller', ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
+    INSERT INTO invoice_seller ${values({ name: "seller", party: json(party), updatedAt: at })}
     ON CONFLICT (name) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
 
   /** The buyer that the operator set, or else the tenant's own data from signup. */
@@ -180,8 +172,7 @@ export const make = Effect.gen(function* () {
     )
 
   const setBuyer = (tenantId: TenantId, party: Party, at: number) => done`
-    INSERT INTO invoice_buyer (tenant_id, party, updated_at)
-    VALUES (${tenantId}, ${JSON.stringify(party)}::text::jsonb, ${timestamptz(at)})
+    INSERT INTO invoice_buyer ${values({ tenantId, party: json(party), updatedAt: at })}
     ON CONFLICT (tenant_id) DO UPDATE SET party = excluded.party, updated_at = excluded.updated_at`
 
   return {

@@ -52,7 +52,7 @@ export const make = (options: {
           period: month.period,
           periodStart: month.start,
           periodEnd: month.end,
-          through,
+          throughOrdinal: through,
           totalCents,
           amountDueCents: owedCents,
           document: { ...statement, seller, buyer: yield* repo.buyer(tenantId) },

@@ -34,12 +34,20 @@ interface Debit {
 /** The entries that one transaction looks at. */
 export const portion = 200
 
-export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql, value }) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, first, json, set, some, sql, value, values }) => {
   const planColumns = sql`slug, name, description, is_public, monthly_fee_cents,
     included, jsonb_build_object('concurrentCallLimit', concurrent_call_limit, 'maxConferenceParticipants', max_conference_participants)
       AS limits, created_at`
   const columns = sql`tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
     used, through_ordinal::text, concurrent_call_limit, next_try_at`
+  const stored = ({ included, periodEnd, periodStart, throughOrdinal, used, ...row }: SubscriptionRow) => ({
+    ...row,
+    periodStart: timestamptz(periodStart),
+    periodEnd: timestamptz(periodEnd),
+    included: json(included),
+    used: json(used),
+    throughOrdinal: sql`${throughOrdinal}::text::bigint`
+  })
 
   return {
     plans: (isPublic: boolean) => all<PlanRow>`
@@ -50,15 +58,11 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
       value<number>`
         SELECT p.max_conference_participants AS most FROM plan_subscription s JOIN plan p ON p.slug = s.plan_slug
         WHERE s.tenant_id = ${tenantId} AND s.status = 'active'`,
-    putPlan: (plan: PlanRow) => done`
-      INSERT INTO plan (slug, name, description, is_public, monthly_fee_cents, included, concurrent_call_limit,
-        max_conference_participants, created_at)
-      VALUES (${plan.slug}, ${plan.name}, ${plan.description}, ${plan.isPublic}, ${plan.monthlyFeeCents},
-        ${JSON.stringify(plan.included)}::text::jsonb, ${plan.limits.concurrentCallLimit},
-        ${plan.limits.maxConferenceParticipants}, ${timestamptz(plan.createdAt)})
-      ON CONFLICT (slug) DO UPDATE SET name = excluded.name, description = excluded.description, is_public = excluded.is_public,
-        monthly_fee_cents = excluded.monthly_fee_cents, included = excluded.included,
-        concurrent_call_limit = excluded.concurrent_call_limit, max_conference_participants = excluded.max_conference_participants`,
+    putPlan: ({ createdAt, included, limits, slug, ...plan }: PlanRow) => {
+      const changed = { ...plan, ...limits, included: json(included) }
+      return done`
+        INSERT INTO plan ${values({ slug, createdAt, ...changed })} ON CONFLICT (slug) DO UPDATE SET ${set(changed)}`
+    },
     find: (tenantId: TenantId, isLocked: boolean) =>
       first<SubscriptionRow>`
         SELECT ${columns} FROM plan_subscription WHERE tenant_id = ${tenantId} ${isLocked ? sql`FOR UPDATE` : sql``}`,
@@ -76,21 +80,10 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
     /** Returns false when the tenant has a subscription already. */
     insert: (row: SubscriptionRow, at: number) =>
       some`
-        INSERT INTO plan_subscription (tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
-          used, through_ordinal, concurrent_call_limit, next_try_at, updated_at)
-        VALUES (${row.tenantId}, ${row.planSlug}, ${row.nextPlanSlug}, ${row.status}, ${timestamptz(row.beganAt)},
-          ${timestamptz(row.periodStart)}, ${timestamptz(row.periodEnd)},
-          ${JSON.stringify(row.included)}::text::jsonb, ${JSON.stringify(row.used)}::text::jsonb,
-          ${row.throughOrdinal}::text::bigint, ${row.concurrentCallLimit}, ${timestamptz(row.nextTryAt)},
-          ${timestamptz(at)})
+        INSERT INTO plan_subscription ${values({ ...stored(row), updatedAt: at })}
         ON CONFLICT DO NOTHING RETURNING 1`,
     update: (row: SubscriptionRow, at: number) => done`
-      UPDATE plan_subscription SET plan_slug = ${row.planSlug}, next_plan_slug = ${row.nextPlanSlug}, status = ${row.status},
-        period_start = ${timestamptz(row.periodStart)}, period_end = ${timestamptz(row.periodEnd)},
-        included = ${JSON.stringify(row.included)}::text::jsonb, used = ${JSON.stringify(row.used)}::text::jsonb,
-        through_ordinal = ${row.throughOrdinal}::text::bigint, concurrent_call_limit = ${row.concurrentCallLimit}, next_try_at = ${timestamptz(row.nextTryAt)},
-        updated_at = ${timestamptz(at)}
-      WHERE tenant_id = ${row.tenantId}`,
+      UPDATE plan_subscription SET ${set({ ...stored(row), updatedAt: at })} WHERE tenant_id = ${row.tenantId}`,
     remove: (tenantId: TenantId) => done`DELETE FROM plan_subscription WHERE tenant_id = ${tenantId}`,
     /** Whether any call is not over or not paid. */
     hasCalls: (tenantId: TenantId) =>

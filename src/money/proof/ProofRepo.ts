@@ -46,7 +46,7 @@ export const starting = "-9223372036854775808"
 /** The rows of one read. Each is hashed on the event loop, so a read takes a few milliseconds. */
 const portionRows = 1_000
 
-export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql }) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql, values }) => {
   const sealColumns = sql`tenant_id, number, day, through_ordinal::text, through_at,
     entries, credits_cents, debits_cents, balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated,
     calls_debited, calls_until`
@@ -119,12 +119,12 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql 
       ) t WHERE b.tenant_id = ${tenantId}`
 
   const insertSeal = (seal: Seal) => done`
-    INSERT INTO ledger_seal (tenant_id, number, day, through_ordinal, through_at, entries, credits_cents, debits_cents,
-      balance_before_cents, balance_cents, total_entries, chain_hash, calls_rated, calls_debited, calls_until)
-    VALUES (${seal.tenantId}, ${seal.number}, ${seal.day}::text::date, ${seal.throughOrdinal}::text::bigint,
-      ${timestamptz(seal.throughAt)}, ${seal.entries}, ${seal.creditsCents}, ${seal.debitsCents},
-      ${seal.balanceBeforeCents}, ${seal.balanceCents}, ${seal.totalEntries}, ${seal.chainHash}, ${seal.callsRated},
-      ${seal.callsDebited}, ${timestamptz(seal.callsUntil)})`
+    INSERT INTO ledger_seal ${values({
+      ...seal,
+      day: sql`${seal.day}::text::date`,
+      throughOrdinal: sql`${seal.throughOrdinal}::text::bigint`,
+      callsUntil: timestamptz(seal.callsUntil)
+    })}`
 
   /** Days with seals and without a root, the oldest first. The query jumps from each day to the next. */
   const openDays = column<string>`
@@ -147,9 +147,7 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql 
   const hasRoot = (day: string) => some`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`
 
   const insertRoot = (root: Root, at: number) => done`
-    INSERT INTO ledger_seal_root (version, number, day, seals, entries, root_hash, sealed_at)
-    VALUES (${root.version}, ${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
-      ${timestamptz(at)})`
+    INSERT INTO ledger_seal_root ${values({ ...root, day: sql`${root.day}::text::date`, sealedAt: at })}`
 
   /** Tenants that have a balance, or that had one when they were sealed. */
   const tenants = column<TenantId>`

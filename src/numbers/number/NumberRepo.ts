@@ -59,7 +59,7 @@ export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_numbe
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, equal, first, sql, value } = yield* Sql.make
+  const { all, column, done, equal, first, json, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const orderColumns = sql`id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
     monthly_cost_cents, refunded_cents, route_id, customer_reference, created_at, completed_at`
@@ -67,12 +67,7 @@ export const make = Effect.gen(function* () {
 
   return {
     insertOrder: (order: OrderRow) =>
-      done`
-        INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
-          monthly_cost_cents, route_id, customer_reference, created_at)
-        VALUES (${order.id}, ${order.tenantId}, ${order.status}, ${order.countryCode}, ${order.numberType},
-          ${JSON.stringify(order.phoneNumbers)}::text::jsonb, ${order.upfrontCostCents}, ${order.monthlyCostCents},
-          ${order.routeId}, ${order.customerReference}, ${timestamptz(order.createdAt)})`,
+      done`INSERT INTO number_order ${values({ ...order, phoneNumbers: json(order.phoneNumbers) })}`,
 
     /**
      * Claims numbers for an order, as `pending`, and returns those that it claimed. A number that has a living owner by

@@ -36,7 +36,7 @@ const partBytes = 65_536
 
 /** Rows of `porting_order` and its documents. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, count, done, equal, first, sql, value } = yield* Sql.make
+  const { all, column, count, done, equal, first, sql, value, values } = yield* Sql.make
   const vault = yield* Vault
   const read = yield* Listing.reader
 
@@ -166,10 +166,7 @@ export const make = Effect.gen(function* () {
     insertDocument: (tenantId: TenantId, row: DocumentRow, bytes: Uint8Array) =>
       Effect.gen(function* () {
         yield* done`
-          INSERT INTO porting_document (id, porting_order_id, tenant_id, document_type, filename, content_type, size_bytes,
-            sha256, status, created_at)
-          VALUES (${row.id}, ${row.portingOrderId}, ${tenantId}, ${row.documentType}, ${row.filename},
-            ${row.contentType}, ${row.sizeBytes}, ${row.sha256}, ${row.status}, ${timestamptz(row.createdAt)})`
+          INSERT INTO porting_document ${values({ tenantId, ...row })}`
         for (let from = 0; from < bytes.length; from += partBytes) {
           const part = bytes.subarray(from, from + partBytes)
           yield* done`

@@ -1,26 +1,19 @@
 import { Effect } from "effect"
 import type { RouteId, TenantId } from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
-import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
 
 /** Rows of `route`. Reads are by tenant, except those for carriers, which are by id or host. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, count, done, first, sql } = yield* Sql.make
+  const { all, count, done, first, sql, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, tenant_id, name, is_default, status, adapter, host, port, username, password, max_calls,
     outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at`
 
   return {
-    insert: (row: RouteRow) =>
-      done`
-        INSERT INTO route (id, tenant_id, name, is_default, status, adapter, host, port, username, password, max_calls,
-          outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at)
-        VALUES (${row.id}, ${row.tenantId}, ${row.name}, ${row.isDefault}, ${row.status}, ${row.adapter}, ${row.host},
-          ${row.port}, ${row.username}, ${row.password}, ${row.maxCalls}, ${row.outboundCps}, ${row.inboundCps},
-          ${row.isQualified}, ${row.refusesUnreachable}, ${timestamptz(row.createdAt)})`,
+    insert: (row: RouteRow) => done`INSERT INTO route ${values({ ...row })}`,
 
     /** Locks a route of any tenant until the transaction ends, for the operator. */
     lock: (id: RouteId) => first<RouteRow>`SELECT ${columns} FROM route WHERE id = ${id} FOR UPDATE`,
@@ -60,13 +53,7 @@ export const make = Effect.gen(function* () {
       first<RouteRow>`SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} AND is_default`,
 
     list: (tenantId: TenantId, window: Listing.Window) =>
-      read({
-        tenantId,
-        columns,
-        from: "route",
-        window,
-        item: view
-      }),
+      read({ tenantId, columns, from: "route", window, item: view }),
 
     /** Includes disabled trunks, because their live calls continue and their requests may be challenged. */
     sipById: (id: RouteId) => first<RouteRow>`SELECT ${columns} FROM route WHERE id = ${id} AND adapter = 'sip'`,

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import type { TenantId } from "../../domain/Id.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import { timestamptz } from "./Timestamptz.ts"
 
@@ -19,8 +20,14 @@ export const of = (sql: SqlClient.SqlClient) => {
     Effect.orDie(sql<Row>(strings, ...values))
   const value = <A>(strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) =>
     Effect.map(all<Record<string, A>>(strings, ...values), ([row]) => (row === undefined ? null : only(row)))
+  const count: Tag<number> = (strings, ...values) => Effect.map(value<number>(strings, ...values), (n) => n ?? 0)
+  const done: Tag<void> = (strings, ...values) => Effect.asVoid(all(strings, ...values))
+  const some: Tag<boolean> = (strings, ...values) => Effect.map(all(strings, ...values), (rows) => rows.length > 0)
   const written = ([field, given]: readonly [string, unknown]) =>
-    [sql.literal(Wire.snake(field)), sql`${given}`] as const
+    [
+      sql.literal(Wire.snake(field)),
+      sql`${field.endsWith("At") && typeof given === "number" ? timestamptz(given) : given}`
+    ] as const
   const listed = (fragments: ReadonlyArray<Fragment>): Fragment => sql.csv(fragments)
 
   return {
@@ -41,17 +48,30 @@ export const of = (sql: SqlClient.SqlClient) => {
     column: <A>(strings: TemplateStringsArray, ...values: ReadonlyArray<unknown>) =>
       Effect.map(all<Record<string, A>>(strings, ...values), (rows): ReadonlyArray<A> => rows.map(only)),
     /** The number in the only column of the first row; 0 without a row. */
-    count: ((strings, ...values) => Effect.map(value<number>(strings, ...values), (n) => n ?? 0)) as Tag<number>,
+    count,
     /** Whether there is a row: one that was found, or that a `RETURNING` returns because it was changed. */
-    some: ((strings, ...values) => Effect.map(all(strings, ...values), (rows) => rows.length > 0)) as Tag<boolean>,
-    done: ((strings, ...values) => Effect.asVoid(all(strings, ...values))) as Tag<void>,
+    some,
+    done,
 
-    /** `(created_at, …) VALUES ($1, …)` for the field `createdAt`. A value may be SQL. */
+    /**
+     * The number of a tenant's rows in a table, up to `limit`. No other transaction counts rows of the tenant until this
+     * one ends, so this one may insert.
+     */
+    countForInsert: (table: string, tenantId: TenantId, limit: number) =>
+      Effect.andThen(
+        done`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+        count`SELECT count(*) FROM (SELECT FROM ${sql.literal(table)} WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS own`
+      ),
+
+    /**
+     * `(created_at, …) VALUES ($1, …)` for the fields of a row. A value may be SQL. As everywhere, a number whose name
+     * ends in `At` is a moment in epoch milliseconds.
+     */
     values: (row: Values): Fragment => {
       const pairs = Object.entries(row).map(written)
       return sql`(${listed(pairs.map(([column]) => column))}) VALUES (${listed(pairs.map(([, given]) => given))})`
     },
-    /** `created_at = $1, …` for the field `createdAt`. A value may be SQL. */
+    /** `created_at = $1, …` for the fields of a row, like `values`. */
     set: (row: Values): Fragment =>
       listed(
         Object.entries(row).map((pair) => {

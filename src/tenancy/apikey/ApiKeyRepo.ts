@@ -21,18 +21,13 @@ export type ApiKeyRepo = Effect.Success<typeof make>
 
 /** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql } = yield* Sql.make
+  const { all, column, done, first, some, sql, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, last_used_at,
     last_used_ip, expires_at, revoked_at, created_at`
 
   return {
-    insert: (key: StoredKey) =>
-      done`
-        INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, expires_at,
-          created_at)
-        VALUES (${key.id}, ${key.tenantId}, ${key.name}, ${key.prefix}, ${key.salt}, ${key.hash}, ${key.scopes}::text[],
-          ${key.memberId}, ${key.isLogin}, ${timestamptz(key.expiresAt)}, ${timestamptz(key.createdAt)})`,
+    insert: (key: StoredKey) => done`INSERT INTO api_key ${values({ ...key, scopes: sql`${key.scopes}::text[]` })}`,
 
     byPrefix: (prefix: string) =>
       Effect.map(
@@ -55,13 +50,7 @@ export const make = Effect.gen(function* () {
 
     /** The newest first; revoked keys stay in the list. */
     list: (tenantId: TenantId, window: Listing.Window) =>
-      read({
-        tenantId,
-        columns,
-        from: "api_key",
-        window,
-        item: view
-      }),
+      read({ tenantId, columns, from: "api_key", window, item: view }),
 
     /** Returns true when this statement revoked it. A second revocation changes nothing. */
     revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>

@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       if (invited === null) return yield* unusable
       const { email, role, tenantId } = invited
       const id = Id.deriveUuid(seed, "member")
-      const joined = yield* repo.join({ id, tenantId, email, role, passwordHash, firstName, lastName, at })
+      const joined = yield* repo.join({ id, tenantId, email, role, passwordHash, firstName, lastName, createdAt: at })
       if (!joined) return yield* emailUsed
       const by = { tenantId, at, seed, ip, actor: { type: "user", id, name: `${firstName} ${lastName}` } } as const
       yield* journal.commitWithin({

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     const token = Token.make(entropy.bytes(32))
     const hash = Token.hashOf(token)
     const until = at + lifetimeMs
-    yield* repo.insertReset({ hash, memberId: member.id, at, until })
+    yield* repo.insertReset({ tokenHash: hash, memberId: member.id, createdAt: at, expiresAt: until })
     yield* letters.postWithin({
       cause: `password_reset:${hash}`,
       tenantId: member.tenantId,

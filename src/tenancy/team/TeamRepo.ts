@@ -27,7 +27,7 @@ interface Invited {
 
 /** Rows of `member` and `invitation`, and the tokens of password resets. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql, value } = yield* Sql.make
+  const { all, column, done, first, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
 
   const member = sql`id, email, first_name, last_name, role, status, email_verified_at IS NOT NULL AS email_verified,
@@ -58,14 +58,13 @@ export const make = Effect.gen(function* () {
         WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`,
 
     insertReset: (token: {
-      readonly hash: string
+      readonly tokenHash: string
       readonly memberId: UserId
-      readonly at: number
-      readonly until: number
+      readonly createdAt: number
+      readonly expiresAt: number
     }) =>
       done`
-        INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
-        VALUES (${token.hash}, ${token.memberId}, 'reset_password', ${timestamptz(token.until)}, ${timestamptz(token.at)})`,
+        INSERT INTO email_token ${values({ ...token, purpose: "reset_password" })}`,
 
     /** The active member who may choose a password with an unused token. */
     resetting: (hash: string, at: number) =>
@@ -91,13 +90,7 @@ export const make = Effect.gen(function* () {
       some`UPDATE member SET password_hash = ${passwordHash} WHERE id = ${memberId} AND status = 'active' RETURNING 1`,
 
     members: (tenantId: TenantId, window: Listing.Window) =>
-      read({
-        tenantId,
-        columns: member,
-        from: "member",
-        window,
-        item: TeamView.member
-      }),
+      read({ tenantId, columns: member, from: "member", window, item: TeamView.member }),
 
     find: (tenantId: TenantId, id: UserId) =>
       first<TeamView.MemberRow>`SELECT ${member} FROM member WHERE tenant_id = ${tenantId} AND id = ${id}`,
@@ -133,18 +126,10 @@ export const make = Effect.gen(function* () {
       }
     ) =>
       done`
-        INSERT INTO invitation (id, tenant_id, email, role, token_hash, invited_by, status, expires_at, created_at)
-        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.role}, ${row.tokenHash}, ${row.invitedBy}, ${row.status},
-          ${timestamptz(row.expiresAt)}, ${timestamptz(row.createdAt)})`,
+        INSERT INTO invitation ${values({ ...row })}`,
 
     invitations: (tenantId: TenantId, window: Listing.Window) =>
-      read({
-        tenantId,
-        columns: invitation,
-        from: "invitation",
-        window,
-        item: TeamView.invitation
-      }),
+      read({ tenantId, columns: invitation, from: "invitation", window, item: TeamView.invitation }),
 
     invitation: (tenantId: TenantId, id: InvitationId) =>
       first<TeamView.InvitationRow>`SELECT ${invitation} FROM invitation WHERE tenant_id = ${tenantId} AND id = ${id}`,
@@ -179,12 +164,10 @@ export const make = Effect.gen(function* () {
       readonly firstName: string
       readonly lastName: string
       readonly role: Role
-      readonly at: number
+      readonly createdAt: number
     }) =>
       some`
-        INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, email_verified_at, created_at)
-        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName},
-          ${row.role}, ${timestamptz(row.at)}, ${timestamptz(row.at)})
+        INSERT INTO member ${values({ ...row, emailVerifiedAt: row.createdAt })}
         ON CONFLICT (email) DO NOTHING RETURNING 1`
   } as const
 })

@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
     const untilMs = at + lifetimeMs
-    yield* repo.insertToken({ hash: hashOf(token), memberId: member.id, at, expiresAt: untilMs })
+    yield* repo.insertToken({ tokenHash: hashOf(token), memberId: member.id, createdAt: at, expiresAt: untilMs })
     yield* letters.postWithin({
       cause: `verification:${hashOf(token)}`,
       tenantId: member.tenantId,

@@ -79,15 +79,15 @@ export const make = Effect.fnUntraced(function* (verification: {
           companySize: request.companySize,
           industry: request.industry,
           useCase: request.useCase,
-          failoverUrl: request.webhookFailoverUrl,
-          failoverSecret: secret === null ? null : vault.seal(secret),
-          at
+          webhookFailoverUrl: request.webhookFailoverUrl,
+          webhookFailoverSecret: secret === null ? null : vault.seal(secret),
+          createdAt: at
         },
         Slug.of(request.tenantName)
       )
       const { firstName, lastName } = request
       const owner = { id: userId, tenantId: tenant.id, email, firstName, lastName }
-      if (!(yield* repo.insertOwner({ ...owner, passwordHash, at }))) return yield* emailUsed
+      if (!(yield* repo.insertOwner({ ...owner, passwordHash, createdAt: at }))) return yield* emailUsed
       yield* verification.askWithin(owner, at)
       const { account, apiKey, audit } = yield* onboarding.open(tenant)
       // Where mail reaches people, the credit waits until the address is verified.

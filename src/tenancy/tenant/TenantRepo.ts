@@ -12,10 +12,10 @@ interface NewTenantRow {
   readonly companySize: string | null
   readonly industry: string | null
   readonly useCase: string | null
-  readonly failoverUrl: string | null
+  readonly webhookFailoverUrl: string | null
   /** The secret is sealed. */
-  readonly failoverSecret: string | null
-  readonly at: number
+  readonly webhookFailoverSecret: string | null
+  readonly createdAt: number
 }
 
 interface OwnerRow {
@@ -25,7 +25,7 @@ interface OwnerRow {
   readonly passwordHash: string
   readonly firstName: string
   readonly lastName: string
-  readonly at: number
+  readonly createdAt: number
 }
 
 /** A member with an address to verify. */
@@ -38,25 +38,19 @@ export interface Unverified {
 }
 
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
-export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql }) => {
+export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql, values }) => {
   const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
   const tryInsert = (row: NewTenantRow, slug: string) =>
-    Effect.map(
-      sql`INSERT INTO tenant (id, name, slug, status, legal_name, country, company_size, industry, use_case,
-            webhook_failover_url, webhook_failover_secret, created_at, updated_at)
-          VALUES (${row.id}, ${row.name}, ${slug}, 'active', ${row.legalName}, ${row.country}, ${row.companySize},
-            ${row.industry}, ${row.useCase}, ${row.failoverUrl}, ${row.failoverSecret}, ${timestamptz(row.at)},
-            ${timestamptz(row.at)})
-          ON CONFLICT (slug) DO NOTHING RETURNING 1`,
-      (rows) => rows.length === 1
-    )
+    some`
+      INSERT INTO tenant ${values({ ...row, slug, status: "active", updatedAt: row.createdAt })}
+      ON CONFLICT (slug) DO NOTHING RETURNING 1`
 
   return {
     /** Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …, after any signup that takes the same one. */
     insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
       let candidate = slug
-      while (!(yield* Effect.orDie(tryInsert(row, candidate)))) {
+      while (!(yield* tryInsert(row, candidate))) {
         const [free] = yield* all<{ readonly slug: string }>`
           SELECT ${slug}::text || '-' || n AS slug FROM generate_series(2, 1000000) AS n
           WHERE NOT EXISTS (SELECT 1 FROM tenant t WHERE t.slug = ${slug}::text || '-' || n) LIMIT 1`
@@ -68,9 +62,7 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql 
     /** Returns false when the e-mail is taken. */
     insertOwner: (row: OwnerRow) =>
       some`
-        INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, created_at)
-        VALUES (${row.id}, ${row.tenantId}, ${row.email}, ${row.passwordHash}, ${row.firstName}, ${row.lastName}, 'owner',
-          ${timestamptz(row.at)})
+        INSERT INTO member ${values({ ...row, role: "owner" })}
         ON CONFLICT (email) DO NOTHING RETURNING 1`,
 
     emailUsed: (email: string) => some`SELECT 1 FROM member WHERE email = ${email}`,
@@ -93,15 +85,13 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql 
         WHERE id = ${id}`,
 
     insertToken: (token: {
-      readonly hash: string
+      readonly tokenHash: string
       readonly memberId: UserId
-      readonly at: number
+      readonly createdAt: number
       readonly expiresAt: number
     }) =>
       done`
-        INSERT INTO email_token (token_hash, member_id, purpose, expires_at, created_at)
-        VALUES (${token.hash}, ${token.memberId}, 'verify_email', ${timestamptz(token.expiresAt)},
-          ${timestamptz(token.at)})`,
+        INSERT INTO email_token ${values({ ...token, purpose: "verify_email" })}`,
 
     /** Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. */
     useToken: (hash: string, at: number) =>

@@ -21,7 +21,7 @@ export type WebhookRepo = Effect.Success<typeof make>
  * tenant.
  */
 export const make = Effect.gen(function* () {
-  const { all, between, count, done, equal, first, sql, value } = yield* Sql.make
+  const { all, between, countForInsert, done, equal, first, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, target_url, event_types, description, connection_id, is_active, created_at`
 
@@ -30,10 +30,12 @@ export const make = Effect.gen(function* () {
 
   return {
     insert: (tenantId: TenantId, row: SubscriptionRow, sealedSecret: string) => done`
-      INSERT INTO webhook_subscription
-        (id, tenant_id, target_url, event_types, description, connection_id, signing_secret, is_active, created_at)
-      VALUES (${row.id}, ${tenantId}, ${row.targetUrl}, ${row.eventTypes}::text[], ${row.description},
-        ${row.connectionId}, ${sealedSecret}, ${row.isActive}, ${timestamptz(row.createdAt)})`,
+      INSERT INTO webhook_subscription ${values({
+        ...row,
+        tenantId,
+        eventTypes: sql`${row.eventTypes}::text[]`,
+        signingSecret: sealedSecret
+      })}`,
 
     find: (tenantId: TenantId, id: SubscriptionId) =>
       first<SubscriptionRow>`SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
@@ -41,17 +43,7 @@ export const make = Effect.gen(function* () {
     /** Finds the tenant, for callers other than the tenant. */
     tenantOf: (id: SubscriptionId) => value<TenantId>`SELECT tenant_id FROM webhook_subscription WHERE id = ${id}`,
 
-    /**
-     * Counts the tenant's subscriptions, up to `limit`. No other transaction counts for the same tenant until this one
-     * ends, so this one may insert.
-     */
-    countForInsert: (tenantId: TenantId, limit: number) =>
-      Effect.andThen(
-        done`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
-        count`
-          SELECT count(*) AS count FROM
-            (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`
-      ),
+    countForInsert: (tenantId: TenantId, limit: number) => countForInsert("webhook_subscription", tenantId, limit),
 
     /** True when an active subscription of the tenant lists one of these events, or all. */
     wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>
@@ -80,13 +72,7 @@ export const make = Effect.gen(function* () {
 
     /** The newest first. */
     list: (tenantId: TenantId, window: Listing.Window) =>
-      read({
-        tenantId,
-        columns,
-        from: "webhook_subscription",
-        window,
-        item: subscription
-      }),
+      read({ tenantId, columns, from: "webhook_subscription", window, item: subscription }),
 
     delivery: (tenantId: TenantId, id: DeliveryId) =>
       first<DeliveryRow>`SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant_id = ${tenantId} AND id = ${id}`,

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ConferenceId, MemberId, TenantId } from "../../../domain/Id.ts"
 import * as Sql from "../../../runtime/store/Sql.ts"
-import { timestamptz } from "../../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import { ConferenceList, fold } from "./ConferenceList.ts"
 import type { ConferenceState, ConferenceStatus } from "../machine/ConferenceState.ts"
@@ -25,7 +24,7 @@ export interface ParticipantFilters {
 }
 
 export const make = Effect.gen(function* () {
-  const { all, equal, first, sql } = yield* Sql.make
+  const { all, column, equal, first, some, sql, values } = yield* Sql.make
   const read = yield* Listing.reader
 
   return {
@@ -34,16 +33,19 @@ export const make = Effect.gen(function* () {
      * has the name. Of two concurrent claims, one waits for the other.
      */
     takeName: (state: ConferenceState) =>
-      Effect.map(
-        sql`
-          INSERT INTO conference (id, tenant_id, name, status, beep_enabled, start_on_create, end_on_exit,
-            max_participants, duration_minutes, created_at)
-          VALUES (${state.id}, ${state.tenantId}, ${state.name}, ${state.status}, ${state.beepEnabled},
-            ${Number(state.startOnCreate)}, ${Number(state.endOnExit)}, ${state.maxParticipants},
-            ${state.durationMinutes}, ${timestamptz(state.createdAt)})
-          ON CONFLICT DO NOTHING RETURNING 1`,
-        (rows) => rows.length > 0
-      ),
+      some`
+        INSERT INTO conference ${values({
+          id: state.id,
+          tenantId: state.tenantId,
+          name: state.name,
+          status: state.status,
+          beepEnabled: state.beepEnabled,
+          startOnCreate: Number(state.startOnCreate),
+          endOnExit: Number(state.endOnExit),
+          maxParticipants: state.maxParticipants,
+          durationMinutes: state.durationMinutes,
+          createdAt: state.createdAt
+        })} ON CONFLICT DO NOTHING RETURNING 1`,
     /** All present and former members of a conference. */
     everyMember: (conferenceId: ConferenceId) =>
       all<ParticipantRow>`
@@ -51,9 +53,9 @@ export const make = Effect.gen(function* () {
         WHERE conference_id = ${conferenceId} ORDER BY created_at, id`,
     /** The subset of these calls that still have rows. */
     keptCalls: (ids: ReadonlyArray<string>) =>
-      sql<{ readonly id: string }>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`.pipe(
-        Effect.map((rows): ReadonlySet<string> => new Set(rows.map(({ id }) => id))),
-        Effect.orDie
+      Effect.map(
+        column<string>`SELECT id FROM call WHERE id = ANY(${ids}::text[])`,
+        (kept): ReadonlySet<string> => new Set(kept)
       ),
     /** Newest first. */
     list: (tenantId: TenantId, { name, status }: ConferenceFilters, window: Listing.Window) =>
