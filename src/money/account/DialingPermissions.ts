@@ -63,7 +63,6 @@ export class DialingPermissions extends Context.Service<
                   seed,
                   actor: Audit.operator,
                   action: `destination_rule.${what}`,
-                  resourceType: "destination_rule",
                   resourceId: id,
                   changes: [{ field: kind, from: what === "added" ? null : value, to: what === "added" ? value : null }]
                 })

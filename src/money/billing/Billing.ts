@@ -198,7 +198,6 @@ export class Billing extends Context.Service<
                 seed,
                 actor: Audit.operator,
                 action: "balance.adjusted",
-                resourceType: "balance",
                 resourceId: tenantId,
                 changes: [{ field: "amount_cents", from: null, to: amountCents }]
               })
@@ -221,7 +220,6 @@ export class Billing extends Context.Service<
             seed: entropy.hex(16),
             actor: Audit.operator,
             action: "balance.credit_limit_changed",
-            resourceType: "balance",
             resourceId: tenantId,
             changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
           })
@@ -244,7 +242,6 @@ export class Billing extends Context.Service<
             seed: entropy.hex(16),
             actor: Audit.operator,
             action: "price.changed",
-            resourceType: "price",
             resourceId: kind,
             changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
           })

@@ -69,13 +69,10 @@ export const make = Effect.gen(function* () {
     of: { readonly id: Id.PaymentMethodId; readonly action: string; readonly isDefault?: boolean }
   ) =>
     Audit.line({
-      tenantId: caller.tenantId,
+      ...Audit.of(caller),
       at,
       seed: entropy.hex(16),
-      actor: Audit.keyOf(caller),
-      ip: caller.ip,
       action: of.action,
-      resourceType: "payment_method",
       resourceId: of.id,
       changes: of.isDefault === undefined ? [] : [{ field: "is_default", from: null, to: of.isDefault }]
     })

@@ -84,7 +84,6 @@ export class Invoices extends Context.Service<
             seed: entropy.hex(16),
             actor: Audit.operator,
             action: tenantId === null ? "invoice_seller.changed" : "invoice_buyer.changed",
-            resourceType: tenantId === null ? "invoice_seller" : "invoice_buyer",
             resourceId: tenantId ?? "seller",
             changes: fields.map((field) => ({
               field: field === "taxId" ? "tax_id" : field,

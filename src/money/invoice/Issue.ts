@@ -68,7 +68,6 @@ export const make = (options: {
               seed: id,
               actor: Audit.system,
               action: "invoice.issued",
-              resourceType: "invoice",
               resourceId: id,
               changes: [
                 { field: "number", from: null, to: name },
@@ -143,7 +142,6 @@ export const statusLine = (of: {
     seed: of.id,
     actor: of.actor,
     action: "invoice.status_changed",
-    resourceType: "invoice",
     resourceId: of.id,
     changes: [{ field: "status", from: "open", to: of.to }]
   })

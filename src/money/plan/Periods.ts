@@ -86,10 +86,8 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         tenantId,
         at,
         seed: `${tenantId} ${at} ${from} ${to}`,
-        actor: by.actor,
-        ip: by.ip,
+        ...by,
         action,
-        resourceType: "plan_subscription",
         resourceId: tenantId,
         changes: [{ field: "plan_slug", from, to }]
       })

@@ -166,7 +166,6 @@ export class Plans extends Context.Service<
                 seed: entropy.hex(16),
                 actor: Audit.operator,
                 action: before === null ? "plan.created" : "plan.updated",
-                resourceType: "plan",
                 resourceId: plan.slug,
                 changes: [
                   { field: "monthly_fee_cents", from: before?.monthlyFeeCents ?? null, to: plan.monthlyFeeCents },

@@ -80,7 +80,6 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
           at,
           actor: Audit.system,
           action: "ledger.sealed",
-          resourceType: "ledger",
           changes: Object.entries(fields).map(([field, to]) => ({ field, from: null, to }))
         })
       ]

@@ -59,10 +59,8 @@ export const make = Effect.fnUntraced(function* (options: {
           tenantId: of.tenantId,
           at,
           seed,
-          actor: by.actor,
-          ip: by.ip,
+          ...by,
           action: of_.action,
-          resourceType: "number",
           resourceId: of.id,
           changes: of_.changes
         })

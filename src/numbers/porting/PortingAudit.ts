@@ -3,26 +3,14 @@ import type * as Id from "../../domain/Id.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
 import type { Stored } from "./PortingRepo.ts"
 
-export const line = (of: {
+export const line = ({
+  by,
+  orderId,
+  ...rest
+}: Omit<Parameters<typeof Audit.line>[0], keyof Audit.By | "resourceId"> & {
   readonly by: Audit.By
-  readonly tenantId: Id.TenantId
   readonly orderId: Id.PortingOrderId
-  readonly at: number
-  readonly seed: string
-  readonly action: string
-  readonly changes?: Parameters<typeof Audit.line>[0]["changes"]
-}) =>
-  Audit.line({
-    tenantId: of.tenantId,
-    at: of.at,
-    seed: of.seed,
-    actor: of.by.actor,
-    ip: of.by.ip,
-    action: of.action,
-    resourceType: "porting_order",
-    resourceId: of.orderId,
-    changes: of.changes ?? []
-  })
+}) => Audit.line({ ...rest, ...by, resourceId: orderId })
 
 type Value = string | null | ReadonlyArray<string>
 

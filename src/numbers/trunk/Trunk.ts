@@ -225,7 +225,6 @@ export class Trunks extends Context.Service<
             seed,
             actor: Audit.operator,
             action: "connection.created",
-            resourceType: "connection",
             resourceId: row.id,
             changes: [{ field: "is_default", from: null, to: row.isDefault }]
           })

@@ -44,7 +44,6 @@ export const make = Effect.fnUntraced(function* (options: {
       seed: entropy.hex(16),
       actor: Audit.operator,
       action: `connection.${action}`,
-      resourceType: "connection",
       resourceId: row.id,
       changes: changes ?? []
     })

@@ -45,11 +45,20 @@ export const byCaller = (caller: Omit<Caller, "scopes">): By => ({ actor: keyOf(
 export const byOperator: By = { actor: operator, ip: null }
 export const bySystem: By = { actor: system, ip: null }
 
+/** The tenant of a request, and the actor and address that its lines name. */
+export const of = (caller: Omit<Caller, "scopes">) => ({ tenantId: caller.tenantId, ...byCaller(caller) })
+
 /**
  * Makes a line of the audit log, guide/tenants.md#audit: `action` is `<resource>.<past>`. Secrets never appear in
  * `changes`.
  */
-export const line = (options: {
+export const line = ({
+  changes = [],
+  ip = null,
+  seed,
+  resourceType,
+  ...rest
+}: {
   /** Null: the operator changed it for all tenants. */
   readonly tenantId: Id.TenantId | null
   readonly at: number
@@ -58,17 +67,18 @@ export const line = (options: {
   readonly actor: Actor
   readonly ip?: string | null
   readonly action: string
-  readonly resourceType: string
+  /** Absent: the resource in `action`. */
+  readonly resourceType?: string
   readonly resourceId: string
   readonly changes?: AuditRow["changes"]
 }): AuditRow => ({
-  id: Id.deriveUuid(`${options.seed} ${options.action} ${options.resourceId}`, "audit"),
-  tenantId: options.tenantId,
-  at: options.at,
-  actor: options.actor,
-  action: options.action,
-  resourceType: options.resourceType,
-  resourceId: options.resourceId,
-  changes: options.changes ?? [],
-  ip: options.ip ?? null
+  id: Id.deriveUuid(`${seed} ${rest.action} ${rest.resourceId}`, "audit"),
+  tenantId: rest.tenantId,
+  at: rest.at,
+  actor: rest.actor,
+  action: rest.action,
+  resourceType: resourceType ?? rest.action.slice(0, rest.action.indexOf(".")),
+  resourceId: rest.resourceId,
+  changes,
+  ip
 })

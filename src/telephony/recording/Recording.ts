@@ -171,7 +171,6 @@ export class Recordings extends Context.Service<
               actor: { type: "api_key", id: keyId, name },
               ip: caller.ip,
               action: "recording.deleted",
-              resourceType: "recording",
               resourceId: id
             })
             yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })

@@ -32,7 +32,6 @@ export const make = Effect.fnUntraced(function* (repo: Effect.Success<typeof Rec
         seed: entropy.hex(16),
         actor,
         action: "recording.status_changed",
-        resourceType: "recording",
         resourceId: id,
         changes: [{ field: "status", from: before.status, to }]
       })

@@ -141,7 +141,6 @@ export class ApiKeys extends Context.Service<
           ...by,
           tenantId,
           action: "api_key.created",
-          resourceType: "api_key",
           resourceId: key.id,
           changes: [{ field: "scopes", from: null, to: key.scopes }]
         })
@@ -227,7 +226,6 @@ export class ApiKeys extends Context.Service<
           at,
           seed: entropy.hex(16),
           action: "api_key.revoked",
-          resourceType: "api_key",
           resourceId: id
         })
         yield* Effect.gen(function* () {

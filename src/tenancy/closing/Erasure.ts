@@ -38,7 +38,6 @@ export const make = Effect.gen(function* () {
             seed: entropy.hex(16),
             actor: Audit.system,
             action: "tenant.erased",
-            resourceType: "tenant",
             resourceId: tenantId,
             changes: [{ field, from: count, to: 0 }]
           })

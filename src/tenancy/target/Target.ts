@@ -74,7 +74,6 @@ export class Targets extends Context.Service<
               seed: entropy.hex(16),
               actor: Audit.operator,
               action,
-              resourceType: "target_rule",
               resourceId: rule.value,
               changes: [
                 { field: "verdict", from: isPut ? null : rule.verdict, to: isPut ? rule.verdict : null },

@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     request: { readonly email: string; readonly role: Role },
     slot: Slot | null
   ) {
-    const { ip, member, tenantId } = caller
+    const { member, tenantId } = caller
     const email = EmailAddress.canonical(request.email)
     return yield* Effect.gen(function* () {
       yield* repo.lock(tenantId)
@@ -96,13 +96,10 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       })
       const rendered: Rendered = { status: 201, body: JSON.stringify(TeamView.invitation(row)) }
       const line = Audit.line({
-        tenantId,
+        ...Audit.of(caller),
         at,
         seed,
-        actor: Audit.keyOf(caller),
-        ip,
         action: "invitation.created",
-        resourceType: "invitation",
         resourceId: row.id,
         changes: [
           { field: "email", from: null, to: email },
@@ -124,7 +121,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     id: Id.InvitationId,
     slot: Slot | null
   ) {
-    const { ip, tenantId } = caller
+    const { tenantId } = caller
     return yield* Effect.gen(function* () {
       yield* repo.lock(tenantId)
       const actor = yield* Authority.of(repo, caller)
@@ -134,13 +131,10 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       const at = yield* Clock.currentTimeMillis
       const rendered: Rendered = { status: 204, body: null }
       const line = Audit.line({
-        tenantId,
+        ...Audit.of(caller),
         at,
         seed: entropy.hex(16),
-        actor: Audit.keyOf(caller),
-        ip,
         action: "invitation.revoked",
-        resourceType: "invitation",
         resourceId: id
       })
       const first = yield* repo.revoke(tenantId, id)
@@ -173,11 +167,10 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       yield* journal.commitWithin({
         ...empty,
         audit: [
-          Audit.line({ ...by, action: "invitation.accepted", resourceType: "invitation", resourceId: invited.id }),
+          Audit.line({ ...by, action: "invitation.accepted", resourceId: invited.id }),
           Audit.line({
             ...by,
             action: "user.created",
-            resourceType: "user",
             resourceId: id,
             changes: [{ field: "role", from: null, to: role }]
           })

@@ -46,7 +46,6 @@ export const make = Effect.gen(function* () {
         actor: { type: "user", id, name },
         ip,
         action: "user.logged_in",
-        resourceType: "user",
         resourceId: id,
         changes: [{ field: "api_key_id", from: null, to: key.id }]
       })

@@ -38,12 +38,8 @@ export const make = Effect.gen(function* () {
     const keys = which === "invitations" ? [] : yield* apiKeys.revokeOfWithin(member, "all", by.at)
     const invitations = yield* repo.revokeBy(tenantId, member.id)
     return [
-      ...keys.map((id) =>
-        Audit.line({ ...by, tenantId, action: "api_key.revoked", resourceType: "api_key", resourceId: id })
-      ),
-      ...invitations.map((id) =>
-        Audit.line({ ...by, tenantId, action: "invitation.revoked", resourceType: "invitation", resourceId: id })
-      )
+      ...keys.map((id) => Audit.line({ ...by, tenantId, action: "api_key.revoked", resourceId: id })),
+      ...invitations.map((id) => Audit.line({ ...by, tenantId, action: "invitation.revoked", resourceId: id }))
     ]
   })
 
@@ -76,7 +72,7 @@ export const make = Effect.gen(function* () {
       const rendered: Rendered =
         after === null ? { status: 204, body: null } : { status: 200, body: JSON.stringify(TeamView.member(after)) }
       const action = after === null ? "user.removed" : "user.updated"
-      const line = Audit.line({ ...by, tenantId, action, resourceType: "user", resourceId: id, changes })
+      const line = Audit.line({ ...by, tenantId, action, resourceId: id, changes })
       yield* journal.commitWithin({
         ...empty,
         audit: after !== null && changes.length === 0 ? [] : [line, ...ended],

@@ -104,10 +104,8 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       yield* journal.commitWithin({
         ...empty,
         audit: [
-          Audit.line({ ...by, action: "user.password_reset", resourceType: "user", resourceId: id }),
-          ...ended.map((key) =>
-            Audit.line({ ...by, action: "api_key.revoked", resourceType: "api_key", resourceId: key })
-          )
+          Audit.line({ ...by, action: "user.password_reset", resourceId: id }),
+          ...ended.map((key) => Audit.line({ ...by, action: "api_key.revoked", resourceId: key }))
         ]
       })
     }).pipe(

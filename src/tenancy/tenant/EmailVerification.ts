@@ -73,7 +73,6 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
         actor: { type: "user", id: member.memberId, name: member.name },
         ip,
         action: "user.email_verified",
-        resourceType: "user",
         resourceId: member.memberId
       })
       const identity = AddressIdentity.of(member.email)

@@ -115,7 +115,6 @@ export const make = Effect.fnUntraced(function* (verification: {
         actor: { type: "user", id: userId, name: `${firstName} ${lastName}` },
         ip,
         action: "tenant.created",
-        resourceType: "tenant",
         resourceId: tenant.id
       })
       yield* journal.commitWithin({

@@ -89,13 +89,10 @@ export class Tenants extends Context.Service<
           const body = TenantView.failoverChanged({ webhookFailoverUrl: url, webhookFailoverSecretPlaintext: secret })
           const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
           const line = Audit.line({
-            tenantId: caller.tenantId,
+            ...Audit.of(caller),
             at,
             seed: entropy.hex(16),
-            actor: Audit.keyOf(caller),
-            ip: caller.ip,
             action: "tenant.updated",
-            resourceType: "tenant",
             resourceId: caller.tenantId,
             changes: [
               { field: "webhook_failover_url", from: maskedUrl(before.webhook_failover_url), to: maskedUrl(url) }

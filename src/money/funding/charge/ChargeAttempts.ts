@@ -65,7 +65,6 @@ export const make = Effect.gen(function* () {
             actor: of.actor,
             ip: of.ip,
             action: "topup.created",
-            resourceType: "topup",
             resourceId: attempt.id,
             changes: [
               { field: "amount_cents", from: null, to: of.amountCents },

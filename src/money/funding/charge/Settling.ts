@@ -72,7 +72,6 @@ export const make = Effect.gen(function* () {
           seed: attempt.id,
           actor: Audit.system,
           action: "auto_recharge.disabled",
-          resourceType: "auto_recharge",
           resourceId: attempt.tenantId,
           changes: [{ field: "enabled", from: true, to: false }]
         })

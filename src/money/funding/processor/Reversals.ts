@@ -169,7 +169,6 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
           seed: id,
           actor,
           action: "topup.refund_requested",
-          resourceType: "topup",
           resourceId: attemptId,
           changes: [
             { field: "amount_cents", from: null, to: amountCents },

@@ -163,13 +163,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       const [from, to] = [viewOf(before), viewOf(after)]
       const rendered: Rendered = { status: 200, body: JSON.stringify(to) }
       const line = Audit.line({
-        tenantId,
+        ...Audit.of(caller),
         at,
         seed: entropy.hex(16),
-        actor: Audit.keyOf(caller),
-        ip: caller.ip,
         action: "auto_recharge.updated",
-        resourceType: "auto_recharge",
         resourceId: tenantId,
         changes: changeable.flatMap((field) =>
           from[field] === to[field] ? [] : [{ field, from: from[field], to: to[field] }]

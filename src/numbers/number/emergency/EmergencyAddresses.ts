@@ -31,13 +31,10 @@ export const make = Effect.fnUntraced(function* (repo: EmergencyAddressRepo.Emer
     change: Effect.Effect<unknown, E>
   ) {
     const line = Audit.line({
-      tenantId: caller.tenantId,
+      ...Audit.of(caller),
       at: of.at,
       seed: entropy.hex(16),
-      actor: Audit.keyOf(caller),
-      ip: caller.ip,
       action: `emergency_address.${of.action}`,
-      resourceType: "emergency_address",
       resourceId: of.id
     })
     yield* change.pipe(

@@ -134,13 +134,10 @@ export const make = Effect.gen(function* () {
         at
       }
       const line = Audit.line({
-        tenantId: caller.tenantId,
+        ...Audit.of(caller),
         at,
         seed,
-        actor: Audit.keyOf(caller),
-        ip: caller.ip,
         action: "number_order.created",
-        resourceType: "number_order",
         resourceId: order.id,
         changes: [{ field: "phone_numbers", from: null, to: phoneNumbers }]
       })

@@ -94,7 +94,6 @@ export const make = Effect.fnUntraced(function* (options: {
             seed: order.id,
             actor: Audit.system,
             action: "number_order.status_changed",
-            resourceType: "number_order",
             resourceId: order.id,
             changes: [{ field: "status", from: "pending", to: status }]
           })

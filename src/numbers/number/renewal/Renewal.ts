@@ -188,7 +188,6 @@ const line = (
     seed,
     actor: Audit.system,
     action: `number.${past}`,
-    resourceType: "number",
     resourceId: number.id,
     changes: [...changesOf(before, after), { field: "reason", from: null, to: reason }]
   })

@@ -102,7 +102,6 @@ const requestOf = (
           seed: context.seed,
           ...asked.by,
           action: `call.${input.action.verb}_requested`,
-          resourceType: "call",
           resourceId: state.id
         })
       ]
@@ -126,7 +125,6 @@ const outcomeOf = (
       seed: context.seed,
       ...(asked?.by ?? Audit.bySystem),
       action: `${table.name}.${isOver ? "status_changed" : "created"}`,
-      resourceType: table.name,
       resourceId: String(row["id"]),
       changes: [{ field: "status", from: isOver ? "active" : null, to: status }]
     })

@@ -121,15 +121,7 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
     const changed =
       changes.length === 0
         ? []
-        : [
-            Audit.line({
-              ...of,
-              action: "conference_participant.updated",
-              resourceType: "conference_participant",
-              resourceId: member.id,
-              changes
-            })
-          ]
+        : [Audit.line({ ...of, action: "conference_participant.updated", resourceId: member.id, changes })]
     return from === to
       ? changed
       : [
@@ -137,7 +129,6 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
           Audit.line({
             ...of,
             action: from === null ? "conference_participant.created" : "conference_participant.status_changed",
-            resourceType: "conference_participant",
             resourceId: member.id,
             changes: [{ field: "status", from, to }]
           })
@@ -151,22 +142,13 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
           Audit.line({
             ...of,
             action: before === null ? "conference.created" : "conference.status_changed",
-            resourceType: "conference",
             resourceId: state.id,
             changes: [{ field: "status", from: before?.status ?? null, to: state.status }]
           })
         ]),
     ...(updated.length === 0
       ? []
-      : [
-          Audit.line({
-            ...of,
-            action: "conference.updated",
-            resourceType: "conference",
-            resourceId: state.id,
-            changes: updated
-          })
-        ]),
+      : [Audit.line({ ...of, action: "conference.updated", resourceId: state.id, changes: updated })]),
     ...participants,
     ...effects.rows.flatMap(({ row, table }) =>
       table.name === "recording"
@@ -174,7 +156,6 @@ const auditOf = ({ before, context, effects, state }: ConferenceStep, asked: Ask
             Audit.line({
               ...of,
               action: "recording.created",
-              resourceType: "recording",
               resourceId: String(row["id"]),
               changes: [{ field: "status", from: null, to: row["status"] ?? null }]
             })
