@@ -147,88 +147,73 @@ export class Webhooks extends Context.Service<
         const { changing, line, setActive, withdraw } = yield* SubscriptionChange.make(repo)
         const redelivery = yield* Redelivery.make(repo, changing)
 
-        const create = Effect.fn("Webhooks.create")(function* (
-          caller: Caller,
-          request: Omit<SubscriptionRequest.SubscriptionRequest, "isActive">,
-          slot: Slot | null
-        ) {
-          const accepted = yield* checked(caller.tenantId, request)
-          const limit = yield* options.subscriptionLimit(caller.tenantId)
-          const at = yield* Clock.currentTimeMillis
-          const row: WebhookView.SubscriptionRow = {
-            ...accepted,
-            id: Id.derive(entropy.hex(16), "sub"),
-            isActive: true,
-            createdAt: at
-          }
-          const secret = Signature.secretOf(entropy.bytes(32))
-          const body = WebhookView.created({ ...row, signingSecret: secret })
-          const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
-          yield* Effect.gen(function* () {
-            if ((yield* repo.countForInsert(caller.tenantId, limit)) >= limit) return yield* tooMany(limit)
-            yield* repo.insert(caller.tenantId, row, vault.seal(secret))
-            yield* journal.commitWithin({
-              ...empty,
-              audit: [line(caller.tenantId, authorOf(caller), at, "created", row.id)],
-              receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
-            })
-          }).pipe(transaction)
-          return rendered
-        })
-
         const find = (tenantId: Id.TenantId, id: Id.SubscriptionId) =>
           Effect.flatMap(repo.find(tenantId, id), (row) =>
             row === null ? Effect.fail(SubscriptionChange.notFound) : Effect.succeed(WebhookView.subscription(row))
           )
 
-        const update = Effect.fn("Webhooks.update")(function* (
-          caller: Caller,
-          id: Id.SubscriptionId,
-          patch: SubscriptionRequest.SubscriptionPatch,
-          slot: Slot | null
-        ) {
-          yield* find(caller.tenantId, id)
-          const accepted = yield* checked(caller.tenantId, patch)
-          return yield* changing(
-            caller.tenantId,
-            id,
-            slot,
-            Effect.fnUntraced(function* (before, at) {
-              const after = { ...before, ...accepted }
-              const changes = SubscriptionRequest.changes(before, after)
-              if (changes.length > 0) yield* repo.update(caller.tenantId, after)
-              const made =
-                before.isActive && !after.isActive
-                  ? yield* withdraw(caller.tenantId, id, "the subscription was deactivated")
-                  : []
-              const rendered: Rendered = { status: 200, body: JSON.stringify(WebhookView.subscription(after)) }
-              const audit =
-                changes.length > 0 ? [line(caller.tenantId, authorOf(caller), at, "updated", id, changes)] : []
-              return { result: rendered, rendered, audit, made }
-            })
-          )
-        })
-
-        const remove = Effect.fn("Webhooks.remove")((caller: Caller, id: Id.SubscriptionId, slot: Slot | null) =>
-          changing(
-            caller.tenantId,
-            id,
-            slot,
-            Effect.fnUntraced(function* (_row, at) {
-              yield* repo.remove(caller.tenantId, id)
-              const made = yield* withdraw(caller.tenantId, id, "the subscription was deleted")
-              const rendered: Rendered = { status: 204, body: null }
-              const audit = [line(caller.tenantId, authorOf(caller), at, "deleted", id)]
-              return { result: rendered, rendered, audit, made }
-            })
-          )
-        )
-
         return Webhooks.of({
-          create,
+          create: Effect.fn("Webhooks.create")(function* (caller, request, slot) {
+            const accepted = yield* checked(caller.tenantId, request)
+            const limit = yield* options.subscriptionLimit(caller.tenantId)
+            const at = yield* Clock.currentTimeMillis
+            const row: WebhookView.SubscriptionRow = {
+              ...accepted,
+              id: Id.derive(entropy.hex(16), "sub"),
+              isActive: true,
+              createdAt: at
+            }
+            const secret = Signature.secretOf(entropy.bytes(32))
+            const body = WebhookView.created({ ...row, signingSecret: secret })
+            const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+            yield* Effect.gen(function* () {
+              if ((yield* repo.countForInsert(caller.tenantId, limit)) >= limit) return yield* tooMany(limit)
+              yield* repo.insert(caller.tenantId, row, vault.seal(secret))
+              yield* journal.commitWithin({
+                ...empty,
+                audit: [line(caller.tenantId, authorOf(caller), at, "created", row.id)],
+                receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+              })
+            }).pipe(transaction)
+            return rendered
+          }),
           find,
-          update,
-          remove,
+          update: Effect.fn("Webhooks.update")(function* (caller, id, patch, slot) {
+            yield* find(caller.tenantId, id)
+            const accepted = yield* checked(caller.tenantId, patch)
+            return yield* changing(
+              caller.tenantId,
+              id,
+              slot,
+              Effect.fnUntraced(function* (before, at) {
+                const after = { ...before, ...accepted }
+                const changes = SubscriptionRequest.changes(before, after)
+                if (changes.length > 0) yield* repo.update(caller.tenantId, after)
+                const made =
+                  before.isActive && !after.isActive
+                    ? yield* withdraw(caller.tenantId, id, "the subscription was deactivated")
+                    : []
+                const rendered: Rendered = { status: 200, body: JSON.stringify(WebhookView.subscription(after)) }
+                const audit =
+                  changes.length > 0 ? [line(caller.tenantId, authorOf(caller), at, "updated", id, changes)] : []
+                return { result: rendered, rendered, audit, made }
+              })
+            )
+          }),
+          remove: Effect.fn("Webhooks.remove")((caller, id, slot) =>
+            changing(
+              caller.tenantId,
+              id,
+              slot,
+              Effect.fnUntraced(function* (_row, at) {
+                yield* repo.remove(caller.tenantId, id)
+                const made = yield* withdraw(caller.tenantId, id, "the subscription was deleted")
+                const rendered: Rendered = { status: 204, body: null }
+                const audit = [line(caller.tenantId, authorOf(caller), at, "deleted", id)]
+                return { result: rendered, rendered, audit, made }
+              })
+            )
+          ),
           enable: (id, by) => Effect.map(setActive(id, true, by, ""), WebhookView.subscription),
           disable: (id, by, because) => Effect.map(setActive(id, false, by, because), WebhookView.subscription),
           redeliver: (caller, id, slot) => redelivery.redeliver(caller.tenantId, id, authorOf(caller), slot),

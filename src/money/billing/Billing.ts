@@ -117,32 +117,6 @@ export class Billing extends Context.Service<
             INSERT INTO balance (tenant_id, balance_cents, updated_at)
             VALUES (${tenant.id}, 0, ${timestamptz(tenant.at)})`
 
-        const trialWithin = Effect.fn("Billing.trialWithin")(function* (tenant: {
-          readonly id: Id.TenantId
-          readonly at: number
-          readonly seed: string
-          readonly identity: string
-        }) {
-          if (options.trialCreditCents === 0) return []
-          const isFirst = yield* some`
-            INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
-            VALUES (${tenant.identity}, ${tenant.id}, ${timestamptz(tenant.at)})
-            ON CONFLICT DO NOTHING RETURNING 1`
-          if (!isFirst) return []
-          const credit: MoneyRow = {
-            id: Id.derive(tenant.seed, "ledger"),
-            tenantId: tenant.id,
-            cause: `trial:${tenant.id}`,
-            type: "adjustment",
-            amountCents: options.trialCreditCents,
-            description: "Trial credit",
-            referenceType: null,
-            referenceId: null,
-            at: tenant.at
-          }
-          return [credit]
-        })
-
         const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
           const [row] = yield* all<typeof Balance.Type>`
             SELECT balance_cents, credit_limit_cents, auto_recharge_threshold_cents, auto_recharge_amount_cents,
@@ -152,119 +126,132 @@ export class Billing extends Context.Service<
           return view(row)
         })
 
-        const adjust = Effect.fn("Billing.adjust")(function* (
-          tenantId: Id.TenantId,
-          amountCents: number,
-          description: string
-        ) {
-          if (!Number.isSafeInteger(amountCents) || amountCents === 0 || Math.abs(amountCents) > Money.mostBookedCents)
-            return yield* ApiError.of(
-              "invalid_request",
-              `the amount must be a whole number of cents, not 0, and at most ${Money.mostBookedCents} either way`,
-              "cents"
-            )
-          const before = yield* balance(tenantId)
-          // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and sums
-          // stay exact.
-          const afterCents = Math.abs(before.balance_cents + amountCents)
-          if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
-            return yield* ApiError.of(
-              "invalid_request",
-              `the balance would be more than ${Money.mostCents} cents from zero`,
-              "cents"
-            )
-          const now = yield* Clock.currentTimeMillis
-          const seed = entropy.hex(16)
-          const id = Id.derive(seed, "ledger")
-          const committed = yield* journal.commitAsked({
-            ...empty,
-            money: [
-              {
-                id,
-                tenantId,
-                cause: `adjustment:${id}`,
-                type: "adjustment",
-                amountCents,
-                description,
-                referenceType: null,
-                referenceId: null,
-                at: now
-              }
-            ],
-            audit: [
-              Audit.line({
-                tenantId,
-                at: now,
-                seed,
-                actor: Audit.operator,
-                action: "balance.adjusted",
-                resourceId: tenantId,
-                changes: [{ field: "amount_cents", from: null, to: amountCents }]
-              })
-            ]
-          })
-          return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
-        })
-
-        const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: Id.TenantId, cents: number) {
-          if (!Number.isSafeInteger(cents) || cents < 0 || cents > Money.mostCents)
-            return yield* ApiError.of(
-              "invalid_request",
-              `the credit limit must be a whole number of cents, 0 to ${Money.mostCents}`
-            )
-          const before = yield* balance(tenantId)
-          const at = yield* Clock.currentTimeMillis
-          const line = Audit.line({
-            tenantId,
-            at,
-            seed: entropy.hex(16),
-            actor: Audit.operator,
-            action: "balance.credit_limit_changed",
-            resourceId: tenantId,
-            changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
-          })
-          yield* Effect.andThen(
-            sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = ${timestamptz(at)}
-                WHERE tenant_id = ${tenantId}`,
-            journal.commitWithin({ ...empty, audit: [line] })
-          ).pipe(transaction)
-        })
-
-        const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Priced, microUsd: number) {
-          if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
-            return yield* ApiError.of(
-              "invalid_request",
-              `the price must be a whole number of micro-USD, at most ${RateDeck.maxMicroUsdPerMinute}`
-            )
-          const line = Audit.line({
-            tenantId: null,
-            at: yield* Clock.currentTimeMillis,
-            seed: entropy.hex(16),
-            actor: Audit.operator,
-            action: "price.changed",
-            resourceId: kind,
-            changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
-          })
-          yield* Effect.andThen(
-            Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
-            journal.commitWithin({ ...empty, audit: [line] })
-          ).pipe(transaction)
-          if (kind === "lookup") lookupPrice = microUsd
-          else prices = { ...prices, [kind]: microUsd }
-        })
-
         return Billing.of({
           prices: Effect.sync(() => prices),
           lookupPrice: Effect.sync(() => lookupPrice),
-          setPrice,
+          setPrice: Effect.fn("Billing.setPrice")(function* (kind, microUsd) {
+            if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
+              return yield* ApiError.of(
+                "invalid_request",
+                `the price must be a whole number of micro-USD, at most ${RateDeck.maxMicroUsdPerMinute}`
+              )
+            const line = Audit.line({
+              tenantId: null,
+              at: yield* Clock.currentTimeMillis,
+              seed: entropy.hex(16),
+              actor: Audit.operator,
+              action: "price.changed",
+              resourceId: kind,
+              changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
+            })
+            yield* Effect.andThen(
+              Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
+              journal.commitWithin({ ...empty, audit: [line] })
+            ).pipe(transaction)
+            if (kind === "lookup") lookupPrice = microUsd
+            else prices = { ...prices, [kind]: microUsd }
+          }),
           openWithin,
-          trialWithin,
+          trialWithin: Effect.fn("Billing.trialWithin")(function* (tenant) {
+            if (options.trialCreditCents === 0) return []
+            const isFirst = yield* some`
+            INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
+            VALUES (${tenant.identity}, ${tenant.id}, ${timestamptz(tenant.at)})
+            ON CONFLICT DO NOTHING RETURNING 1`
+            if (!isFirst) return []
+            const credit: MoneyRow = {
+              id: Id.derive(tenant.seed, "ledger"),
+              tenantId: tenant.id,
+              cause: `trial:${tenant.id}`,
+              type: "adjustment",
+              amountCents: options.trialCreditCents,
+              description: "Trial credit",
+              referenceType: null,
+              referenceId: null,
+              at: tenant.at
+            }
+            return [credit]
+          }),
           balance,
           ledger: (tenantId, filters, window) => ledgers.page(tenantId, filters, window),
           wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
           entry: ledgers.entry,
-          adjust,
-          setCreditLimit,
+          adjust: Effect.fn("Billing.adjust")(function* (tenantId, amountCents, description) {
+            if (
+              !Number.isSafeInteger(amountCents) ||
+              amountCents === 0 ||
+              Math.abs(amountCents) > Money.mostBookedCents
+            )
+              return yield* ApiError.of(
+                "invalid_request",
+                `the amount must be a whole number of cents, not 0, and at most ${Money.mostBookedCents} either way`,
+                "cents"
+              )
+            const before = yield* balance(tenantId)
+            // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and sums
+            // stay exact.
+            const afterCents = Math.abs(before.balance_cents + amountCents)
+            if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
+              return yield* ApiError.of(
+                "invalid_request",
+                `the balance would be more than ${Money.mostCents} cents from zero`,
+                "cents"
+              )
+            const now = yield* Clock.currentTimeMillis
+            const seed = entropy.hex(16)
+            const id = Id.derive(seed, "ledger")
+            const committed = yield* journal.commitAsked({
+              ...empty,
+              money: [
+                {
+                  id,
+                  tenantId,
+                  cause: `adjustment:${id}`,
+                  type: "adjustment",
+                  amountCents,
+                  description,
+                  referenceType: null,
+                  referenceId: null,
+                  at: now
+                }
+              ],
+              audit: [
+                Audit.line({
+                  tenantId,
+                  at: now,
+                  seed,
+                  actor: Audit.operator,
+                  action: "balance.adjusted",
+                  resourceId: tenantId,
+                  changes: [{ field: "amount_cents", from: null, to: amountCents }]
+                })
+              ]
+            })
+            return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
+          }),
+          setCreditLimit: Effect.fn("Billing.setCreditLimit")(function* (tenantId, cents) {
+            if (!Number.isSafeInteger(cents) || cents < 0 || cents > Money.mostCents)
+              return yield* ApiError.of(
+                "invalid_request",
+                `the credit limit must be a whole number of cents, 0 to ${Money.mostCents}`
+              )
+            const before = yield* balance(tenantId)
+            const at = yield* Clock.currentTimeMillis
+            const line = Audit.line({
+              tenantId,
+              at,
+              seed: entropy.hex(16),
+              actor: Audit.operator,
+              action: "balance.credit_limit_changed",
+              resourceId: tenantId,
+              changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
+            })
+            yield* Effect.andThen(
+              sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = ${timestamptz(at)}
+                WHERE tenant_id = ${tenantId}`,
+              journal.commitWithin({ ...empty, audit: [line] })
+            ).pipe(transaction)
+          }),
           rate: decks.rate,
           rates: decks.rates,
           ratesOf: decks.ratesOf,

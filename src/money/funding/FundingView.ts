@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { LedgerEntry } from "../billing/Billing.ts"
 import * as Field from "../../domain/schema/Field.ts"
-import type { PaymentMethodId } from "../../domain/Id.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
 /** A saved card, guide/money.md#cards. */
@@ -17,15 +16,7 @@ export const PaymentMethod = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "PaymentMethod" }))
 export type PaymentMethodView = typeof PaymentMethod.Encoded
 
-export interface PaymentMethodRow {
-  readonly id: PaymentMethodId
-  readonly brand: string
-  readonly last4: string
-  readonly expMonth: number
-  readonly expYear: number
-  readonly isDefault: boolean
-  readonly createdAt: number
-}
+export type PaymentMethodRow = Omit<typeof PaymentMethod.Type, "type">
 
 const encodeMethod = Wire.encoder(PaymentMethod)
 export const paymentMethod = (row: PaymentMethodRow): PaymentMethodView => encodeMethod({ ...row, type: "card" })

@@ -110,40 +110,6 @@ export class Plans extends Context.Service<
           )
         const rendered = (view: SubscriptionView): Rendered => ({ status: 200, body: JSON.stringify(view) })
 
-        const subscribe = Effect.fn("Plans.subscribe")(function* (
-          caller: Audit.Caller,
-          slug: string | null,
-          slot: Slot | null
-        ) {
-          const { tenantId } = caller
-          const by = Audit.byCaller(caller)
-          const chosen = slug === null ? null : yield* repo.plan(slug)
-          const before = yield* repo.find(tenantId, false)
-          // Only its subscribers can keep a plan that is no longer public.
-          if (slug !== null && (chosen === null || (!chosen.isPublic && before?.planSlug !== slug)))
-            return yield* ApiError.of("subscription_invalid", `there is no plan "${slug}" to choose`, "plan_slug")
-          if (before === null && chosen !== null) {
-            const row = yield* periods.start(tenantId, chosen, by, (made, at) =>
-              receipt(slot, rendered(viewOf(made, chosen)), at)
-            )
-            return rendered(viewOf(row, chosen))
-          }
-          const at = yield* Clock.currentTimeMillis
-          const answer = yield* Effect.gen(function* () {
-            const row = yield* repo.find(tenantId, true)
-            const plan = row === null ? null : yield* repo.plan(row.planSlug)
-            const view = rendered(viewOf(row === null ? null : { ...row, nextPlanSlug: slug }, plan))
-            const kept = receipt(slot, view, at)
-            if (row === null || row.nextPlanSlug === slug) {
-              if (row === null && slug !== null)
-                return yield* ApiError.of("conflict", "the subscription was changed meanwhile; try again")
-              yield* journal.commitWithin({ ...empty, receipt: kept })
-            } else yield* periods.change(row, slug, at, by, kept)
-            return view
-          }).pipe(transaction)
-          return answer
-        })
-
         return Plans.of({
           list: (isPublic) => Effect.map(repo.plans(isPublic), (plans) => plans.map((plan) => planView(plan))),
           put: Effect.fn("Plans.put")(function* (plan) {
@@ -182,7 +148,35 @@ export class Plans extends Context.Service<
             const row = yield* repo.find(tenantId, false)
             return viewOf(row, row === null ? null : yield* repo.plan(row.planSlug))
           }),
-          subscribe,
+          subscribe: Effect.fn("Plans.subscribe")(function* (caller, slug, slot) {
+            const { tenantId } = caller
+            const by = Audit.byCaller(caller)
+            const chosen = slug === null ? null : yield* repo.plan(slug)
+            const before = yield* repo.find(tenantId, false)
+            // Only its subscribers can keep a plan that is no longer public.
+            if (slug !== null && (chosen === null || (!chosen.isPublic && before?.planSlug !== slug)))
+              return yield* ApiError.of("subscription_invalid", `there is no plan "${slug}" to choose`, "plan_slug")
+            if (before === null && chosen !== null) {
+              const row = yield* periods.start(tenantId, chosen, by, (made, at) =>
+                receipt(slot, rendered(viewOf(made, chosen)), at)
+              )
+              return rendered(viewOf(row, chosen))
+            }
+            const at = yield* Clock.currentTimeMillis
+            const answer = yield* Effect.gen(function* () {
+              const row = yield* repo.find(tenantId, true)
+              const plan = row === null ? null : yield* repo.plan(row.planSlug)
+              const view = rendered(viewOf(row === null ? null : { ...row, nextPlanSlug: slug }, plan))
+              const kept = receipt(slot, view, at)
+              if (row === null || row.nextPlanSlug === slug) {
+                if (row === null && slug !== null)
+                  return yield* ApiError.of("conflict", "the subscription was changed meanwhile; try again")
+                yield* journal.commitWithin({ ...empty, receipt: kept })
+              } else yield* periods.change(row, slug, at, by, kept)
+              return view
+            }).pipe(transaction)
+            return answer
+          }),
           close: (tenantId) => Effect.orDie(periods.close(tenantId)),
           renew,
           cover

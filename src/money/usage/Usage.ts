@@ -111,34 +111,35 @@ export class Usages extends Context.Service<
           ) AS counted GROUP BY 1, 2`.withoutTransform
       }
 
-      const report = Effect.fn("Usages.report")(function* (tenantId: TenantId, asked: Asked) {
-        const current = Period.month(yield* Clock.currentTimeMillis)
-        const { endMs: end = current.end, groupBy = "none", startMs: start = current.start } = asked
-        const period = { start, end }
-        if (end <= start) return yield* ApiError.of("invalid_request", "end must be after start", "end")
-        if (end - start > Period.longestMs)
-          return yield* ApiError.of("invalid_request", "the period is longer than 92 days", "end")
-        const dimension = UsageSums.dimensions.find((each) => each === groupBy) ?? null
-        const parts = groupBy === "day" || groupBy === "month" ? Period.parts(period, groupBy) : []
-        const [rows, numbers] = yield* within(
-          tenantId,
-          Effect.all([
-            read(tenantId, period, dimension),
-            NumbersActive.read({ sql, tenantId, periods: [period, ...parts], dimension })
-          ])
-        ).pipe(Effect.orDie)
-        const total = numbers(0, null)
-        const results = dimension === null ? byDate(parts, rows, numbers) : byValue(dimension, rows, numbers)
-        return {
-          period_start: Timestamp.format(start),
-          period_end: Timestamp.format(end),
-          currency: "USD" as const,
-          totals: usageOf(added(rows), total),
-          results
-        }
+      return Usages.of({
+        report: Effect.fn("Usages.report")(function* (tenantId, asked) {
+          const current = Period.month(yield* Clock.currentTimeMillis)
+          const { endMs: end = current.end, groupBy = "none", startMs: start = current.start } = asked
+          const period = { start, end }
+          if (end <= start) return yield* ApiError.of("invalid_request", "end must be after start", "end")
+          if (end - start > Period.longestMs)
+            return yield* ApiError.of("invalid_request", "the period is longer than 92 days", "end")
+          const dimension = UsageSums.dimensions.find((each) => each === groupBy) ?? null
+          const parts = groupBy === "day" || groupBy === "month" ? Period.parts(period, groupBy) : []
+          const [rows, numbers] = yield* within(
+            tenantId,
+            Effect.all([
+              read(tenantId, period, dimension),
+              NumbersActive.read({ sql, tenantId, periods: [period, ...parts], dimension })
+            ])
+          ).pipe(Effect.orDie)
+          const total = numbers(0, null)
+          const results = dimension === null ? byDate(parts, rows, numbers) : byValue(dimension, rows, numbers)
+          return {
+            period_start: Timestamp.format(start),
+            period_end: Timestamp.format(end),
+            currency: "USD" as const,
+            totals: usageOf(added(rows), total),
+            results
+          }
+        }),
+        sum
       })
-
-      return Usages.of({ report, sum })
     })
   )
 }

@@ -201,25 +201,7 @@ export class Numbers extends Context.Service<
           })
         )
 
-      const withdrawInventory = Effect.fn("Numbers.withdrawInventory")(function* (phoneNumbers: ReadonlyArray<string>) {
-        const gone = yield* inventory.remove(phoneNumbers)
-        if (gone.length > 0)
-          yield* inventoryChanged("inventory.withdrawn", [{ field: "phone_numbers", from: gone, to: null }])
-        return gone
-      }, withinOne)
-
       const place = yield* NumberOrder.make
-      const order = Effect.fn("Numbers.order")(function* (
-        caller: Audit.Caller,
-        request: NumberOrder.OrderRequest,
-        slot: Slot | null
-      ) {
-        const { orderId, rendered } = yield* place(caller, request, slot)
-        yield* forget(request.phoneNumbers)
-        // The answer says `pending`, as it was committed, but a caller that uses the number next finds it active.
-        yield* jobs.runNow(OrderActivation.kind, orderId)
-        return rendered
-      }, Effect.uninterruptible)
 
       return Numbers.of({
         search: Effect.fn("Numbers.search")(function* (tenantId, search) {
@@ -227,7 +209,13 @@ export class Numbers extends Context.Service<
             return yield* NumberOrder.noTier(search.countryCode, search.numberType)
           return yield* inventory.search({ tenantId, at: yield* Clock.currentTimeMillis }, search)
         }),
-        order,
+        order: Effect.fn("Numbers.order")(function* (caller, request, slot) {
+          const { orderId, rendered } = yield* place(caller, request, slot)
+          yield* forget(request.phoneNumbers)
+          // The answer says `pending`, as it was committed, but a caller that uses the number next finds it active.
+          yield* jobs.runNow(OrderActivation.kind, orderId)
+          return rendered
+        }, Effect.uninterruptible),
         orders: repo.listOrders,
         findOrder: Effect.fn("Numbers.findOrder")(function* (tenantId, id) {
           const row = yield* repo.findOrder(tenantId, id)
@@ -256,7 +244,12 @@ export class Numbers extends Context.Service<
         settlePortedWithin: ported.settleWithin,
         ownersChanged: forget,
         lookup: yield* LookingUp.make,
-        withdrawInventory,
+        withdrawInventory: Effect.fn("Numbers.withdrawInventory")(function* (phoneNumbers) {
+          const gone = yield* inventory.remove(phoneNumbers)
+          if (gone.length > 0)
+            yield* inventoryChanged("inventory.withdrawn", [{ field: "phone_numbers", from: gone, to: null }])
+          return gone
+        }, withinOne),
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
           const fault = Inventory.fault(entries)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
-import type { NumberId, OrderId, PortingOrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import type { TenantId } from "../../domain/Id.ts"
 import * as NumberLife from "./NumberLife.ts"
 
 export const numberTypes = ["local", "toll_free", "mobile", "national"] as const
@@ -114,42 +114,9 @@ export type PhoneNumberView = typeof PhoneNumber.Encoded
 export type InboundRecording = typeof inboundRecording.Type
 
 /** Times are epoch milliseconds. */
-export interface OrderRow {
-  readonly id: OrderId
-  readonly tenantId: TenantId
-  readonly status: OrderStatus
-  readonly countryCode: string
-  readonly numberType: NumberType
-  readonly phoneNumbers: ReadonlyArray<OrderedNumberView>
-  readonly upfrontCostCents: number
-  readonly monthlyCostCents: number
-  readonly refundedCents: number
-  readonly routeId: RouteId | null
-  readonly customerReference: string | null
-  readonly createdAt: number
-  readonly completedAt: number | null
-}
+export type OrderRow = typeof NumberOrder.Type & { readonly tenantId: TenantId }
 
-export interface NumberRow extends NumberLife.Life {
-  readonly id: NumberId
-  readonly phoneNumber: string
-  readonly countryCode: string
-  readonly numberType: NumberType
-  readonly name: string | null
-  readonly routeId: RouteId | null
-  readonly features: ReadonlyArray<string>
-  readonly callerIdName: string | null
-  readonly inboundRecording: InboundRecording
-  readonly customerReference: string | null
-  readonly tags: ReadonlyArray<string>
-  readonly source: "order" | "port"
-  readonly orderId: OrderId | null
-  readonly portingOrderId: PortingOrderId | null
-  readonly upfrontCostCents: number
-  readonly monthlyCostCents: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type NumberRow = NumberLife.Life & Omit<typeof PhoneNumber.Type, "messagingEnabled" | "suspendedAt">
 
 export const order = Wire.encoder(NumberOrder)
 

@@ -134,18 +134,6 @@ export class Porting extends Context.Service<
       const documents = yield* PortingDocuments.make
       const orders = yield* PortingOrders.make
 
-      const told = Effect.fn("Porting.told")(function* (id: Id.PortingOrderId, news: News) {
-        const done = yield* change({
-          tenantId: null,
-          id,
-          by: Audit.byOperator,
-          slot: null,
-          input: ({ endUser }) => (news.type === "exception" ? { ...news, endUser } : news)
-        })
-        if (done === null) return yield* PortingChange.noOrder
-        return PortingView.order(done.row, done.documents)
-      })
-
       const sweep = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         yield* Effect.forEach(
@@ -204,7 +192,17 @@ export class Porting extends Context.Service<
           const order = PortingView.order(stored.row, yield* repo.documents(id))
           return { tenantId: stored.row.tenantId, order, accountNumber, pinPasscode }
         }),
-        told,
+        told: Effect.fn("Porting.told")(function* (id, news) {
+          const done = yield* change({
+            tenantId: null,
+            id,
+            by: Audit.byOperator,
+            slot: null,
+            input: ({ endUser }) => (news.type === "exception" ? { ...news, endUser } : news)
+          })
+          if (done === null) return yield* PortingChange.noOrder
+          return PortingView.order(done.row, done.documents)
+        }),
         judge: documents.judge,
         sweep
       })

@@ -109,38 +109,6 @@ export class Recordings extends Context.Service<
         const viewAt = (row: RecordingRow, now: number) =>
           RecordingView.of(row, row.status === "available" ? linkAt(row, now) : null)
 
-        const erase = Effect.fn("Recordings.erase")(function* (
-          tenantId: Id.TenantId,
-          told: (count: number) => Effect.Effect<unknown>
-        ) {
-          let after: { readonly at: string; readonly id: Id.RecordingId } | null = null
-          while (true) {
-            const rows: ReadonlyArray<RecordingRow & { readonly at: string }> = yield* repo.toErase(
-              tenantId,
-              after,
-              erased
-            )
-            const [ids, failed] = yield* Effect.partition(
-              rows,
-              (row) =>
-                Effect.as(
-                  Effect.forEach(["available", "archived"] as const, (status) =>
-                    storage.remove(File.keyOf(row, status))
-                  ),
-                  row.id
-                ),
-              { concurrency: 8 }
-            )
-            yield* Effect.flatMap(repo.expire(ids), (count) => (count === 0 ? Effect.void : told(count))).pipe(
-              transaction
-            )
-            const [error] = failed
-            if (error !== undefined) return yield* Effect.fail(error)
-            after = rows.at(-1) ?? null
-            if (rows.length < erased) return
-          }
-        })
-
         const removal = "recording.removal"
         jobs.declare({
           kind: removal,
@@ -150,35 +118,6 @@ export class Recordings extends Context.Service<
           retry: { attempts: 400, firstMs: 5_000, maxMs: 3_600_000 },
           run: ({ key }) => storage.remove(key)
         })
-
-        const remove = Effect.fn("Recordings.remove")(function* (
-          caller: Caller,
-          id: Id.RecordingId,
-          slot: Slot | null
-        ) {
-          const at = yield* Clock.currentTimeMillis
-          const rendered: Rendered = { status: 204, body: null }
-          const { keyId, name, tenantId } = caller
-          const row = yield* Effect.gen(function* () {
-            const row = yield* repo.remove(tenantId, id)
-            if (row === null) return null
-            for (const status of ["available", "archived"] as const)
-              yield* jobs.enqueue({ kind: removal, key: File.keyOf(row, status), tenantId })
-            const line = Audit.line({
-              tenantId,
-              at,
-              seed: entropy.hex(16),
-              actor: { type: "api_key", id: keyId, name },
-              ip: caller.ip,
-              action: "recording.deleted",
-              resourceId: id
-            })
-            yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })
-            return row
-          }).pipe(transaction)
-          if (row === null) return yield* notFound
-          return rendered
-        }, Effect.uninterruptible)
 
         return Recordings.of({
           find: Effect.fnUntraced(function* (tenantId, id) {
@@ -192,7 +131,30 @@ export class Recordings extends Context.Service<
             Effect.flatMap(Clock.currentTimeMillis, (now) =>
               repo.list(tenantId, filters, window, (row) => viewAt(row, now))
             ),
-          remove,
+          remove: Effect.fn("Recordings.remove")(function* (caller, id, slot) {
+            const at = yield* Clock.currentTimeMillis
+            const rendered: Rendered = { status: 204, body: null }
+            const { keyId, name, tenantId } = caller
+            const row = yield* Effect.gen(function* () {
+              const row = yield* repo.remove(tenantId, id)
+              if (row === null) return null
+              for (const status of ["available", "archived"] as const)
+                yield* jobs.enqueue({ kind: removal, key: File.keyOf(row, status), tenantId })
+              const line = Audit.line({
+                tenantId,
+                at,
+                seed: entropy.hex(16),
+                actor: { type: "api_key", id: keyId, name },
+                ip: caller.ip,
+                action: "recording.deleted",
+                resourceId: id
+              })
+              yield* journal.commitWithin({ ...empty, audit: [line], receipt: receipt(slot, rendered, at) })
+              return row
+            }).pipe(transaction)
+            if (row === null) return yield* notFound
+            return rendered
+          }, Effect.uninterruptible),
           ofCall: Effect.fnUntraced(function* (tenantId, callId) {
             const now = yield* Clock.currentTimeMillis
             return (yield* repo.ofCall(tenantId, callId)).map((row) => viewAt(row, now))
@@ -215,7 +177,34 @@ export class Recordings extends Context.Service<
             yield* change(id, ["archived"], "available", Audit.operator)
             return viewAt({ ...row, status: "available" }, yield* Clock.currentTimeMillis)
           }),
-          erase,
+          erase: Effect.fn("Recordings.erase")(function* (tenantId, told) {
+            let after: { readonly at: string; readonly id: Id.RecordingId } | null = null
+            while (true) {
+              const rows: ReadonlyArray<RecordingRow & { readonly at: string }> = yield* repo.toErase(
+                tenantId,
+                after,
+                erased
+              )
+              const [ids, failed] = yield* Effect.partition(
+                rows,
+                (row) =>
+                  Effect.as(
+                    Effect.forEach(["available", "archived"] as const, (status) =>
+                      storage.remove(File.keyOf(row, status))
+                    ),
+                    row.id
+                  ),
+                { concurrency: 8 }
+              )
+              yield* Effect.flatMap(repo.expire(ids), (count) => (count === 0 ? Effect.void : told(count))).pipe(
+                transaction
+              )
+              const [error] = failed
+              if (error !== undefined) return yield* Effect.fail(error)
+              after = rows.at(-1) ?? null
+              if (rows.length < erased) return
+            }
+          }),
           age
         })
       })

@@ -147,65 +147,6 @@ export class ApiKeys extends Context.Service<
         return { key, plaintext, audit }
       })
 
-      const create = Effect.fn("ApiKeys.create")(function* (
-        caller: Audit.Caller,
-        request: CreateRequest,
-        slot: Slot | null
-      ) {
-        const at = yield* Clock.currentTimeMillis
-        const scopes = yield* grantable(caller.scopes, request.scopes)
-        if (hasEnded(request, at)) return yield* inThePast
-        const own = caller.member?.isLogin === true ? null : yield* repo.find(caller.tenantId, caller.keyId)
-        if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
-        const seed = entropy.hex(16)
-        return yield* Effect.gen(function* () {
-          const by = { ...Audit.byCaller(caller), at, seed }
-          const of = { memberId: caller.member?.id ?? null, isLogin: false }
-          const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)
-          const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
-          const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
-          const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
-          yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })
-          return rendered
-        }).pipe(transaction)
-      })
-
-      const issue = Effect.fn("ApiKeys.issue")(function* (tenantId: Id.TenantId, request: CreateRequest) {
-        const at = yield* Clock.currentTimeMillis
-        const scopes = yield* grantable(["*"], request.scopes)
-        if (hasEnded(request, at)) return yield* inThePast
-        return yield* Effect.gen(function* () {
-          const by = { actor: Audit.operator, ip: null, at, seed: entropy.hex(16) }
-          const made = yield* make(tenantId, { ...request, scopes }, by)
-          yield* journal.commitWithin({ ...empty, audit: [made.audit] })
-          return created({ ...made.key, apiKeyPlaintext: made.plaintext })
-        }).pipe(transaction)
-      }, Effect.uninterruptible)
-
-      const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
-        readonly id: Id.TenantId
-        readonly at: number
-        readonly seed: string
-      }) {
-        const { audit, key, plaintext } = yield* make(
-          tenant.id,
-          { name: "Default", scopes: ["*"], expiresAtMs: null },
-          { actor: Audit.system, ip: null, at: tenant.at, seed: tenant.seed }
-        )
-        return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
-      })
-
-      const loginWithin = Effect.fn("ApiKeys.loginWithin")(function* (login: Login) {
-        const { at, ip, member, seed, tenantId } = login
-        const { key, plaintext } = yield* make(
-          tenantId,
-          { name: "Login", scopes: Role.scopesOf(member.role), expiresAtMs: login.expiresAtMs },
-          { actor: { type: "user", id: member.id, name: member.name }, ip, at, seed },
-          { memberId: member.id, isLogin: true }
-        )
-        return { id: key.id, plaintext }
-      })
-
       const find = Effect.fn("ApiKeys.find")(function* (tenantId: Id.TenantId, id: Id.ApiKeyId) {
         const row = Id.isUuid(id) ? yield* repo.find(tenantId, id) : null
         return row === null ? yield* notFound : view(row)
@@ -250,10 +191,53 @@ export class ApiKeys extends Context.Service<
       accounts.onStatus((tenantId) => Effect.runSync(Cache.invalidate(statuses, tenantId)))
 
       return ApiKeys.of({
-        create,
-        issue,
-        createWithin,
-        loginWithin,
+        create: Effect.fn("ApiKeys.create")(function* (caller, request, slot) {
+          const at = yield* Clock.currentTimeMillis
+          const scopes = yield* grantable(caller.scopes, request.scopes)
+          if (hasEnded(request, at)) return yield* inThePast
+          const own = caller.member?.isLogin === true ? null : yield* repo.find(caller.tenantId, caller.keyId)
+          if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
+          const seed = entropy.hex(16)
+          return yield* Effect.gen(function* () {
+            const by = { ...Audit.byCaller(caller), at, seed }
+            const of = { memberId: caller.member?.id ?? null, isLogin: false }
+            const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)
+            const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
+            const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+            const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
+            yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })
+            return rendered
+          }).pipe(transaction)
+        }),
+        issue: Effect.fn("ApiKeys.issue")(function* (tenantId, request) {
+          const at = yield* Clock.currentTimeMillis
+          const scopes = yield* grantable(["*"], request.scopes)
+          if (hasEnded(request, at)) return yield* inThePast
+          return yield* Effect.gen(function* () {
+            const by = { actor: Audit.operator, ip: null, at, seed: entropy.hex(16) }
+            const made = yield* make(tenantId, { ...request, scopes }, by)
+            yield* journal.commitWithin({ ...empty, audit: [made.audit] })
+            return created({ ...made.key, apiKeyPlaintext: made.plaintext })
+          }).pipe(transaction)
+        }, Effect.uninterruptible),
+        createWithin: Effect.fn("ApiKeys.createWithin")(function* (tenant) {
+          const { audit, key, plaintext } = yield* make(
+            tenant.id,
+            { name: "Default", scopes: ["*"], expiresAtMs: null },
+            { actor: Audit.system, ip: null, at: tenant.at, seed: tenant.seed }
+          )
+          return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
+        }),
+        loginWithin: Effect.fn("ApiKeys.loginWithin")(function* (login) {
+          const { at, ip, member, seed, tenantId } = login
+          const { key, plaintext } = yield* make(
+            tenantId,
+            { name: "Login", scopes: Role.scopesOf(member.role), expiresAtMs: login.expiresAtMs },
+            { actor: { type: "user", id: member.id, name: member.name }, ip, at, seed },
+            { memberId: member.id, isLogin: true }
+          )
+          return { id: key.id, plaintext }
+        }),
         revokeOfWithin: (member, which, at) => repo.revokeOf(member.tenantId, member.id, which, at),
         memberChanged: (memberId) => Effect.sync(() => recognition.forgetOf(memberId)),
         list: repo.list,

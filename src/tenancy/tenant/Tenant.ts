@@ -77,38 +77,6 @@ export class Tenants extends Context.Service<
         const orNotFound = (row: TenantView.TenantRow | null) =>
           row === null ? Effect.fail(ApiError.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))
 
-        const setFailoverUrl = Effect.fn("Tenants.setFailoverUrl")(function* (
-          caller: Audit.Caller,
-          url: string | null,
-          slot: Slot | null
-        ) {
-          yield* checkUrl(url)
-          const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
-          const at = yield* Clock.currentTimeMillis
-          const secret = url === null ? null : Signup.secretOf(entropy.bytes(32))
-          const body = TenantView.failoverChanged({ webhookFailoverUrl: url, webhookFailoverSecretPlaintext: secret })
-          const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
-          const line = Audit.line({
-            ...Audit.of(caller),
-            at,
-            seed: entropy.hex(16),
-            action: "tenant.updated",
-            resourceId: caller.tenantId,
-            changes: [
-              { field: "webhook_failover_url", from: maskedUrl(before.webhook_failover_url), to: maskedUrl(url) }
-            ]
-          })
-          yield* Effect.andThen(
-            repo.setFailover(caller.tenantId, url, secret === null ? null : vault.seal(secret), at),
-            journal.commitWithin({
-              ...empty,
-              audit: [line],
-              receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
-            })
-          ).pipe(transaction)
-          return rendered
-        }, Effect.uninterruptible)
-
         return Tenants.of({
           signup: (request, ip, slot) =>
             Effect.andThen(checkUrl(request.webhookFailoverUrl), signup(request, ip, slot)),
@@ -117,7 +85,33 @@ export class Tenants extends Context.Service<
           find: (tenantId) => Effect.flatMap(repo.find(tenantId), orNotFound),
           findByReference: (reference) => Effect.flatMap(repo.findByReference(reference), orNotFound),
           list: (window) => Effect.map(repo.list(window), (rows) => rows.map(TenantView.view)),
-          setFailoverUrl,
+          setFailoverUrl: Effect.fn("Tenants.setFailoverUrl")(function* (caller, url, slot) {
+            yield* checkUrl(url)
+            const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
+            const at = yield* Clock.currentTimeMillis
+            const secret = url === null ? null : Signup.secretOf(entropy.bytes(32))
+            const body = TenantView.failoverChanged({ webhookFailoverUrl: url, webhookFailoverSecretPlaintext: secret })
+            const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
+            const line = Audit.line({
+              ...Audit.of(caller),
+              at,
+              seed: entropy.hex(16),
+              action: "tenant.updated",
+              resourceId: caller.tenantId,
+              changes: [
+                { field: "webhook_failover_url", from: maskedUrl(before.webhook_failover_url), to: maskedUrl(url) }
+              ]
+            })
+            yield* Effect.andThen(
+              repo.setFailover(caller.tenantId, url, secret === null ? null : vault.seal(secret), at),
+              journal.commitWithin({
+                ...empty,
+                audit: [line],
+                receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+              })
+            ).pipe(transaction)
+            return rendered
+          }, Effect.uninterruptible),
           sweep: verification.sweep
         })
       })

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import * as Field from "../../../domain/schema/Field.ts"
-import type { AddressId } from "../../../domain/Id.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 
 /** The place to which help is sent for a number, guide/numbers.md#emergency-addresses. */
@@ -18,17 +17,6 @@ export const EmergencyAddress = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "EmergencyAddress" }))
 export type EmergencyAddressView = typeof EmergencyAddress.Encoded
 
-export interface AddressRow {
-  readonly id: AddressId
-  readonly name: string
-  readonly streetAddress: string
-  readonly extendedAddress: string | null
-  readonly locality: string
-  readonly administrativeArea: string | null
-  readonly postalCode: string
-  readonly countryCode: string
-  readonly customerReference: string | null
-  readonly createdAt: number
-}
+export type AddressRow = typeof EmergencyAddress.Type
 
 export const address = Wire.encoder(EmergencyAddress)
