@@ -47,7 +47,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<strin
     actor: ["process"],
     store: ["process", "actor"],
     job: ["process", "store"],
-    audit: ["store"],
+    audit: ["store", "idempotency"],
     idempotency: ["store"],
     retention: ["store", "job"]
   },

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { LedgerEntryId, PaymentMethodId, TenantId } from "../../domain/Id.ts"
-import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
+import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Attempt } from "./charge/AttemptMachine.ts"
@@ -33,35 +33,19 @@ export class Funding extends Context.Service<
   {
     readonly methods: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<PaymentMethodView>>
     /** 201 with the data by which a page saves a card at the processor; 502 while the processor gives no answer. */
-    readonly setup: (caller: Audit.Caller, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly setup: Audit.Request<[]>
     /** 201; 400 for a card that is not the tenant's, 402 for one that cannot be saved, 409 beyond 20. */
-    readonly save: (
-      caller: Audit.Caller,
-      request: PaymentMethods.SaveRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
-    readonly makeDefault: (
-      caller: Audit.Caller,
-      id: PaymentMethodId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly save: Audit.Request<[request: PaymentMethods.SaveRequest]>
+    readonly makeDefault: Audit.Request<[id: PaymentMethodId]>
     /** 204; 409 while auto-recharge or a payment uses it. */
-    readonly remove: (caller: Audit.Caller, id: PaymentMethodId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly remove: Audit.Request<[id: PaymentMethodId]>
     /**
      * 201, `succeeded` or `pending`. In this order: 400 `topup_amount_too_low`, 400 above the maximum, 404 card, 400
      * `payment_method_required`, 402 `payment_failed`.
      */
-    readonly topUp: (
-      caller: Audit.Caller,
-      request: TopUp.TopUpRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly topUp: Audit.Request<[request: TopUp.TopUpRequest]>
     readonly autoRecharge: (tenantId: TenantId) => Effect.Effect<AutoRechargeView>
-    readonly setAutoRecharge: (
-      caller: Audit.Caller,
-      request: AutoRecharge.RechargeRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly setAutoRecharge: Audit.Request<[request: AutoRecharge.RechargeRequest]>
     /** Receives an event of the processor, by its raw bytes; 400 when its signature is not good. */
     readonly receive: (body: Uint8Array, signature: string) => Effect.Effect<Rendered, ApiError>
     /** The tenant's attempts, the newest first. */

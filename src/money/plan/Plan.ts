@@ -3,7 +3,7 @@ import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type * as Id from "../../domain/Id.ts"
-import { receipt, type Rendered, type Slot } from "../../runtime/idempotency/Slot.ts"
+import { receipt, type Rendered } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
@@ -34,11 +34,7 @@ export class Plans extends Context.Service<
     readonly conferenceParticipants: (tenantId: Id.TenantId) => Effect.Effect<number | null>
     readonly subscription: (tenantId: Id.TenantId) => Effect.Effect<SubscriptionView>
     /** Chooses a plan: at once when there is none, else for the next period. Null: no plan after this period. */
-    readonly subscribe: (
-      caller: Audit.Caller,
-      slug: string | null,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly subscribe: Audit.Request<[slug: string | null]>
     /** Ends the plan of a closed tenant without calls, after it has covered them. */
     readonly close: (tenantId: Id.TenantId) => Effect.Effect<void>
     /** Debits the fees that are due. The job does it by itself. */

@@ -4,7 +4,6 @@ import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { AddressId, NumberId, OrderId, TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
-import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
@@ -56,11 +55,7 @@ export class Numbers extends Context.Service<
      * 201, `pending`; the numbers become active right after. The checks, in order: 422 a number twice, 404 route, 422
      * no price, 400 `order_invalid`, 402 `insufficient_balance`.
      */
-    readonly order: (
-      caller: Audit.Caller,
-      request: NumberOrder.OrderRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly order: Audit.Request<[request: NumberOrder.OrderRequest]>
     readonly orders: (
       tenantId: TenantId,
       filters: { readonly status?: NumberView.OrderStatus },
@@ -74,34 +69,21 @@ export class Numbers extends Context.Service<
     ) => Effect.Effect<Listing.Page<NumberView.PhoneNumberView>>
     readonly find: (tenantId: TenantId, id: NumberId) => Effect.Effect<NumberView.PhoneNumberView, ApiError>
     /** 200 with the number; the errors of guide/numbers.md#configuring. */
-    readonly update: (
-      caller: Audit.Caller,
-      id: NumberId,
-      patch: NumberConfiguration.NumberPatch,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly update: Audit.Request<[id: NumberId, patch: NumberConfiguration.NumberPatch]>
     /** 204, even if it was released before; 409 `release_not_permitted`. Its live calls continue. */
-    readonly release: (caller: Audit.Caller, id: NumberId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly release: Audit.Request<[id: NumberId]>
     /** The facts that a call from this number needs; null when it is no number of this tenant that may call now. */
     readonly callingFrom: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     /** 201 with an emergency address; 409 `conflict` when the tenant has the most that are allowed. */
-    readonly addAddress: (
-      caller: Audit.Caller,
-      fields: EmergencyAddresses.NewAddress,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly addAddress: Audit.Request<[fields: EmergencyAddresses.NewAddress]>
     readonly addresses: (
       tenantId: TenantId,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<EmergencyAddressView>>
     readonly findAddress: (tenantId: TenantId, id: AddressId) => Effect.Effect<EmergencyAddressView, ApiError>
     /** 204; 409 `conflict` while the address anchors a number. */
-    readonly removeAddress: (
-      caller: Audit.Caller,
-      id: AddressId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly removeAddress: Audit.Request<[id: AddressId]>
     /**
      * The operator takes a number from its tenant, who may order it again if it `isHeld`. Its live calls continue. Like
      * every operation of the operator on a number: 404 for one without an owner, 409 while it is pending, and an audit

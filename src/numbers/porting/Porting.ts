@@ -2,7 +2,6 @@ import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { ApiError } from "../../domain/ApiError.ts"
 import type * as Id from "../../domain/Id.ts"
-import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
@@ -45,11 +44,7 @@ export class Porting extends Context.Service<
   {
     readonly check: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PortingView.Portability>>
     /** 201, `draft`; 422 `porting_not_supported`, 409 `porting_in_progress`. */
-    readonly create: (
-      caller: Audit.Caller,
-      request: PortingOrders.OrderRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly create: Audit.Request<[request: PortingOrders.OrderRequest]>
     readonly list: (
       tenantId: Id.TenantId,
       filters: PortingRepo.OrderFilters,
@@ -60,35 +55,13 @@ export class Porting extends Context.Service<
       id: Id.PortingOrderId
     ) => Effect.Effect<PortingView.PortingOrderView, ApiError>
     /** Changes a draft or an exception; numbers change only in a draft. */
-    readonly update: (
-      caller: Audit.Caller,
-      id: Id.PortingOrderId,
-      change: PortingOrders.OrderChange,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly update: Audit.Request<[id: Id.PortingOrderId, change: PortingOrders.OrderChange]>
     /** 204: a draft is deleted; an exception is cancelled. */
-    readonly remove: (
-      caller: Audit.Caller,
-      id: Id.PortingOrderId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly remove: Audit.Request<[id: Id.PortingOrderId]>
     /** 422 `documents_required`, `csr_mismatch`, 409 `porting_in_progress`. */
-    readonly submit: (
-      caller: Audit.Caller,
-      id: Id.PortingOrderId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
-    readonly cancel: (
-      caller: Audit.Caller,
-      id: Id.PortingOrderId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
-    readonly addDocument: (
-      caller: Audit.Caller,
-      id: Id.PortingOrderId,
-      request: PortingDocuments.DocumentRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly submit: Audit.Request<[id: Id.PortingOrderId]>
+    readonly cancel: Audit.Request<[id: Id.PortingOrderId]>
+    readonly addDocument: Audit.Request<[id: Id.PortingOrderId, request: PortingDocuments.DocumentRequest]>
     readonly documents: (
       tenantId: Id.TenantId,
       id: Id.PortingOrderId

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { E164 } from "../../domain/E164.ts"
 import * as Field from "../../domain/schema/Field.ts"
-import type { NumberId, PortingDocumentId, PortingOrderId, RouteId, TenantId } from "../../domain/Id.ts"
+import type { NumberId, TenantId } from "../../domain/Id.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
 /** Porting orders and their documents, guide/porting.md: their rows, and how they are shown. */
@@ -167,17 +167,7 @@ export type Portability = typeof Portability.Type
 export const portability = Wire.encoder(Portability)
 
 /** Times are epoch milliseconds. */
-export interface DocumentRow {
-  readonly id: PortingDocumentId
-  readonly portingOrderId: PortingOrderId
-  readonly documentType: DocumentType
-  readonly filename: string
-  readonly contentType: string
-  readonly sizeBytes: number
-  readonly sha256: string
-  readonly status: DocumentStatus
-  readonly createdAt: number
-}
+export type DocumentRow = typeof PortingDocument.Type
 
 export interface OrderedNumber {
   readonly phoneNumber: string
@@ -186,24 +176,14 @@ export interface OrderedNumber {
   readonly numberId: NumberId
 }
 
-export interface OrderRow {
-  readonly id: PortingOrderId
+export interface OrderRow extends Omit<
+  typeof PortingOrder.Type,
+  "statusDetails" | "phoneNumbers" | "documents" | "endUser"
+> {
   readonly tenantId: TenantId
-  readonly status: PortingStatus
   readonly details: ReadonlyArray<ExceptionDetail>
   readonly numbers: ReadonlyArray<OrderedNumber>
   readonly endUser: Omit<EndUser, "accountNumber" | "pinPasscode">
-  readonly requestedFocAt: number | null
-  readonly focAt: number | null
-  readonly losingCarrier: string | null
-  readonly routeId: RouteId | null
-  readonly customerReference: string | null
-  readonly parentId: PortingOrderId | null
-  readonly submittedAt: number | null
-  readonly portedAt: number | null
-  readonly cancelledAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 export const document = Wire.encoder(PortingDocument)

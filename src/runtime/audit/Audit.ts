@@ -1,4 +1,7 @@
+import type { Effect } from "effect"
+import type { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
+import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import type { AuditRow } from "../store/journal/Journal.ts"
 
 export { AuditLog } from "./AuditLog.ts"
@@ -25,6 +28,12 @@ export interface Acting {
   /** True when the key comes from a login, so that the member acts in person. */
   readonly isLogin: boolean
 }
+
+/** A request that changes something. Its answer is kept in the slot of its `Idempotency-Key`, where it has one. */
+export type Request<Arguments extends ReadonlyArray<unknown>> = (
+  caller: Caller,
+  ...rest: [...Arguments, slot: Slot | null]
+) => Effect.Effect<Rendered, ApiError>
 
 export type Actor = AuditRow["actor"]
 

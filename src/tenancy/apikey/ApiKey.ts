@@ -70,11 +70,7 @@ export class ApiKeys extends Context.Service<
      * life that is longer than the caller's. A logged-in member may make a key that lives longer than the login. A key
      * that a member's key makes belongs to the member too.
      */
-    readonly create: (
-      caller: Audit.Caller,
-      request: CreateRequest,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly create: Audit.Request<[request: CreateRequest]>
     /** Makes a key by the operator, with any scope and any life. There is no receipt. */
     readonly issue: (
       tenantId: Id.TenantId,
@@ -101,7 +97,7 @@ export class ApiKeys extends Context.Service<
     /** Revokes a key of this tenant by the operator. A key that is revoked already stays unchanged. */
     readonly revokeByOperator: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
     /** 204, even for a key that is revoked already. */
-    readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly revoke: Audit.Request<[id: Id.ApiKeyId]>
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
     readonly tenantStatus: (tenantId: Id.TenantId) => Effect.Effect<TenantStatus>
   }

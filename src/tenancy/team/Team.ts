@@ -3,7 +3,7 @@ import type * as Audit from "../../runtime/audit/Audit.ts"
 import type { ApiError } from "../../domain/ApiError.ts"
 import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
 import type { Role } from "../../domain/Role.ts"
-import type { Rendered, Slot } from "../../runtime/idempotency/Slot.ts"
+import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as Invitations from "./Invitations.ts"
 import * as Login from "./Login.ts"
@@ -26,28 +26,15 @@ export class Team extends Context.Service<
     readonly confirmReset: (token: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     readonly members: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<MemberView>>
     /** 403 beyond what the caller may do, 409 for the last owner. */
-    readonly changeMember: (
-      caller: Audit.Caller,
-      id: UserId,
-      to: Members.MemberChange,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly changeMember: Audit.Request<[id: UserId, to: Members.MemberChange]>
     /** 204; 403 and 409 as above. */
-    readonly removeMember: (caller: Audit.Caller, id: UserId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly removeMember: Audit.Request<[id: UserId]>
     /** 201; 403 for a role beyond what the caller may do, 409 for a member or a pending invitation. */
-    readonly invite: (
-      caller: Audit.Caller,
-      request: { readonly email: string; readonly role: Role },
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly invite: Audit.Request<[request: { readonly email: string; readonly role: Role }]>
     readonly invitations: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<InvitationView>>
     readonly invitation: (tenantId: TenantId, id: InvitationId) => Effect.Effect<InvitationView, ApiError>
     /** 204, even for one that is revoked already; 409 for one that was accepted. */
-    readonly revokeInvitation: (
-      caller: Audit.Caller,
-      id: InvitationId,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly revokeInvitation: Audit.Request<[id: InvitationId]>
     /** 201 with the new member; 400 for a token that cannot be used, 409 when the address has an account by now. */
     readonly accept: (request: Invitations.Acceptance, ip: string | null) => Effect.Effect<Rendered, ApiError>
   }

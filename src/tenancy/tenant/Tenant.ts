@@ -43,11 +43,7 @@ export class Tenants extends Context.Service<
       readonly offset: number
     }) => Effect.Effect<ReadonlyArray<TenantView.TenantView>>
     /** Each URL gets a new secret, which is shown once. Null ends the failover. */
-    readonly setFailoverUrl: (
-      caller: Audit.Caller,
-      url: string | null,
-      slot: Slot | null
-    ) => Effect.Effect<Rendered, ApiError>
+    readonly setFailoverUrl: Audit.Request<[url: string | null]>
     /** Runs one pass of the seven-day rule, which also runs by itself every hour. */
     readonly sweep: Effect.Effect<void>
   }
