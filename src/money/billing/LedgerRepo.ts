@@ -1,13 +1,13 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { EntryType } from "../../domain/EntryType.ts"
 import type * as Id from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import * as ListClient from "../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
-import { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+import * as Portions from "../../runtime/store/list/Portions.ts"
+import { type LedgerEntry, ledgerEntry } from "./BillingView.ts"
 
 export interface LedgerFilters {
   readonly type?: EntryType
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
           SELECT ordinal::text AS place, ${wanted.length === 0 ? sql`true` : sql.and(wanted)} AS is_wanted, ${entryColumns(sql)}
           FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint ORDER BY ordinal LIMIT ${portionRows}`,
         (rows) => ({
-          entries: rows.filter(({ isWanted }) => isWanted).map((row) => ledgerEntry(row)),
+          part: rows.filter(({ isWanted }) => isWanted).map((row) => ledgerEntry(row)),
           next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
         })
       )
@@ -61,19 +61,8 @@ export const make = Effect.gen(function* () {
   }
 
   /** Every entry, the oldest first, in portions that are read as they are pulled. Run it once. */
-  const whole = Effect.fnUntraced(function* (tenantId: Id.TenantId, filters: LedgerFilters) {
-    // The first portion is read now, so that a failure refuses the answer before it has begun.
-    const first = yield* portion(tenantId, filters, "-1")
-    const others: Stream.Stream<ReadonlyArray<LedgerEntryView>, SqlError> = first.next === null
-      ? Stream.empty
-      : Stream.paginate(first.next, (after) =>
-          Effect.map(
-            portion(tenantId, filters, after),
-            ({ entries, next }) => [[entries], Option.fromNullOr(next)] as const
-          )
-        )
-    return Stream.concat(Stream.succeed(first.entries), others)
-  })
+  const whole = (tenantId: Id.TenantId, filters: LedgerFilters) =>
+    Portions.stream((after: string | null) => portion(tenantId, filters, after ?? "-1"))
 
   /** Null when there is no such entry. */
   const entry = (tenantId: Id.TenantId, id: Id.LedgerEntryId) =>

@@ -73,9 +73,8 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, json, set,
     /** The newest entry of the tenant's ledger. */
     newest: (tenantId: TenantId) =>
       Effect.map(
-        all<{ readonly place: string }>`
-          SELECT ordinal::text AS place FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT 1`,
-        ([row]) => row?.place ?? "-1"
+        value<string>`SELECT ordinal::text FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ledger.ordinal DESC LIMIT 1`,
+        (place) => place ?? "-1"
       ),
     /** Returns false when the tenant has a subscription already. */
     insert: (row: SubscriptionRow, at: number) =>

@@ -59,7 +59,7 @@ export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_numbe
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, equal, first, json, sql, value, values } = yield* Sql.make
+  const { all, column, done, equal, first, json, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const orderColumns = sql`id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
     monthly_cost_cents, refunded_cents, route_id, customer_reference, created_at, completed_at`
@@ -149,11 +149,8 @@ export const make = Effect.gen(function* () {
 
     /** Whether payment of a month was refused for any of its numbers. */
     owes: (tenantId: TenantId) =>
-      Effect.map(
-        sql`SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL
-          LIMIT 1`,
-        (rows) => rows.length === 1
-      ),
+      some`
+        SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL LIMIT 1`,
 
     /** Writes the `Life` of these numbers. */
     live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>

@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Layer, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { CallId, TenantId } from "../../domain/Id.ts"
 import type { ListWrite } from "../../runtime/store/list/ListTable.ts"
+import * as Portions from "../../runtime/store/list/Portions.ts"
 import { type Segment, Segments, type Session, Sessions } from "./TranscriptionList.ts"
 import * as TranscriptionRepo from "./TranscriptionRepo.ts"
 import * as TranscriptionView from "./TranscriptionView.ts"
@@ -50,20 +51,12 @@ export class Transcriptions extends Context.Service<
           const newest = yield* repo.newest(tenantId, callId)
           if (newest === null) return yield* ApiError.of("not_found", "this call has no transcription")
           const { write } = TranscriptionView.writer(newest)
-          const piece = (after: number) =>
-            repo.segments(newest, after, (segments, isLast) => ({
-              text: write(segments, isLast),
+          return yield* Portions.stream((after: number | null) =>
+            repo.segments(newest, after ?? 0, (segments, isLast) => ({
+              part: write(segments, isLast),
               next: isLast ? null : (segments.at(-1)?.sequence ?? null)
             }))
-          // The first piece is read now, so that an error comes before the response has begun.
-          const first = yield* piece(0)
-          const others =
-            first.next === null
-              ? Stream.empty
-              : Stream.paginate(first.next, (after) =>
-                  Effect.map(piece(after), ({ next, text }) => [[text], Option.fromNullOr(next)] as const)
-                )
-          return Stream.concat(Stream.succeed(first.text), others)
+          )
         })
       }
     })

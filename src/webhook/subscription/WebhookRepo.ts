@@ -21,7 +21,7 @@ export type WebhookRepo = Effect.Success<typeof make>
  * tenant.
  */
 export const make = Effect.gen(function* () {
-  const { all, between, countForInsert, done, equal, first, sql, value, values } = yield* Sql.make
+  const { between, countForInsert, done, equal, first, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, target_url, event_types, description, connection_id, is_active, created_at`
 
@@ -47,12 +47,9 @@ export const make = Effect.gen(function* () {
 
     /** True when an active subscription of the tenant lists one of these events, or all. */
     wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>
-      Effect.map(
-        all<{ readonly wanted: boolean }>`
-          SELECT EXISTS (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} AND is_active
-            AND event_types && ${["*", ...eventTypes]}::text[]) AS wanted`,
-        ([row]) => row?.wanted === true
-      ),
+      some`
+        SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} AND is_active
+          AND event_types && ${["*", ...eventTypes]}::text[] LIMIT 1`,
 
     /** The row is locked until the transaction ends. */
     findForUpdate: (tenantId: TenantId, id: SubscriptionId) =>

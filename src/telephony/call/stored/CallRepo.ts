@@ -1,10 +1,11 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect } from "effect"
 import type { CallId, TenantId } from "../../../domain/Id.ts"
 import * as Sql from "../../../runtime/store/Sql.ts"
 import * as ListClient from "../../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
+import * as Portions from "../../../runtime/store/list/Portions.ts"
 import { CallList, type CallRow } from "./CallList.ts"
-import { type Call, ofRow } from "../CallView.ts"
+import { ofRow } from "../CallView.ts"
 import * as MachineDetectionList from "../verb/MachineDetectionList.ts"
 
 /** Filters of the call list, AND-combined. */
@@ -52,7 +53,7 @@ export const make = Effect.gen(function* () {
       )
       .pipe(
         Effect.map((rows) => ({
-          calls: rows.filter(({ isWanted }) => isWanted).map((row) => ofRow(row)),
+          part: rows.filter(({ isWanted }) => isWanted).map((row) => ofRow(row)),
           next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
         })),
         Effect.orDie
@@ -61,20 +62,8 @@ export const make = Effect.gen(function* () {
 
   return {
     /** Every call that matches the filters, newest first, in portions that are read on demand. It can be run once. */
-    whole: Effect.fnUntraced(function* (tenantId: TenantId, filters: CallFilters) {
-      // The first portion is read now, so that an error comes before the response has begun.
-      const first = yield* portion(tenantId, filters, null)
-      const others: Stream.Stream<ReadonlyArray<Call>> =
-        first.next === null
-          ? Stream.empty
-          : Stream.paginate(first.next, (after) =>
-              Effect.map(
-                portion(tenantId, filters, after),
-                ({ calls, next }) => [[calls], Option.fromNullOr(next)] as const
-              )
-            )
-      return Stream.concat(Stream.succeed(first.calls), others)
-    }),
+    whole: (tenantId: TenantId, filters: CallFilters) =>
+      Portions.stream((after: string | null) => portion(tenantId, filters, after)),
     /** Null: nothing was detected on the call. */
     machineDetection: (tenantId: TenantId, callId: CallId) =>
       first<MachineDetectionList.DetectedRow>`
