@@ -188,8 +188,8 @@ export class Billing extends Context.Service<
                 "cents"
               )
             const before = yield* balance(tenantId)
-            // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and sums
-            // stay exact.
+            // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and
+            // sums stay exact.
             const afterCents = Math.abs(before.balance_cents + amountCents)
             if (afterCents > Money.mostCents && afterCents > Math.abs(before.balance_cents))
               return yield* ApiError.of(

@@ -54,8 +54,8 @@ export const of = (sql: SqlClient.SqlClient) => {
     done,
 
     /**
-     * The number of a tenant's rows in a table, up to `limit`. No other transaction counts rows of the tenant until this
-     * one ends, so this one may insert.
+     * The number of a tenant's rows in a table, up to `limit`. No other transaction counts rows of the tenant until
+     * this one ends, so this one may insert.
      */
     countForInsert: (table: string, tenantId: TenantId, limit: number) =>
       Effect.andThen(
