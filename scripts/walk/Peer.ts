@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer } from "node:https"
 import { WebSocketServer } from "ws"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import type { Certificate } from "../demo/Certificate.ts"
 
 /** The tenants' side: takes webhooks, serves a sound and a document, and takes media streams. */

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as IpAddress from "../../src/domain/network/IpAddress.ts"
 import { AudioDecoder } from "../../src/media/sound/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/sound/AudioSource.ts"

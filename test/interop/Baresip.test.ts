@@ -1,7 +1,7 @@
 /** Calls with a real phone, baresip, in both directions, through the API, the operator command and webhooks alone. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as TestCertificate from "../support/network/TestCertificate.ts"
 import * as Baresip from "./peer/Baresip.ts"
 import * as Receiver from "./peer/Receiver.ts"

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as Click from "../media/mix/Click.ts"
 import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as Goertzel from "../support/Goertzel.ts"

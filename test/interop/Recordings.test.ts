@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { Result } from "effect"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as TestCertificate from "../support/network/TestCertificate.ts"

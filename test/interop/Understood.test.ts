@@ -1,7 +1,7 @@
 /** Speech that crossed a call with a real phone, by content: the recording and the phone's own sound are recognized. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import * as Resample from "../../src/protocol/audio/Resample.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as RecorderWorld from "../telephony/recording/RecorderWorld.ts"
 import * as TestCertificate from "../support/network/TestCertificate.ts"
 import * as Baresip from "./peer/Baresip.ts"

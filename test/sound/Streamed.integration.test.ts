@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import type { CodecName } from "../../src/protocol/audio/codec/Codecs.ts"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../src/protocol/audio/file/Wav.ts"
 import * as Measure from "./Measure.ts"
 import type * as Phone from "./Phone.ts"
 import * as StreamServer from "./StreamServer.ts"

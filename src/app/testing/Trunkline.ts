@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { randomUUID } from "node:crypto"
 import { Duration } from "effect"
-import * as Wav from "../../protocol/audio/Wav.ts"
+import * as Wav from "../../protocol/audio/file/Wav.ts"
 import * as E164 from "../../domain/E164.ts"
 import { Phone, type Span } from "./phone/Phone.ts"
 import type * as Progress from "./Progress.ts"

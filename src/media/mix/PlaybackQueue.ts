@@ -1,4 +1,4 @@
-import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEnded } from "../../ports/media/MediaMessage.ts"

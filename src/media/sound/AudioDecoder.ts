@@ -1,6 +1,6 @@
 import { Context, Data, Effect, Layer, Result } from "effect"
-import * as Decode from "../../protocol/audio/Decode.ts"
-import * as Pieces from "../../protocol/audio/Pieces.ts"
+import * as Decode from "../../protocol/audio/file/Decode.ts"
+import * as Pieces from "../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 
 /** `decode_limit`: it takes more CPU time than its length allows; `overloaded`: too much waits to be decoded. */

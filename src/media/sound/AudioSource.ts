@@ -1,6 +1,6 @@
 import { Clock, Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Metric, type Scope } from "effect"
 import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
-import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import * as FairShare from "../../domain/fair/FairShare.ts"
 import * as Policies from "../../domain/fair/Policies.ts"

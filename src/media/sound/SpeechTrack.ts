@@ -1,5 +1,5 @@
 import { Effect, Fiber } from "effect"
-import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../protocol/audio/file/Pieces.ts"
 import * as Resample from "../../protocol/audio/Resample.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { SpeechFailed, type Spoken } from "../../ports/speech/Engine.ts"

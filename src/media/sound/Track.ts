@@ -1,5 +1,5 @@
 import { Deferred, Effect, Exit } from "effect"
-import type { Piece } from "../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../protocol/audio/SampleRate.ts"
 import { type AudioDecoder, type AudioFile, AudioUnreadable, type DecoderLost, type Reading } from "./AudioDecoder.ts"
 

@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { Result } from "effect"
-import * as Wav from "../../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../../src/protocol/audio/file/Wav.ts"
+import type * as PcmReader from "../../../src/protocol/audio/file/PcmReader.ts"
 import { end, eventually, freePort, type Json } from "./Service.ts"
 
 export interface Options {
@@ -41,7 +42,7 @@ export interface Baresip {
   /** Waits for an event of this type; the nth since the start, from 1. */
   readonly event: (type: string, nth?: number, withinMs?: number) => Promise<Json>
   /** The sound that it has heard: a recording for each time that its sound was started, for example after a hold. */
-  readonly heard: () => Promise<ReadonlyArray<Wav.Sound>>
+  readonly heard: () => Promise<ReadonlyArray<PcmReader.Sound>>
   readonly stop: () => Promise<void>
 }
 
@@ -125,7 +126,7 @@ export const start = async ({ answers, codec, folder, name, voice, ...options }:
       ),
     heard: async () => {
       const recordings = (await readdir(home)).filter((file) => file.endsWith("-dec.wav"))
-      const sounds: Array<Wav.Sound> = []
+      const sounds: Array<PcmReader.Sound> = []
       for (const file of recordings) {
         // A recording that was begun but never written to is empty.
         const sound = Wav.read(await readFile(join(home, file)))

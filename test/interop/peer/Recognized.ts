@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { Effect, Result } from "effect"
 import * as Resample from "../../../src/protocol/audio/Resample.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
-import * as Wav from "../../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../../src/protocol/audio/file/Wav.ts"
+import type * as PcmReader from "../../../src/protocol/audio/file/PcmReader.ts"
 import * as PocketsphinxProcess from "../../../src/ports/speech/process/PocketsphinxProcess.ts"
 import type { Phrase } from "../../../src/ports/speech/Recognition.ts"
 
@@ -57,7 +58,7 @@ export const phrasesIn = async (
 }
 
 /** The word error rate of all `sentences`, in a sound that may begin and end with speech. */
-export const wordErrorRateOf = async ({ sampleRate, samples }: Wav.Sound): Promise<number> => {
+export const wordErrorRateOf = async ({ sampleRate, samples }: PcmReader.Sound): Promise<number> => {
   if (sampleRate !== 8000 && sampleRate !== 16_000) throw new Error(`no speech is recognized at ${sampleRate} Hz`)
   const pause = new Int16Array(sampleRate)
   const heard = (await phrasesIn([pause, samples, pause], sampleRate)).flatMap(({ text }) => text.split(" "))

@@ -1,5 +1,5 @@
 import * as Goertzel from "../../support/Goertzel.ts"
-import type * as Wav from "../../../src/protocol/audio/Wav.ts"
+import type * as PcmReader from "../../../src/protocol/audio/file/PcmReader.ts"
 
 export interface Loudest {
   /** The level of the tone in the loudest stretch of half a second, in dBFS. */
@@ -9,7 +9,7 @@ export interface Loudest {
 }
 
 /** The half second of these recordings in which this tone is loudest. */
-export const loudest = (recordings: ReadonlyArray<Wav.Sound>, frequency: number): Loudest => {
+export const loudest = (recordings: ReadonlyArray<PcmReader.Sound>, frequency: number): Loudest => {
   let best: Loudest = { tone: -Infinity, total: -Infinity }
   for (const { sampleRate, samples } of recordings) {
     const length = sampleRate / 2

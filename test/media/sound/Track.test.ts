@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Piece } from "../../../src/protocol/audio/Pieces.ts"
+import type { Piece } from "../../../src/protocol/audio/file/Pieces.ts"
 import { AudioUnreadable, DecoderLost } from "../../../src/media/sound/AudioDecoder.ts"
 import * as Track from "../../../src/media/sound/Track.ts"
 

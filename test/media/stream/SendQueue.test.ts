@@ -97,6 +97,8 @@ describe("A message of a stream's server", () => {
     expect(ClientMessage.bytesOf("////")).toEqual(Buffer.from([255, 255, 255]))
     expect(ClientMessage.bytesOf("//8=")).toEqual(Buffer.from([255, 255]))
     expect(ClientMessage.bytesOf("a b!")).toBe(null)
+    expect(ClientMessage.bytesOf("//8=\r\n")).toEqual(Buffer.from([255, 255]))
+    expect(ClientMessage.bytesOf(" //\r\n// ")).toEqual(Buffer.from([255, 255, 255]))
   })
 })
 

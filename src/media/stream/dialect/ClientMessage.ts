@@ -53,8 +53,11 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Decodes a payload; null: it is not base64. */
-export const bytesOf = (payload: string): Uint8Array | null => {
+/** Decodes a payload; null: it is not base64. Encoders of mail (RFC 2045) break lines, and some add white space. */
+export const bytesOf = (payload: string): Uint8Array | null =>
+  decoded(payload) ?? (/\s/u.test(payload) ? decoded(payload.replace(/\s+/gu, "")) : null)
+
+const decoded = (payload: string): Uint8Array | null => {
   const bytes = Buffer.from(payload, "base64")
   const padding = payload.endsWith("==") ? 2 : payload.endsWith("=") ? 1 : 0
   // Characters that are not base64 were skipped by the decoder.

@@ -1,4 +1,4 @@
-import type { Piece } from "../../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
 import type { AudioFile, AudioUnreadable } from "../../sound/AudioDecoder.ts"
 

@@ -70,5 +70,8 @@ port.on("message", (message: ToDecoder) => {
       return close(message.id)
   }
 })
+// The FLAC codec prints each broken frame, of which a file may have any number. This thread reports by messages alone.
+// oxlint-disable-next-line no-console -- nothing is printed here
+console.error = () => undefined
 ThreadPriority.lower({ platform: process.platform, setPriority })
 say({ type: "ready" })

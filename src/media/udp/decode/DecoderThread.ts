@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { Piece } from "../../../protocol/audio/Pieces.ts"
+import type { Piece } from "../../../protocol/audio/file/Pieces.ts"
 import type { SampleRate } from "../../../protocol/audio/SampleRate.ts"
 import * as FairQueue from "../../../domain/fair/FairQueue.ts"
 import { type AudioFile, AudioUnreadable, DecoderLost, type Reading } from "../../sound/AudioDecoder.ts"

@@ -1,6 +1,6 @@
 import { Effect, Queue, Redacted } from "effect"
 import * as Voice from "../../../protocol/audio/detect/Voice.ts"
-import * as Wav from "../../../protocol/audio/Wav.ts"
+import * as Wav from "../../../protocol/audio/file/Wav.ts"
 import type { OperatorClient } from "../../egress/OperatorEgress.ts"
 import { type Engine, RecognitionFailed } from "../Recognition.ts"
 import * as Utterances from "../Utterances.ts"

@@ -1,5 +1,5 @@
 import { Effect, Redacted, Result, Stream } from "effect"
-import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
+import * as PcmStream from "../../../protocol/audio/file/PcmStream.ts"
 import { OperatorEgress } from "../../egress/OperatorEgress.ts"
 import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Result } from "effect"
-import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
+import * as PcmStream from "../../../protocol/audio/file/PcmStream.ts"
 import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
 import * as SpeechCommand from "./SpeechCommand.ts"
 

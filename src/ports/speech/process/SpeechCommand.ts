@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { availableParallelism, setPriority } from "node:os"
 import { Effect, Result } from "effect"
-import * as PcmStream from "../../../protocol/audio/PcmStream.ts"
+import * as PcmStream from "../../../protocol/audio/file/PcmStream.ts"
 import { type Give, SpeechFailed } from "../Engine.ts"
 
 /** Programs that speak at once. Even a tenant that wants all of these places leaves one for the others. */

@@ -1,5 +1,5 @@
 import { Clock, Deferred, Effect } from "effect"
-import * as Wav from "../../../protocol/audio/Wav.ts"
+import * as Wav from "../../../protocol/audio/file/Wav.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import type { OperatorClient } from "../../egress/OperatorEgress.ts"
 import type { Closed, Link, Open, Options as LinkOptions } from "../../egress/WebSocketClient.ts"

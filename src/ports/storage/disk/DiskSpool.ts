@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Layer, Result, Schema } from "effect"
-import * as Wav from "../../../protocol/audio/Wav.ts"
+import * as Wav from "../../../protocol/audio/file/Wav.ts"
 import type { WorkId } from "../../../domain/Id.ts"
 import { type Finished, type Shape, Spool, Spooled, SpoolError, type Writer } from "../Spool.ts"
 import { Encoders } from "./Encoders.ts"

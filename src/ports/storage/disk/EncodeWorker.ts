@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createMp3Encoder } from "wasm-media-encoders"
-import * as Wav from "../../../protocol/audio/Wav.ts"
+import * as Wav from "../../../protocol/audio/file/Wav.ts"
 import * as ThreadPriority from "../../../runtime/process/ThreadPriority.ts"
 import type { Encoded, Encoding } from "./EncodeThread.ts"
 

@@ -46,10 +46,10 @@ const playback = ActionKind.make(
 )
 
 export const play = playback.verb({
-  summary: "Play WAV or MP3 audio from a URL",
+  summary: "Play a sound file from a URL",
   when: "talking",
   body: BodyField.body("Play", {
-    url: BodyField.httpsUrl("A WAV or MP3 file."),
+    url: BodyField.httpsUrl("A sound file: WAV, AIFF, MP3, FLAC or Ogg."),
     loop: BodyField.or(BodyField.of(BodyField.int(1, 100), "How many times it is played.", 2), 1),
     targetLegs: BodyField.or(
       BodyField.of(Target, "Who hears it: this leg, the one that it is bridged with, or both.", "self"),

@@ -7,10 +7,10 @@ import { verb } from "./ConferenceVerb.ts"
 /** Verbs that play sound to the whole room or some members. Each playback ends with one `conference.playback_ended`. */
 
 export const play = verb({
-  summary: "Play WAV or MP3 audio from a URL",
+  summary: "Play a sound file from a URL",
   when: "open",
   body: BodyField.body("PlayToConference", {
-    url: BodyField.httpsUrl("A WAV or MP3 file."),
+    url: BodyField.httpsUrl("A sound file: WAV, AIFF, MP3, FLAC or Ogg."),
     loop: BodyField.or(BodyField.of(BodyField.int(1, 100), "How many times it is played.", 2), 1),
     legIds: ConferenceField.legIdsOrRoom,
     ...ConferenceField.region

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Wav from "../../../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
 import * as Client from "../peer/Client.ts"
 import type { Recorded } from "./Load.ts"
 import type { World } from "../World.ts"

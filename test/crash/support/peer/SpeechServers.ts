@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers"
 import { setTimeout as delay } from "node:timers/promises"
 import { type WebSocket, WebSocketServer } from "ws"
 import * as Tone from "../../../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
 
 /**
  * Engines of speech by script, on one port: a synthesizer like OpenAI's, which makes a tone of every text, and a

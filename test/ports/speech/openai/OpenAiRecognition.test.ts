@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import * as Wav from "../../../../src/protocol/audio/Wav.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
 import { EgressError } from "../../../../src/ports/egress/Egress.ts"
 import type { OperatorClient } from "../../../../src/ports/egress/OperatorEgress.ts"
 import * as OpenAiRecognition from "../../../../src/ports/speech/openai/OpenAiRecognition.ts"

@@ -79,7 +79,7 @@ export const gatherUsingAudio = collection.verb({
   body: BodyField.body(
     "GatherUsingAudio",
     {
-      audioUrl: BodyField.httpsUrl("The prompt, a WAV or MP3 file."),
+      audioUrl: BodyField.httpsUrl("The prompt, a sound file."),
       invalidAudioUrl: Schema.optionalKey(
         BodyField.httpsUrl("Played before the prompt when the try before was invalid.")
       ),

@@ -1,4 +1,6 @@
 import { Result } from "effect"
+import * as PcmReader from "./PcmReader.ts"
+import * as Wav from "./Wav.ts"
 
 /** A stretch of linear sound of one channel, at its own rate. */
 interface Stretch {
@@ -68,18 +70,16 @@ const joined = (rest: Uint8Array, more: Uint8Array): Uint8Array => {
   return all
 }
 
-const fourCc = (bytes: Uint8Array, at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4))
-
 /** Reads the head of a WAVE file and its length; null: it is not complete yet. */
 const headOf = (
   bytes: Uint8Array
 ): { readonly rate: number; readonly channels: number; readonly length: number } | "unsupported_format" | null => {
   if (bytes.length < 12) return null
-  if (fourCc(bytes, 0) !== "RIFF" || fourCc(bytes, 8) !== "WAVE") return "unsupported_format"
+  if (!Wav.isWav(bytes)) return "unsupported_format"
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let format: { readonly rate: number; readonly channels: number } | null = null
   for (let at = 12; at + 8 <= bytes.length;) {
-    const id = fourCc(bytes, at)
+    const id = PcmReader.fourCc(view, at)
     const start = at + 8
     const length = view.getUint32(at + 4, true)
     if (id === "data") return format === null ? "unsupported_format" : { ...format, length: start }
@@ -92,7 +92,7 @@ const headOf = (
       if (!isPcm || view.getUint16(start + 14, true) !== 16 || channels < 1 || channels > 8) return "unsupported_format"
       format = { rate: view.getUint32(start + 4, true), channels }
     }
-    at = start + length + (length & 1)
+    at = PcmReader.afterChunk(view, start, length)
   }
   return null
 }

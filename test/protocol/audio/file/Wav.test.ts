@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as G711 from "../../../src/protocol/audio/codec/G711.ts"
-import * as Tone from "../../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../../src/protocol/audio/Wav.ts"
-import { hostile } from "../rtp/RandomBytes.ts"
+import * as G711 from "../../../../src/protocol/audio/codec/G711.ts"
+import * as Tone from "../../../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
+import { hostile } from "../../rtp/RandomBytes.ts"
 
 const chunk = (id: string, body: ReadonlyArray<number> | Uint8Array, stated = body.length) => {
   const bytes = new Uint8Array(8 + body.length + (body.length & 1))
@@ -32,6 +32,7 @@ const file = (...chunks: ReadonlyArray<Uint8Array>) => {
     ...body
   ])
 }
+const floats = (...values: ReadonlyArray<number>) => new Uint8Array(Float32Array.from(values).buffer)
 const samplesOf = (bytes: Uint8Array) => [...Result.getOrThrow(Wav.read(bytes)).samples]
 
 describe("WAVE files", () => {
@@ -44,6 +45,20 @@ describe("WAVE files", () => {
     ["8 bits", format(1, 1, 8000, 8), [0, 128, 255], [-32_768, 0, 32_512]],
     ["16 bits", format(1, 1, 8000, 16), [0, 128, 255, 127], [-32_768, 32_767]],
     ["24 bits", format(1, 1, 8000, 24), [99, 1, 0, 0, 255, 255], [1, -1]],
+    ["32 bits", format(1, 1, 8000, 32), [9, 9, 1, 0, 0, 0, 255, 255], [1, -1]],
+    [
+      "32-bit floating point",
+      format(3, 1, 8000, 32),
+      [...floats(0.5, -1, 2, Number.NaN)],
+      [16_384, -32_768, 32_767, 0]
+    ],
+    ["64-bit floating point", format(3, 1, 8000, 64), [...new Uint8Array(Float64Array.of(0.25).buffer)], [8192]],
+    [
+      "floating point with an extensible header",
+      format(0xfffe, 1, 8000, 32, [...le(22, 2), ...le(32, 2), ...le(4, 4), ...le(3, 2), ...le(0, 14)]),
+      [...floats(0.5)],
+      [16_384]
+    ],
     ["the mean of two channels", format(1, 2, 8000, 16), [...le(100, 2), ...le(300, 2)], [200]],
     ["the mean of six channels", format(1, 6, 8000, 8), [128, 128, 128, 128, 128, 140], [512]],
     ["mu-law", format(7, 1, 8000, 8), [0, 0xff], [...G711.decode("PCMU", Uint8Array.of(0, 0xff))]],
@@ -63,13 +78,27 @@ describe("WAVE files", () => {
     expect(samplesOf(bytes)).toStrictEqual([5])
   })
 
+  it("skips a chunk of odd length whose padding was left out", () => {
+    const list = chunk("LIST", [1, 2, 3]).subarray(0, 11)
+    const bytes = file(list, format(1, 1, 8000, 16), list, chunk("data", [5, 0]))
+    expect(samplesOf(bytes)).toStrictEqual([5])
+  })
+
+  it("reads RF64, whose data length of 64 bits is in a chunk of its own", () => {
+    const long = [...le(0, 8), ...le(4, 4), ...le(0, 4), ...le(0, 12)]
+    const bytes = file(chunk("ds64", long), format(1, 1, 8000, 16), chunk("data", [5, 0, 6, 0, 9, 9], 0xffff_ffff))
+    bytes.set(new TextEncoder().encode("RF64"))
+    expect(samplesOf(bytes)).toStrictEqual([5, 6])
+  })
+
   it.each([[0], [0x7fff_f000], [0xffff_ffff]])("reads to the end when the data length says %i", (stated) => {
     expect(samplesOf(file(format(1, 1, 8000, 16), chunk("data", [5, 0, 6, 0], stated)))).toStrictEqual([5, 6])
   })
 
   it.each([
     ["unsupported_format", new Uint8Array(0)],
-    ["unsupported_format", file(format(3, 1, 8000, 32), chunk("data", [0, 0, 0, 0]))],
+    ["unsupported_format", file(format(2, 1, 8000, 4), chunk("data", [0, 0, 0, 0]))],
+    ["unsupported_format", file(format(3, 1, 8000, 16), chunk("data", [0, 0, 0, 0]))],
     ["unsupported_format", file(format(1, 0, 8000, 16), chunk("data", [0, 0]))],
     ["unsupported_format", file(format(1, 1, 1, 16), chunk("data", [0, 0]))],
     ["unsupported_format", file(format(1, 1, 8000, 12), chunk("data", [0, 0]))],

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import type * as Decode from "./Decode.ts"
-import * as Resample from "./Resample.ts"
+import * as Resample from "../Resample.ts"
 
 /** A stretch of a sound that is decoded piece by piece. The last one of a sound is never empty. */
 export interface Piece {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as PcmStream from "../../../src/protocol/audio/PcmStream.ts"
-import * as Wav from "../../../src/protocol/audio/Wav.ts"
+import * as PcmStream from "../../../../src/protocol/audio/file/PcmStream.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
 
 const samples = Int16Array.from({ length: 1000 }, (_, i) => (i * 37) % 30_000)
 

@@ -1,18 +1,30 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as Decode from "../../../src/protocol/audio/Decode.ts"
-import * as G711 from "../../../src/protocol/audio/codec/G711.ts"
-import * as Goertzel from "../../support/Goertzel.ts"
-import * as Mp3 from "../../../src/protocol/audio/Mp3.ts"
-import * as Resample from "../../../src/protocol/audio/Resample.ts"
-import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
-import * as Tone from "../../../src/protocol/audio/Tone.ts"
-import * as Wav from "../../../src/protocol/audio/Wav.ts"
+import * as Decode from "../../../../src/protocol/audio/file/Decode.ts"
+import * as G711 from "../../../../src/protocol/audio/codec/G711.ts"
+import * as Goertzel from "../../../support/Goertzel.ts"
+import * as Mp3 from "../../../../src/protocol/audio/file/Mp3.ts"
+import * as Resample from "../../../../src/protocol/audio/Resample.ts"
+import type { SampleRate } from "../../../../src/protocol/audio/SampleRate.ts"
+import * as Tone from "../../../../src/protocol/audio/Tone.ts"
+import * as Wav from "../../../../src/protocol/audio/file/Wav.ts"
 
 /** Written by LAME: 800 ms of 440 Hz at -12 dBFS; 500 ms of 1 kHz at -20 dBFS. */
 const mono = new Uint8Array(readFileSync(new URL("./tone-440hz-16khz-mono.mp3", import.meta.url)))
 const stereo = new Uint8Array(readFileSync(new URL("./tone-1000hz-44khz-stereo.mp3", import.meta.url)))
+/** 800 ms of 440 Hz at -12 dBFS at 16 kHz, written by flac 1.4.2, oggenc 1.4.2 and opusenc 0.1.10. */
+const [flac, flacInOgg, vorbis, opus] = [
+  "tone-440hz.flac",
+  "tone-440hz-flac.ogg",
+  "tone-440hz-vorbis.ogg",
+  "tone-440hz-opus.ogg"
+].map((name) => new Uint8Array(readFileSync(new URL(name, import.meta.url)))) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array
+]
 const limits = { maxSeconds: 10 }
 
 const decode = async (
@@ -81,6 +93,10 @@ describe("Decoding files", () => {
   it.each([
     ["mono MP3 of 16 kHz", mono, 440, -12, 0.8],
     ["stereo MP3 of 44.1 kHz", stereo, 1000, -20, 0.5],
+    ["FLAC", flac, 440, -12, 0.8],
+    ["FLAC in Ogg", flacInOgg, 440, -12, 0.8],
+    ["Vorbis in Ogg", vorbis, 440, -12, 0.8],
+    ["Opus in Ogg", opus, 440, -12, 0.8],
     ["WAV of 8 kHz", Wav.write({ sampleRate: 8000, samples: Tone.sine(500, -10, 300, 8000) }), 500, -10, 0.3],
     ["WAV of 44.1 kHz", Wav.write({ sampleRate: 44_100, samples: Tone.sine(500, -10, 300, 44_100) }), 500, -10, 0.3]
   ] as const)(
@@ -100,6 +116,63 @@ describe("Decoding files", () => {
     expect(wide.length).closeTo(4800, 16)
     expect(Goertzel.level(middle(wide), 5000, 16_000)).closeTo(-10, 0.5)
     expect(Goertzel.totalLevel(middle(await decoded(file)))).toBeLessThan(-60)
+  })
+
+  it.each([
+    ["FLAC", flac],
+    ["FLAC in Ogg", flacInOgg],
+    ["Vorbis in Ogg", vorbis],
+    ["Opus in Ogg", opus]
+  ])("gives every sample of %s, without what its encoder added", async (_, bytes) => {
+    expect((await decoded(bytes, null, 16_000)).length).closeTo(12_800, 2)
+  })
+
+  it("finds FLAC after an ID3 tag", async () => {
+    const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 3, 1, 2, 3])
+    expect((await decoded(Uint8Array.from([...tag, ...flac]))).length).closeTo(6400, 2)
+  })
+
+  it.each([
+    ["FLAC", flac],
+    ["FLAC in Ogg", flacInOgg],
+    ["Vorbis in Ogg", vorbis],
+    ["Opus in Ogg", opus]
+  ])("takes %s that breaks off as far as it goes, and never throws for broken octets", async (_, bytes) => {
+    expect((await decoded(bytes.subarray(0, bytes.length * 0.95))).length).toBeGreaterThan(800)
+    for (let seed = 1; seed <= 20; seed++) {
+      const broken = Uint8Array.from(bytes, (octet, i) =>
+        (i * 31 + seed * 17) % 97 === 0 ? octet ^ (seed * 29) : octet
+      )
+      await decode(broken)
+      await decode(broken.subarray(0, (broken.length * seed) / 20))
+    }
+  })
+
+  it("ends FLAC that is longer than the limit, however small it is", async () => {
+    const { free, next } = Result.getOrThrow(await Decode.open(flac, null, 16_000, { maxSeconds: 0.5 }))
+    let samples = 0
+    for (let part = next(); ; part = next()) {
+      if (Result.isFailure(part)) {
+        expect(part.failure).toBe("too_large")
+        break
+      }
+      samples += part.success?.length ?? 0
+    }
+    expect(samples).toBeLessThanOrEqual(8000)
+    free()
+  })
+
+  it.each([
+    ["AAC", Uint8Array.from({ length: 400 }, (_, i) => [0xff, 0xf1, 0x50, 0x80, 0x19, 0x1f, 0xfc][i % 200] ?? 0)],
+    ["MP4", Uint8Array.from([0, 0, 0, 24, ...new TextEncoder().encode("ftypM4A isomM4A mp42")])],
+    ["another codec in Ogg", flacInOgg.map((octet, i) => (i === 28 ? 0x80 : octet))]
+  ])("refuses %s", async (_, bytes) => {
+    expect(await decode(bytes)).toStrictEqual(Result.fail("unsupported_format"))
+  })
+
+  it("finds an MP3 after 60 KiB of other data", async () => {
+    const other = Uint8Array.from({ length: 60 * 1024 }, (_, i) => (i * 7919) >> 3)
+    expect((await decoded(Uint8Array.from([...other, ...mono]))).length).toBeGreaterThan(6000)
   })
 
   it("finds an MP3 behind an ID3 tag and behind a few stray bytes", async () => {

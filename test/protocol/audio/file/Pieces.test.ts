@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as Pieces from "../../../src/protocol/audio/Pieces.ts"
+import * as Pieces from "../../../../src/protocol/audio/file/Pieces.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 /** A decoding of 1, 2, 3 and so on in stretches of these lengths. */

@@ -1,4 +1,5 @@
 import { MPEGDecoder } from "mpg123-decoder"
+import * as SoundSource from "./SoundSource.ts"
 
 interface FrameHeader {
   /** The length in octets, header included. */
@@ -29,26 +30,37 @@ const bitrates = [
 /** Sample rates by version bits: 2.5, reserved, 2, 1. */
 const sampleRates = [[11_025, 12_000, 8000], [], [22_050, 24_000, 16_000], [44_100, 48_000, 32_000]]
 
-/** How far after the tag the first frame is searched for. */
-const searchBytes = 4096
+/** How far after the tag the first frame is searched for: some writers put other data there. */
+const searchBytes = 64 * 1024
 
 /** The length of an ID3v2 tag at the beginning, footer included; 0 without one. */
-const tagLength = (bytes: Uint8Array): number => {
+export const tagLength = (bytes: Uint8Array): number => {
   if (bytes.length < 10 || bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0
   const size = [6, 7, 8, 9].reduce((sum, i) => (sum << 7) | ((bytes[i] ?? 0) & 0x7f), 0)
   return 10 + size + ((bytes[5] ?? 0) & 0x10 ? 10 : 0)
 }
 
-/** Finds the first frame that is followed by another one or by the end; -1: there is none. */
+/** Two frames are taken for sound near the beginning; farther on more must follow, as other octets look alike. */
+const framesInRow = (distance: number): number => (distance < 4096 ? 2 : 5)
+
+/** Finds the first frame that is followed by others or by the end of the file; -1: there is none. */
 export const firstFrame = (bytes: Uint8Array): number => {
   const start = tagLength(bytes)
-  for (let at = start; at < Math.min(bytes.length, start + searchBytes); at++) {
-    const frame = frameAt(bytes, at)
-    if (frame === null) continue
-    const following = at + frame.length
-    if (following === bytes.length || frameAt(bytes, following) !== null) return at
-  }
+  for (let at = start; at < Math.min(bytes.length, start + searchBytes); at++)
+    if (hasFrames(bytes, at, framesInRow(at - start))) return at
   return -1
+}
+
+const hasFrames = (bytes: Uint8Array, start: number, most: number): boolean => {
+  let at = start
+  let sampleRate: number | null = null
+  for (let count = 0; count < most; count++) {
+    const frame = frameAt(bytes, at)
+    if (frame === null || frame.sampleRate !== (sampleRate ?? frame.sampleRate)) return count > 0 && at === bytes.length
+    sampleRate = frame.sampleRate
+    at += frame.length
+  }
+  return true
 }
 
 /** The duration of the sound, from the headers of its frames; other bytes between frames are skipped. */
@@ -62,30 +74,15 @@ export const seconds = (bytes: Uint8Array): number => {
   return sum
 }
 
-/** A stretch of decoded sound, one channel (the mean of both). */
-interface Stretch {
-  readonly sampleRate: number
-  readonly samples: Int16Array
-}
-
-/** A file that is being decoded. */
-interface Decoding {
-  /** Returns the sound of the next octets, which may be none; null: the end. Throws the errors of the codec. */
-  readonly next: () => Stretch | null
-  /** Frees the memory; called once, as the last call. */
-  readonly free: () => void
-}
-
 /** A quarter of a second of 64 kbit/s: little work at once, and few calls. */
 const chunkBytes = 2048
-const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
 /**
  * Decodes an MP3 chunk by chunk, and holds at most one chunk. Broken frames are skipped.
  *
  * The codec is foreign code that gets foreign bytes: run it where a hang can be terminated.
  */
-export const open = async (bytes: Uint8Array): Promise<Decoding> => {
+export const open = async (bytes: Uint8Array): Promise<SoundSource.SoundSource> => {
   const decoder = new MPEGDecoder()
   await decoder.ready
   let at = Math.max(0, firstFrame(bytes))
@@ -94,13 +91,7 @@ export const open = async (bytes: Uint8Array): Promise<Decoding> => {
       if (at >= bytes.length) return null
       const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes.subarray(at, at + chunkBytes))
       at += chunkBytes
-      const [left, right] = channelData
-      const samples = new Int16Array(left === undefined ? 0 : samplesDecoded)
-      for (let i = 0; i < samples.length; i++) {
-        const first = left?.[i] ?? 0
-        samples[i] = clip(((first + (right?.[i] ?? first)) / 2) * 32_768)
-      }
-      return { sampleRate, samples }
+      return { sampleRate, samples: SoundSource.mono(channelData, samplesDecoded) }
     },
     free: () => decoder.free()
   }
