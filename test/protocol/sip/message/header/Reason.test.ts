@@ -12,11 +12,25 @@ describe("Reason", () => {
     ['Q.850 ;cause=16 ;text="Terminated"', "Q.850", 16, "Terminated"],
     ["Q.850;cause=17", "Q.850", 17, null],
     ['q.850;cause=16;text="NORMAL_CLEARING"', "Q.850", 16, "NORMAL_CLEARING"],
-    ['SIP;cause=480;text="a, \\"quoted\\" one";x=y, Q.850;cause=19', "SIP", 480, 'a, "quoted" one'],
+    ['SIP;cause=480;text="a, \\"quoted\\" one";x=y', "SIP", 480, 'a, "quoted" one'],
     ["preemption ;cause=1", "PREEMPTION", 1, null],
     ["SIP", "SIP", null, null]
   ])("reads %s", (value, protocol, cause, text) => {
     expect(of(value)).toStrictEqual({ protocol, cause, text })
+  })
+
+  it.each([
+    ["one header", ['SIP;cause=480;text="a, b", Q.850;cause=19;text="No answer"']],
+    ["two headers", ["SIP;cause=480", 'q.850;cause=19;text="No answer"']],
+    ["three protocols", ["preemption;cause=1, SIP;cause=480, Q.850;cause=19;text=\"No answer\""]],
+    ["its own order", ['Q.850;cause=19;text="No answer", SIP;cause=480']]
+  ])("is the cause of Q.850 where several protocols give one, in %s", (_, values) => {
+    expect(of(...values)).toStrictEqual({ protocol: "Q.850", cause: 19, text: "No answer" })
+  })
+
+  it("is that of another protocol where Q.850 gives no cause", () => {
+    expect(of("SIP;cause=603, Q.850;text=x")).toStrictEqual({ protocol: "SIP", cause: 603, text: null })
+    expect(of("Q.850;text=x")).toStrictEqual({ protocol: "Q.850", cause: null, text: "x" })
   })
 
   it("is the first one that can be read; none is none", () => {
