@@ -7,7 +7,7 @@ import * as RtpSender from "../../src/media/rtp/RtpSender.ts"
 
 const encoding = (codec: Codecs.CodecName) => {
   const type = Codecs.table[codec].payloadType ?? 97
-  return { codec, fmtp: null, audio: { send: type, receive: type }, telephoneEvent: null }
+  return { codec, fmtp: null, audio: { send: type, receive: type }, telephoneEvent: null, ptimeMs: 20 }
 }
 const sender = () => RtpSender.make({ ssrc: 1, sequenceNumber: 1, timestamp: 1 })
 

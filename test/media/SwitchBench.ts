@@ -68,6 +68,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       fmtp: null,
       audio: { send: 0, receive: 0 },
       telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
+      ptimeMs: 20,
       direction: "sendrecv",
       ...change
     }),

@@ -91,6 +91,27 @@ describe("Bridged legs of one packet format", () => {
     expect(rig.bench.plane.couldForward(a)).toBe(true)
   })
 
+  it("are bridged in the middle of a packet of 60 ms, and unbridged, without a gap", () => {
+    const rig = ForwardRig.make("PCMU", { ptimeMs: 60 })
+    rig.run(210)
+    play(rig, b, 90)
+    rig.run(110)
+    rig.bridge()
+    rig.run(300)
+    rig.bench.handle({ type: "unbridge", leg: a })
+    rig.run(200)
+    const received = rig.received(b)
+    const lengths = new Set(received.map(({ payload }) => payload.length))
+    expect(lengths).toContain(480)
+    expect(lengths).toContain(160)
+    let [number, timestamp] = [received[0]?.sequenceNumber ?? 0, received[0]?.timestamp ?? 0]
+    for (const packet of received) {
+      expect([packet.sequenceNumber, packet.timestamp]).toEqual([number, timestamp])
+      number = (number + 1) & 0xffff
+      timestamp = (timestamp + packet.payload.length) >>> 0
+    }
+  })
+
   it("let captures hear decoded frames at their tick, without a gap, whatever the path", () => {
     const rig = forwarding("L16")
     const capture = (leg: typeof a, id: string) =>

@@ -38,6 +38,8 @@ export interface RtpRemote {
   readonly audio: PayloadTypes
   /** The payload types of `telephone-event`, and its clock rate; null: digits are sent as tones, and not received. */
   readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
+  /** Milliseconds of sound in a packet that the peer asked for, 10 to 60. */
+  readonly ptimeMs: number
   /** The direction from our side: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
 }

@@ -89,6 +89,8 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       settle()
       const to = encoding()
       if (to === null) return false
+      const length = sender.flush(to)
+      if (length > 0) destination()?.send(sender.bytes, length)
       codec = to.codec
       clockRate = Codecs.table[codec].clockRate
       source = -1

@@ -224,13 +224,17 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (session === null || socket === null) return
       incoming.settle()
       if (!sends(session)) return sender.hold()
-      const length = sender.next(frame, session.remote)
-      if (length > 0) destinationOf(session, socket).send(sender.bytes, length)
+      const { remote } = session
+      for (let length = sender.next(frame, remote); length > 0; length = sender.more(remote))
+        destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
       if (session === null || session.remote.telephoneEvent === null) return false
       incoming.settle()
-      if (sends(session)) sender.press(digit, durationMs, session.remote)
+      if (!sends(session)) return true
+      const length = sender.flush(session.remote)
+      if (length > 0 && socket !== null) destinationOf(session, socket).send(sender.bytes, length)
+      sender.press(digit, durationMs, session.remote)
       return true
     },
     pressesTones: () => session !== null && session.remote.telephoneEvent === null,

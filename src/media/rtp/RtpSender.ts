@@ -14,14 +14,23 @@ interface Origin {
   readonly timestamp: number
 }
 
-/** The codec and the payload types of both directions. */
-export type Encoding = Pick<RtpRemote, "codec" | "fmtp" | "audio" | "telephoneEvent">
+/** The codec, the payload types of both directions, and the length of packets. */
+export type Encoding = Pick<RtpRemote, "codec" | "fmtp" | "audio" | "telephoneEvent" | "ptimeMs">
 
 const framesPerSecond = 50
+const frameMs = 1000 / framesPerSecond
+/** Longer payloads would be fragmented on many ways. Only L16 reaches it, with 40 ms. */
+const mostOctets = 1280
 
 export type RtpSender = ReturnType<typeof make>
 
-/** One outgoing stream: a packet for every frame of 20 ms, sound or a telephone event in its place. */
+/**
+ * One outgoing stream: frames of 20 ms of sound in packets as long as the peer wants (`Encoding.ptimeMs`), or telephone
+ * events in their place, one for each frame.
+ *
+ * Where the length is no multiple of 20 ms, packets leave with the frame that completes them, two at once for 10 ms.
+ * A codec whose payloads cannot be cut or joined (Opus) has one frame in a packet whatever the peer wants.
+ */
 export const make = (origin: Origin) => {
   const ssrc = origin.ssrc >>> 0
   let sequenceNumber = origin.sequenceNumber & 0xffff
@@ -42,7 +51,11 @@ export const make = (origin: Origin) => {
   let before: Frame.Sound | null = null
   let joined = Frame.make(8000)
 
-  const bytes = new Uint8Array(RtpPacket.headerLength + Codecs.longestFrameOctets)
+  /** A packet, and after its payload the sound of the next one. */
+  const bytes = new Uint8Array(RtpPacket.headerLength + mostOctets + Codecs.longestFrameOctets)
+  /** The octets of sound in `bytes`, of which the first `written` belong to the packet that was written last. */
+  let waiting = 0
+  let written = 0
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc }
 
   /** Writes the header of a packet whose payload lies in `bytes` already; returns the length of both. */
@@ -63,9 +76,44 @@ export const make = (origin: Origin) => {
     timestamp = (timestamp + (frames * Codecs.table[codec].clockRate) / framesPerSecond) >>> 0
   }
 
+  /** Drops the sound that waits for the end of its packet. */
+  const forget = (): void => {
+    waiting = 0
+    written = 0
+  }
+
   const skip = (frames: number): void => {
+    forget()
     advance(frames)
     marker = true
+  }
+
+  /** Moves the sound that still waits over the packet that was written, which has been sent. */
+  const moveUp = (): void => {
+    if (waiting > written)
+      bytes.copyWithin(RtpPacket.headerLength, RtpPacket.headerLength + written, RtpPacket.headerLength + waiting)
+    waiting -= written
+    written = 0
+  }
+
+  /** Makes a packet of the first octets that wait. `timestamp` is the end of all that wait. */
+  const packetOf = (octets: number, { audio }: Encoding): number => {
+    const { clockRate, frameOctets, isPlain } = Codecs.table[codec]
+    const frames = isPlain ? waiting / frameOctets : 1
+    const at = (timestamp - (frames * clockRate) / framesPerSecond) >>> 0
+    const isMarked = marker
+    marker = false
+    written = octets
+    return packet(audio.send, at, isMarked, octets)
+  }
+
+  /** Writes the next packet if its sound is complete; 0: it is not. */
+  const complete = (encoding: Encoding): number => {
+    if (waiting === 0) return 0
+    const { frameOctets, isPlain } = Codecs.table[codec]
+    if (!isPlain) return packetOf(waiting, encoding)
+    const octets = Math.min(mostOctets, (frameOctets * encoding.ptimeMs) / frameMs)
+    return waiting < octets ? 0 : packetOf(octets, encoding)
   }
 
   const joinedTo = (sound: Frame.Sound, frame: Frame.Frame): Int16Array => {
@@ -79,18 +127,20 @@ export const make = (origin: Origin) => {
   const encoderOf = (encoding: Encoding): Encoder => {
     if (encoder !== null && encoding.codec === codec && encoding.fmtp === fmtp) return encoder
     encoder?.free()
+    // Sound of the former codec cannot share a packet with that of the next one.
+    forget()
     codec = encoding.codec
     fmtp = encoding.fmtp
     encoder = Codecs.table[codec].encoder(fmtp)
     return encoder
   }
 
-  /** Writes the payload of a frame, joined to `sound` if there is any; returns its length. */
+  /** Writes the payload of a frame after the sound that waits, joined to `sound` if given; returns its length. */
   const encoded = (by: Encoder, sound: Frame.Sound | null, frame: Frame.Frame): number => {
-    if (sound !== null) return by.encode(joinedTo(sound, frame), bytes, RtpPacket.headerLength)
-    if (frame.payloads === undefined || !Codecs.table[codec].isStateless)
-      return by.encode(frame.samples, bytes, RtpPacket.headerLength)
-    return frame.payloads.write(codec, by, frame.samples, bytes, RtpPacket.headerLength)
+    const at = RtpPacket.headerLength + waiting
+    if (sound !== null) return by.encode(joinedTo(sound, frame), bytes, at)
+    if (frame.payloads === undefined || !Codecs.table[codec].isStateless) return by.encode(frame.samples, bytes, at)
+    return frame.payloads.write(codec, by, frame.samples, bytes, at)
   }
 
   return {
@@ -98,18 +148,20 @@ export const make = (origin: Origin) => {
     /** Holds the packet that `next` wrote last. */
     bytes,
     /**
-     * Writes the packet for the next 20 ms into `bytes`, over the last one. Returns its length; 0: none is due, because
-     * the peer wants no packets of silence.
+     * Takes the next 20 ms, and writes the packet that they complete into `bytes`, over the last one. Returns its
+     * length; 0: none is due, because its sound is not complete, or the peer wants no packets of silence. `more` writes
+     * the packets that are due after it.
      */
     next: (frame: Frame.Frame, encoding: Encoding): number => {
       const present = encoderOf(encoding)
-      const at = timestamp
+      moveUp()
       advance(1)
       const sound = before
       before = null
       const event = train[sentOfTrain]
       if (event !== undefined && encoding.telephoneEvent !== null) {
         sentOfTrain++
+        forget()
         // Sound begins anew after the event.
         marker = true
         const eventAt = (trainStart + event.timestampOffset) >>> 0
@@ -117,10 +169,20 @@ export const make = (origin: Origin) => {
         return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
       }
       const octets = encoded(present, sound, frame)
-      const isMarked = marker
       // Sound after unsent silence is marked.
-      marker = octets === 0
-      return octets === 0 ? 0 : packet(encoding.audio.send, at, isMarked, octets)
+      if (octets === 0) marker = true
+      waiting += octets
+      return complete(encoding)
+    },
+    /** Writes the next packet if one is due; 0: none is. */
+    more: (encoding: Encoding): number => {
+      moveUp()
+      return complete(encoding)
+    },
+    /** Writes the sound that waits as a shorter packet, because no sound follows it; 0: none waits. */
+    flush: (encoding: Encoding): number => {
+      moveUp()
+      return waiting === 0 || encoding.codec !== codec ? 0 : packetOf(waiting, encoding)
     },
     /** Lets time pass without a packet, because the clock stood still. */
     skip,
@@ -173,6 +235,7 @@ export const make = (origin: Origin) => {
     /** The figures for sender reports: the timestamp of this moment and the totals sent, RFC 3550 section 6.4.1. */
     sent: () => ({ timestamp, packets, octets }),
     close: (): void => {
+      forget()
       encoder?.free()
       encoder = null
     }

@@ -99,6 +99,7 @@ export const start = Effect.fnUntraced(function* (legs: number, secondsPerRound:
           fmtp: null,
           audio: { send: payloadType, receive: payloadType },
           telephoneEvent: hasEvents ? { send: 101, receive: 101, clockRate: 8000 } : null,
+          ptimeMs: 20,
           direction: "sendrecv"
         })
       }

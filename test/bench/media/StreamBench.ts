@@ -67,6 +67,7 @@ export const run = Effect.gen(function* () {
         fmtp: null,
         audio: { send: 0, receive: 0 },
         telephoneEvent: null,
+        ptimeMs: 20,
         direction: "sendrecv"
       })
       if (streamed)

@@ -89,6 +89,7 @@ describe("The media plane on a test clock", () => {
         fmtp: null,
         audio: { send: 9, receive: 9 },
         telephoneEvent: null,
+        ptimeMs: 20,
         direction: "sendrecv"
       })
       yield* plane.command(leg, tenant, Media.play(Ids.work("p"), "https://a/wide.wav"))
@@ -195,6 +196,7 @@ describe("The media plane on a test clock", () => {
         fmtp: null,
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
+        ptimeMs: 20,
         direction: "sendrecv"
       })
       yield* TestClock.adjust("4 seconds")

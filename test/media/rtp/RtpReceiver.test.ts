@@ -9,7 +9,7 @@ import * as RtpReceiver from "../../../src/media/rtp/RtpReceiver.ts"
 import type { Encoding } from "../../../src/media/rtp/RtpSender.ts"
 import type { RtpPacket } from "../../../src/protocol/rtp/RtpPacket.ts"
 
-const wide: Encoding = { codec: "G722", fmtp: null, audio: { send: 9, receive: 9 }, telephoneEvent: null }
+const wide: Encoding = { codec: "G722", fmtp: null, audio: { send: 9, receive: 9 }, telephoneEvent: null, ptimeMs: 20 }
 
 /**
  * A peer that sends a tone of 1 kHz, each frame in a codec of the caller's choice; the received sound comes out in

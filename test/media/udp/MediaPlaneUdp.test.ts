@@ -53,6 +53,7 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   fmtp: null,
   audio: { send: 0, receive: 0 },
   telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
+  ptimeMs: 20,
   direction: "sendrecv",
   ...change
 })

@@ -65,7 +65,7 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
         for (const each of waiting.splice(0)) each()
       })
     },
-    connect: ({ audio, codec, direction, fmtp, remote, remoteRtcp, telephoneEvent }) => {
+    connect: ({ audio, codec, direction, fmtp, ptimeMs, remote, remoteRtcp, telephoneEvent }) => {
       const named = Codecs.named(codec)
       if (remote === null || named === null) return
       const peer = {
@@ -77,6 +77,7 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
         fmtp,
         audio,
         telephoneEvent,
+        ptimeMs,
         direction
       }
       run(plane.connectRtp(legId, peer), ignore)

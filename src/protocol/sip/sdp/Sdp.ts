@@ -38,6 +38,8 @@ export interface Media {
   readonly fmtps: ReadonlyArray<{ readonly payloadType: number; readonly parameters: string }>
   /** Milliseconds of sound that this side wants to receive in a packet. */
   readonly ptimeMs: number | null
+  /** Milliseconds of sound that a packet to this side may hold at most, RFC 8866 section 6.5. */
+  readonly maxPtimeMs: number | null
   /** RFC 3605; without it RTCP uses the port after RTP. */
   readonly rtcp: { readonly port: number; readonly address: string | null } | null
 }
@@ -128,6 +130,7 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | null 
       return payloadType === null ? [] : [{ payloadType, parameters: text(config) }]
     }),
     ptimeMs: whole(media.ptime),
+    maxPtimeMs: whole(media.maxptime),
     rtcp:
       rtcpPort === null || rtcpPort === 0 || rtcpPort > 65_535
         ? null
@@ -170,6 +173,7 @@ const mediaLines = (media: Media): ReadonlyArray<string> => {
     lines.push(`a=rtpmap:${payloadType} ${encoding}/${clockRate}${channels === null ? "" : `/${channels}`}`)
   for (const { parameters, payloadType } of media.fmtps) lines.push(`a=fmtp:${payloadType} ${parameters}`)
   if (media.ptimeMs !== null) lines.push(`a=ptime:${media.ptimeMs}`)
+  if (media.maxPtimeMs !== null) lines.push(`a=maxptime:${media.maxPtimeMs}`)
   if (media.direction !== null) lines.push(`a=${media.direction}`)
   if (media.rtcp !== null) {
     const { address, port } = media.rtcp

@@ -78,7 +78,8 @@ const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.f
 export const offer = (local: Local, previous?: Sdp): Sdp => {
   const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1
   const before = previous?.media[at]
-  const stream = audio(local, offered(local.codecs, before === undefined ? [] : before.rtpmaps), local.direction)
+  const formats = offered(local.codecs, before === undefined ? [] : before.rtpmaps)
+  const stream = audio(local, before?.protocol ?? SdpStream.plainProfile, formats, local.direction)
   const others = previous?.media.map(refused) ?? []
   const address = previous?.connection ?? null
   const family = address === null ? local.family : IpAddress.family(address)
@@ -88,8 +89,9 @@ export const offer = (local: Local, previous?: Sdp): Sdp => {
 /**
  * The answer to an offer, RFC 3264 section 6, or why there is none.
  *
- * The first usable audio stream (RTP/AVP, a port, the address of one host of a family of ours, a codec of ours) is
- * accepted with one codec (`Local.codecChoice`) and its payload types; every other stream is refused with port 0.
+ * The first usable audio stream (RTP/AVP or RTP/AVPF, a port, the address of one host of a family of ours, a codec of
+ * ours) is accepted under its profile with one codec (`Local.codecChoice`) and its payload types; every other stream is
+ * refused with port 0.
  */
 export const answer = (
   offered: Sdp,
@@ -105,6 +107,7 @@ export const answer = (
     const direction = SdpDirection.facing(SdpStream.directionOf(offered, media), local.direction)
     const accepted = audio(
       local,
+      media.protocol,
       [choice, ...(event === null ? [] : [{ codec: eventsAt(event.clockRate), payloadType: event.payloadType }])],
       direction
     )
@@ -236,10 +239,10 @@ const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): R
   })
 }
 
-const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direction): Media => ({
+const audio = (local: Local, protocol: string, formats: ReadonlyArray<Described>, direction: Direction): Media => ({
   type: "audio",
   port: local.port,
-  protocol: "RTP/AVP",
+  protocol,
   formats: formats.map(({ payloadType }) => String(payloadType)),
   connection: null,
   direction,
@@ -248,6 +251,7 @@ const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direc
     codec.fmtp === null ? [] : [{ payloadType, parameters: codec.fmtp }]
   ),
   ptimeMs: SdpStream.ptimeMs,
+  maxPtimeMs: null,
   rtcp: null
 })
 
@@ -260,6 +264,7 @@ const refused = (media: Media): Media => ({
   rtpmaps: [],
   fmtps: [],
   ptimeMs: null,
+  maxPtimeMs: null,
   rtcp: null
 })
 

@@ -19,15 +19,27 @@ export const firstDynamic = 96
 
 /** Milliseconds of sound in a packet when the description gives none. */
 export const ptimeMs = 20
+/** Shorter packets are mostly headers, and longer ones delay the sound too much. */
+const shortestPtimeMs = 10
+const longestPtimeMs = 60
 
 /** Where, and in how large packets, a stream is received. */
 export interface Receiver {
   /** The destination of RTP; `null` while the peer holds by `c=0.0.0.0`. */
   readonly remote: Endpoint | null
   readonly remoteRtcp: Endpoint | null
-  /** Milliseconds of sound in a packet that the peer asked for, else 20. */
+  /** Milliseconds of sound in a packet that the peer asked for, at least 10 and at most 60; 20 if it asked for none. */
   readonly ptimeMs: number
 }
+
+/** The profile of our offers, RFC 3551. */
+export const plainProfile = "RTP/AVP"
+
+/**
+ * Profiles of RTP without encryption. With that of RFC 4585 an endpoint may send feedback by RTCP early, but only what
+ * `a=rtcp-fb` lines agree on: we describe none, so both sound and report in the same way.
+ */
+const plainProfiles: ReadonlyArray<string> = [plainProfile, "RTP/AVPF"]
 
 /** SRTP by RFC 3711, RFC 5124 or RFC 5764. */
 export const isEncrypted = ({ protocol, type }: Media): boolean => type === "audio" && /\/SAVPF?$/.test(protocol)
@@ -37,7 +49,7 @@ export const addressOf = (sdp: Sdp, media: Media): string | null => media.connec
 export const usable = (sdp: Sdp, media: Media): boolean =>
   media.type === "audio" &&
   media.port !== 0 &&
-  media.protocol === "RTP/AVP" &&
+  plainProfiles.includes(media.protocol) &&
   SdpAddress.kindOf(addressOf(sdp, media) ?? "") !== "refused"
 
 export const withChannels = (rtpmap: Rtpmap) => ({ ...rtpmap, channels: rtpmap.channels ?? 1 })
@@ -107,6 +119,13 @@ export const receiver = (sdp: Sdp, media: Media): Receiver => {
             address: ofRtcp !== null && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
             port: media.rtcp?.port ?? media.port + 1
           },
-    ptimeMs: media.ptimeMs === null || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
+    ptimeMs: packetMs(media)
   }
+}
+
+/** The length of a packet to the side that gave this description, by its `a=ptime` and `a=maxptime`; 0 is none. */
+const packetMs = ({ maxPtimeMs, ptimeMs: wanted }: Media): number => {
+  const asked = wanted === null || wanted === 0 ? ptimeMs : wanted
+  const most = maxPtimeMs === null || maxPtimeMs === 0 ? longestPtimeMs : Math.min(maxPtimeMs, longestPtimeMs)
+  return Math.max(shortestPtimeMs, Math.min(asked, most))
 }

@@ -119,6 +119,7 @@ export const run = Effect.gen(function* () {
         fmtp: null,
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
+        ptimeMs: 20,
         direction: "sendrecv"
       })
     }

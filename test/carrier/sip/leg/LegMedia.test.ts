@@ -57,7 +57,7 @@ const terms: SdpOffer.Agreed = {
   direction: "recvonly",
   remote: { address: "2001:db8::8", port: 30_000 },
   remoteRtcp: null,
-  ptimeMs: 20
+  ptimeMs: 40
 }
 
 describe("the media of a leg", () => {
@@ -76,6 +76,7 @@ describe("the media of a leg", () => {
         fmtp: "annexb=no",
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 96, receive: 101, clockRate: 8000 },
+        ptimeMs: 40,
         direction: "recvonly"
       },
       expect.objectContaining({ rtcpPort: 30_009, telephoneEvent: null })

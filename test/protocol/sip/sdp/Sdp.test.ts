@@ -21,6 +21,7 @@ describe("RFC 8866: session descriptions", () => {
       "a=rtpmap:101 telephone-event/8000",
       "a=fmtp:101 0-15",
       "a=ptime:30",
+      "a=maxptime:150",
       "a=rtcp:53020 IN IP4 192.0.2.7",
       "a=sendonly",
       "a=candidate:0 1 UDP 2113667327 203.0.113.1 54400 typ host",
@@ -47,6 +48,7 @@ describe("RFC 8866: session descriptions", () => {
           ],
           fmtps: [{ payloadType: 101, parameters: "0-15" }],
           ptimeMs: 30,
+          maxPtimeMs: 150,
           rtcp: { port: 53_020, address: "192.0.2.7" }
         },
         {
@@ -59,6 +61,7 @@ describe("RFC 8866: session descriptions", () => {
           rtpmaps: [],
           fmtps: [],
           ptimeMs: null,
+          maxPtimeMs: null,
           rtcp: null
         }
       ]
@@ -110,6 +113,7 @@ describe("properties", () => {
     ),
     fmtps: list(Schema.Struct({ payloadType: number(127), parameters: word })),
     ptimeMs: Schema.NullOr(number(200)),
+    maxPtimeMs: Schema.NullOr(number(200)),
     rtcp: Schema.NullOr(Schema.Struct({ port: number(65_535, 1), address: Schema.NullOr(address) }))
   })
   const sdp = Schema.Struct({

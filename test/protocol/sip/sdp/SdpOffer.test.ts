@@ -270,6 +270,30 @@ describe("RFC 3264 section 6: an answer", () => {
     ])
   })
 
+  it("takes a stream with the feedback profile of RFC 4585, and answers and offers again under that profile", () => {
+    const { agreed, answer } = answered(sdp(c, "m=audio 4000 RTP/AVPF 0", "a=rtcp-fb:0 nack"))
+    expect(agreed.remote).toStrictEqual({ address: "192.0.2.1", port: 4000 })
+    expect(text(answer)).toContain("m=audio 40000 RTP/AVPF 0")
+    expect(text(SdpOffer.offer(local, answer))).toContain("m=audio 40000 RTP/AVPF 0 8 101")
+    expect(Result.isSuccess(SdpOffer.accept(SdpOffer.offer(local), sdp(c, "m=audio 4 RTP/AVPF 0")))).toBe(true)
+  })
+
+  it.each([
+    [["a=ptime:10"], 10],
+    [["a=ptime:30"], 30],
+    [["a=ptime:60"], 60],
+    [["a=ptime:5"], 10],
+    [["a=ptime:200"], 60],
+    [["a=ptime:0"], 20],
+    [[], 20],
+    [["a=ptime:40", "a=maxptime:30"], 30],
+    [["a=maxptime:10"], 10],
+    [["a=maxptime:150"], 20],
+    [["a=maxptime:0"], 20]
+  ])("sends packets as long as the peer asks by %j: %i ms", (lines, ptimeMs) => {
+    expect(answered(sdp(c, "m=audio 4000 RTP/AVP 0", ...lines)).agreed.ptimeMs).toBe(ptimeMs)
+  })
+
   it.each([
     ["sendrecv", "sendrecv", "sendrecv"],
     ["sendonly", "sendrecv", "recvonly"],

@@ -16,9 +16,9 @@ const maxText = 256
 /**
  * The reason that says most; null when none is well-formed.
  *
- * A message has one value for each protocol, in any order (RFC 3326 section 2). The cause of Q.850 comes from the network
- * that ended the call, and a SIP status is often only its translation, so Q.850 with a cause is preferred. Otherwise the
- * first value counts.
+ * A message has one value for each protocol, in any order (RFC 3326 section 2). The cause of Q.850 comes from the
+ * network that ended the call, and a SIP status is often only its translation, so Q.850 with a cause is preferred.
+ * Otherwise the first value counts.
  */
 export const of = (message: SipMessage): Reason | null => {
   const reasons = all(message)

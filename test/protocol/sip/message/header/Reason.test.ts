@@ -22,7 +22,7 @@ describe("Reason", () => {
   it.each([
     ["one header", ['SIP;cause=480;text="a, b", Q.850;cause=19;text="No answer"']],
     ["two headers", ["SIP;cause=480", 'q.850;cause=19;text="No answer"']],
-    ["three protocols", ["preemption;cause=1, SIP;cause=480, Q.850;cause=19;text=\"No answer\""]],
+    ["three protocols", ['preemption;cause=1, SIP;cause=480, Q.850;cause=19;text="No answer"']],
     ["its own order", ['Q.850;cause=19;text="No answer", SIP;cause=480']]
   ])("is the cause of Q.850 where several protocols give one, in %s", (_, values) => {
     expect(of(...values)).toStrictEqual({ protocol: "Q.850", cause: 19, text: "No answer" })
