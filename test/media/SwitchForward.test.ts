@@ -264,6 +264,37 @@ describe("Bridged legs of one packet format", () => {
     ).toBe(true)
   })
 
+  it.each([
+    ["that gives each end a new timestamp", (index: number) => Math.max(0, index - 4) * 160],
+    ["whose timestamp runs", (index: number) => index * 160]
+  ])("have each press passed on as one event from a peer %s", (_, later) => {
+    const rig = forwarding("PCMU")
+    rig.forget()
+    const { deliver, make, state } = rig.peers.a
+    const press = (digit: string) => {
+      const train = TelephoneEvent.train(digit, 100, 8000)
+      const start = state.timestamp
+      let at = 0
+      rig.run(200, (now) => {
+        if (now % 20 !== 4) return
+        const packet = train[at]
+        if (packet === undefined) return deliver(make())
+        const timestamp = (start + later(at)) >>> 0
+        deliver({ ...state, timestamp, marker: packet.marker, payloadType: 101, payload: packet.payload })
+        at++
+        state.sequenceNumber = (state.sequenceNumber + 1) & 0xffff
+        state.timestamp = (state.timestamp + 160) >>> 0
+      })
+    }
+    for (const digit of "1224") press(digit)
+    expect(rig.bench.digitsOf(a)).toBe("1224")
+    const events = rig.received(b).filter(({ payloadType }) => payloadType === 101)
+    expect(events.length).toBe(4 * 7)
+    expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(4)
+    const sound = rig.received(b).filter(({ payloadType }) => payloadType === 0)
+    expect(sound.length).toBe(4 * 3)
+  })
+
   it("have a digit that both peers repeat passed on and back, and no further", () => {
     const rig = forwarding("PCMU")
     rig.forget()

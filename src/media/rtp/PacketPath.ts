@@ -107,7 +107,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       if (source === -1) return timestampDistance(startsAt, packet.timestamp) >= 0
       return !isElsewhere(packet) && extend(highest, packet.sequenceNumber) >= first
     },
-    pass: (packet, duration, now) => {
+    pass: (packet, duration, now, timestamp = packet.timestamp) => {
       const to = encoding()
       // Another codec was agreed with the peer, and frames are sent from the next turn on.
       if (to === null || to.codec !== codec) return
@@ -116,7 +116,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       if (payloadType === undefined) return
       let isMarked = packet.marker
       if (source === -1) {
-        if (timestampDistance(startsAt, packet.timestamp) < 0) return
+        if (timestampDistance(startsAt, timestamp) < 0) return
         anchor(packet)
       } else if (isElsewhere(packet)) {
         // An event alone does not prove a new timeline: it may have begun long ago.
@@ -132,9 +132,9 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       header.payloadType = payloadType
       header.marker = isMarked
       header.sequenceNumber = (packet.sequenceNumber + numberOffset) & 0xffff
-      header.timestamp = (packet.timestamp + timestampOffset) >>> 0
+      header.timestamp = (timestamp + timestampOffset) >>> 0
       const octets = packet.payloadEnd - packet.payloadStart
-      lastTimestamp = packet.timestamp
+      lastTimestamp = timestamp
       passedAt = now
       const end = isEvent ? note(packet, header.timestamp, now) : (header.timestamp + duration) >>> 0
       RtpPacket.rewrite(packet.bytes, header)

@@ -31,9 +31,10 @@ export interface PacketSink {
   readonly takesEvent: (packet: RtpPacket) => boolean
   /**
    * Forwards a packet. Its header is overwritten in place, and its bytes are given away. `duration` is that of its
-   * sound in clock units; 0: an event.
+   * sound in clock units; 0: an event. `timestamp` replaces the packet's own, for an event whose sender lets the
+   * timestamp run.
    */
-  readonly pass: (packet: RtpPacket, duration: number, now: number) => void
+  readonly pass: (packet: RtpPacket, duration: number, now: number, timestamp?: number) => void
   /**
    * Returns how the packets after this one can be forwarded without `pass`; null: not now, or it was not the last one.
    * Before any other use of the stream, or a change in how the peer is sent to, `settle` is called: it reports the

@@ -129,7 +129,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     if (!receiver.isEvent() && (codec !== remote.codec || receiver.usable() === 0)) return
     passedAt = now
     const duration = receiver.usable()
-    to.pass(packet, duration, now)
+    to.pass(packet, duration, now, duration === 0 ? receiver.eventTimestamp() : packet.timestamp)
     if (duration === 0 || overheard !== null || receiver.isHeard()) return
     const { clockRate, isPlain } = Codecs.table[remote.codec]
     const durationOf = isPlain ? null : receiver.durationOf()

@@ -158,6 +158,8 @@ export const make = (
     /** The duration of the last packet's sound in clock units; 0: it has none, or may not be forwarded. */
     usable: (): number => usable,
     isEvent: (): boolean => isEvent,
+    /** The timestamp that all packets of the last event share, whatever timestamps its sender gave them. */
+    eventTimestamp: events.eventTimestamp,
     /** Whether anything listens to the pulled sound. */
     isHeard: (): boolean => !isMuted,
     /** Measures the sound of a payload in the codec of the last packet, in clock units. */

@@ -40,8 +40,10 @@ export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Ar
   return Uint8Array.of(event & 0xff, (end ? 0x80 : 0) | (volume & 0x3f), cut >> 8, cut & 0xff)
 }
 
-/** How long after its last packet an event without an end may be continued; see `receiver`. */
-const brokenSenderGapMs = 60
+/** How long after its last packet an event may be continued under another timestamp; see `receiver`. */
+const longestGapMs = 60
+/** The same time in clock units. Those of other rates are shorter, which is safe: then only the arrival counts. */
+const longestGapUnits = longestGapMs * 8
 /** A step back by more clock units than this (10 s at 8000 Hz) means that the sender began a new timeline. */
 const restartUnits = 10 * 8000
 
@@ -50,20 +52,31 @@ const restartUnits = 10 * 8000
  *
  * The timestamp identifies an event (section 2.5.1.2): repeated end packets, lost starts and lost ends need no special
  * case. A segment of a long event (section 2.5.1.3: no marker, beginning where the last one reached 65535) continues
- * the event. So does a packet of a sender that lets the timestamp run during an event: same code, no marker, no end
- * seen, a longer duration, at most 60 ms later. Packets older than the present event are ignored.
+ * the event. So does a packet of a sender that lets the timestamp run, during an event or in its repeated ends: same
+ * code, no marker, no shorter duration, at most 60 ms later by its arrival or its timestamp, and an end if one was
+ * seen. A press of the same key that follows begins with a marker, or without an end. Packets older than the present
+ * event are ignored.
  */
 export const receiver = () => {
   let ssrc = -1
+  /** The newest timestamp, and the first of the present event or segment. */
   let timestamp = 0
+  let startedAt = 0
+  /** The timestamp of the event that the last packet belongs to. */
+  let belongsTo = 0
   let current: TelephoneEvent | null = null
   let heardAt = 0
 
-  const continues = (event: TelephoneEvent, marker: boolean, step: number, now: number): boolean => {
-    if (current === null || marker || current.end || event.event !== current.event) return false
-    if (step === 0xffff) return true
-    return event.duration > current.duration && now - heardAt <= brokenSenderGapMs
-  }
+  const isSegment = (event: TelephoneEvent, marker: boolean, step: number): boolean =>
+    step === 0xffff && !marker && current?.end === false && event.event === current.event
+
+  const continues = (event: TelephoneEvent, marker: boolean, step: number, now: number): boolean =>
+    step > 0 &&
+    !marker &&
+    event.event === current?.event &&
+    (event.end || !current.end) &&
+    event.duration >= current.duration &&
+    (step <= longestGapUnits || now - heardAt <= longestGapMs)
 
   return {
     /** Returns the digit that begins with this packet, or `null`. `now` is in milliseconds. */
@@ -79,9 +92,11 @@ export const receiver = () => {
       const parsed = parse(packet.payload)
       if (Result.isFailure(parsed)) return null
       const event = parsed.success
+      belongsTo = packet.timestamp
       let isNew = true
       if (current !== null && packet.ssrc === ssrc) {
         const step = timestampDistance(timestamp, packet.timestamp)
+        if (step <= 0 && timestampDistance(startedAt, packet.timestamp) >= 0) belongsTo = startedAt
         if (step < 0 && step > -restartUnits) return null
         if (step === 0) {
           // Reordered packets must not revoke an end that was seen, nor a duration.
@@ -89,14 +104,22 @@ export const receiver = () => {
           heardAt = now
           return null
         }
-        isNew = !continues(event, packet.marker, step, now)
+        const isContinued = continues(event, packet.marker, step, now)
+        isNew = !isContinued && !isSegment(event, packet.marker, step)
+        if (isContinued) belongsTo = startedAt
       }
       ssrc = packet.ssrc
       timestamp = packet.timestamp
+      startedAt = belongsTo
       current = event
       heardAt = now
       return isNew ? digitOf(event.event) : null
-    }
+    },
+    /**
+     * The timestamp that the last packet should have had, which all packets of its event share. It differs from the
+     * packet's where a sender lets the timestamp run.
+     */
+    eventTimestamp: (): number => belongsTo
   }
 }
 

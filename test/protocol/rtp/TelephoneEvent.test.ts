@@ -94,6 +94,78 @@ describe("Telephone events, RFC 4733", () => {
     expect(hear(packets)).toBe("88")
   })
 
+  /** The packets of digits, each changed by its event and its place among the ends (0 to 2; -1 before them). */
+  const changed = (digits: string, change: (packet: Sent, duration: number, end: number) => Sent) => {
+    let end = -1
+    return dial(digits, 100).map((packet) => {
+      const event = Result.getOrThrow(TelephoneEvent.parse(packet.payload))
+      end = event.end ? end + 1 : -1
+      return change(packet, event.duration, end)
+    })
+  }
+  const later = (packet: Sent, units: number): Sent => ({ ...packet, timestamp: (packet.timestamp + units) >>> 0 })
+  const duration = (packet: Sent, units: number): Sent => {
+    const { payload } = packet
+    return { ...packet, payload: Uint8Array.of(payload[0] ?? 0, payload[1] ?? 0, units >> 8, units & 0xff) }
+  }
+  const oddSenders: ReadonlyArray<readonly [string, (digits: string) => Array<Sent>]> = [
+    [
+      "that gives each end a new timestamp",
+      (digits) => changed(digits, (p, _, end) => later(p, Math.max(0, end) * 160))
+    ],
+    ["whose first end has a new timestamp, too", (digits) => changed(digits, (p, _, end) => later(p, (end + 1) * 160))],
+    [
+      "whose ends still grow",
+      (digits) => changed(digits, (p, d, end) => duration(later(p, Math.max(0, end) * 160), d + Math.max(0, end) * 160))
+    ],
+    [
+      "whose timestamp runs on through the ends",
+      (digits) => changed(digits, (p, d, end) => later(p, d + Math.max(0, end) * 160))
+    ],
+    [
+      "whose timestamp runs, and whose durations are all the same",
+      (digits) => changed(digits, (p, d, end) => duration(later(p, d + Math.max(0, end) * 160), 160))
+    ]
+  ]
+
+  it.each(oddSenders)("hears one digit for one press from a sender %s", (_, dialled) => {
+    expect(hear(dialled("1234"))).toBe("1234")
+    expect(hear(dialled("5555"))).toBe("5555")
+    // The ends are late by different times, or come all at once.
+    const jittered = (ms: number) => dialled("1223").map((each, i) => ({ ...each, at: each.at + (i % 3) * ms }))
+    expect(hear(jittered(45))).toBe("1223")
+    expect(hear(dialled("12").map((each) => ({ ...each, at: 5 })))).toBe("12")
+  })
+
+  it.each(oddSenders)("gives all packets of a press its first timestamp, from a sender %s", (_, dialled) => {
+    const receiver = TelephoneEvent.receiver()
+    const packets = dialled("11")
+    const swapped = packets.map((packet, i) => (i % 7 === 5 ? packets[i + 1] : i % 7 === 6 ? packets[i - 1] : packet))
+    for (const order of [packets, swapped.flatMap((packet) => packet ?? [])]) {
+      const timestamps = order.map((packet) => {
+        receiver.receive({ ...packet, ssrc: order === packets ? 1 : 2 }, packet.at)
+        return receiver.eventTimestamp()
+      })
+      const [first, second] = [packets[0]?.timestamp, packets[7]?.timestamp]
+      expect(timestamps).toEqual(packets.map((_, i) => (i < 7 ? first : second)))
+    }
+  })
+
+  it("takes an end with a new timestamp for a press of its own after a pause, or of another key", () => {
+    const press = (at: number, event: number, units: number): Sent => ({
+      at,
+      ssrc: 7,
+      timestamp: at * 8,
+      marker: false,
+      payload: TelephoneEvent.write({ event, end: true, volume: 10, duration: units })
+    })
+    expect(hear([press(0, 1, 800), press(61, 1, 800)])).toBe("11")
+    expect(hear([press(0, 1, 800), press(60, 1, 800)])).toBe("1")
+    expect(hear([press(0, 1, 800), press(20, 2, 800)])).toBe("12")
+    expect(hear([press(0, 1, 800), press(20, 1, 640)])).toBe("11")
+    expect(hear([press(0, 1, 800), { ...press(20, 1, 800), marker: true }])).toBe("11")
+  })
+
   it("hears the digits of another source anew", () => {
     const packets = dial("4", 100)
     expect(hear([...packets, ...packets.map((packet) => ({ ...packet, ssrc: 8 }))])).toBe("44")
