@@ -10,8 +10,11 @@ import type { PacketSink } from "./rtp/PacketSink.ts"
  */
 export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 
-/** The far end pressed a digit outside its sound. `isPassedOn`: another far end gets it from the forwarded packets. */
-export type OnDigit = (digit: string, isPassedOn?: boolean) => void
+/**
+ * The far end pressed a digit outside its sound. `isPassedOn`: another far end gets it from the forwarded packets.
+ * Returns whether the digit is new; false: its signalling has brought the press, so its packets may not pass on.
+ */
+export type OnDigit = (digit: string, isPassedOn?: boolean) => boolean
 
 /** How the packets of a far end carry sound and digits, without the payload types, which a header can exchange. */
 export interface PacketFormat {

@@ -5,6 +5,7 @@ import type { CaptureEvent } from "../capture/CaptureMessage.ts"
 import * as LegCaptures from "../capture/LegCaptures.ts"
 import * as Beeper from "../mix/Beeper.ts"
 import * as InBandDigits from "../detect/InBandDigits.ts"
+import * as TwoWayDigits from "../detect/TwoWayDigits.ts"
 import * as LegDetection from "../detect/LegDetection.ts"
 import * as Policies from "../../domain/fair/Policies.ts"
 import * as TokenBucket from "../../domain/fair/TokenBucket.ts"
@@ -58,7 +59,12 @@ export interface LocalLeg {
    * The far end pressed a digit outside its sound, see `OnDigit`; `at` is in milliseconds of the plane's clock. Digits
    * past the limit (`Policies.digits`) are dropped.
    */
-  readonly digit: (digit: string, at: number, isPassedOn?: boolean) => void
+  readonly digit: (digit: string, at: number, isPassedOn?: boolean) => boolean
+  /**
+   * The far end pressed a digit, as its signalling says. Returns whether it is new; then it acts as every other digit,
+   * but no `dtmf` event reports it.
+   */
+  readonly signalled: (digit: string, at: number) => boolean
   /**
    * Reads 20 ms of the far end, lent until the next call; `null` when it says nothing. Called once a round: by the
    * junction of the leg, or by its own tick when it has none. Never throws.
@@ -134,13 +140,18 @@ export const make = (
     if (ringback !== null) mix.add(ringback, "ringback")
   }
 
-  const pressed = (digit: string, at: number): void => {
-    emit({ type: "dtmf", digit, at })
+  const presses = TwoWayDigits.make()
+  const act = (digit: string, at: number): void => {
     player.digit(digit)
     stream.digit(digit, at)
   }
+  const pressed = (digit: string, at: number): void => {
+    emit({ type: "dtmf", digit, at })
+    act(digit, at)
+  }
   const digits = TokenBucket.make(Policies.digits)
   const hearDigits = InBandDigits.make(far, (digit, at) => {
+    if (!presses.take("media", digit, at)) return
     pressed(digit, at)
     junction?.digit(digit, true, at)
   })
@@ -194,10 +205,20 @@ export const make = (
       }
     },
     digit: (digit, at, isPassedOn = false) => {
-      if (!digits.take(at)) return
+      if (!digits.take(at)) return true
+      if (!presses.take("media", digit, at)) return false
       pressed(digit, at)
       if (isPassedOn) junction?.passedDigit?.(digit, at)
       else junction?.digit(digit, false, at)
+      return true
+    },
+    signalled: (digit, at) => {
+      // The reporter has the same limit, and refuses such a digit.
+      if (!digits.take(at)) return true
+      if (!presses.take("signalling", digit, at)) return false
+      act(digit, at)
+      junction?.digit(digit, false, at)
+      return true
     },
     read: (now) => {
       if (isOver) return null

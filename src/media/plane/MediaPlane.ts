@@ -150,6 +150,13 @@ export class MediaPlane extends Context.Service<
       wanted: Wanted,
       receiver: Captures.Receiver
     ) => Effect.Effect<Captures.Captured>
+    /**
+     * The far end of a leg pressed a digit, as its signalling says (SIP INFO). It acts as one in its packets does, but
+     * is not reported by the listener: `taken` learns once whether it is new, or a press that the packets brought
+     * within the last second. On a leg that is not open it is new. `taken` must not throw; the event loop calls it
+     * outside any fiber, in order with the events of the leg.
+     */
+    readonly press: (leg: Protocol.LegId, digit: string, taken: (isNew: boolean) => void) => Effect.Effect<void>
     /** Lets `attendant` carry out these commands until the scope closes. Without one they fail as `unsupported`. */
     readonly attend: (
       types: ReadonlyArray<Attended["type"]>,

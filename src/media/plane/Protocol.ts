@@ -115,6 +115,8 @@ export type Command =
       readonly media: PlaneCommand
       readonly to: ReadonlyArray<MemberId>
     }
+  /** The far end pressed a digit, as its signalling says; answered by `press_taken`. */
+  | { readonly type: "press"; readonly leg: LegId; readonly digit: string }
   | CaptureCommand
   | ({ readonly leg: LegId } & StreamAnswer)
   | { readonly type: "close"; readonly leg: LegId }
@@ -182,5 +184,7 @@ export type Event =
   | ({ readonly leg: LegId } & LegEvent)
   | { readonly type: "bridged"; readonly leg: LegId }
   | { readonly type: "bridge_refused"; readonly leg: LegId; readonly reason: BridgeRefusal }
+  /** `isNew`: the digit counts. Its packets have not brought the same press. */
+  | { readonly type: "press_taken"; readonly leg: LegId; readonly isNew: boolean }
   /** The last event of a leg. */
   | { readonly type: "closed"; readonly leg: LegId }

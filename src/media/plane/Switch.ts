@@ -154,9 +154,10 @@ export const make = (options: Options) => {
     (id: LegId): OnDigit =>
     (digit, isPassedOn) => {
       const leg = legs.get(id)
-      if (leg === undefined) return
-      leg.local.digit(digit, clock(), isPassedOn)
+      if (leg === undefined) return true
+      const isNew = leg.local.digit(digit, clock(), isPassedOn)
       needTurns(leg)
+      return isNew
     }
 
   const openRtp = (id: LegId, now: number) => {
@@ -249,6 +250,7 @@ export const make = (options: Options) => {
       emit({ type: "capture_ended", leg: command.leg, id: command.id, reason: "unknown_leg" })
     if (command.type === "bridge" || command.type === "enter_room")
       emit({ type: "bridge_refused", leg: command.leg, reason: "unknown_leg" })
+    if (command.type === "press") emit({ type: "press_taken", leg: command.leg, isNew: true })
     if (command.type === "close") emit({ type: "closed", leg: command.leg })
   }
 
@@ -297,6 +299,8 @@ export const make = (options: Options) => {
         return
       case "room_media":
         return answerUnknown(command)
+      case "press":
+        return emit({ type: "press_taken", leg: command.leg, isNew: local.signalled(command.digit, now) })
       case "capture":
       case "capture_taken":
       case "capture_silence":

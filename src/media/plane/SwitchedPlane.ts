@@ -25,6 +25,8 @@ interface Leg {
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   /** The callers that wait for the answers of the switch, which come in order. */
   readonly bridging: Array<Deferred.Deferred<void, BridgeRefused>>
+  /** The callers that wait to learn whether a digit is new, in order, too. */
+  readonly pressing: Array<(isNew: boolean) => void>
   /** The tenant of its call; null until the leg is being opened. */
   tenant: TenantId | null
   /** The places that it takes of that tenant's share. */
@@ -55,6 +57,7 @@ export const make = Effect.fnUntraced(function* (
       listener: null,
       opening: null,
       bridging: [],
+      pressing: [],
       tenant: null,
       held: null,
       quality: null,
@@ -85,6 +88,10 @@ export const make = Effect.fnUntraced(function* (
   const settleBridge = (leg: Leg, outcome: Effect.Effect<void, BridgeRefused>) => {
     const first = leg.bridging.shift()
     if (first !== undefined) Deferred.doneUnsafe(first, outcome)
+  }
+  /** Digits of a leg that is gone were brought by nothing else. */
+  const dropPresses = (leg: Leg) => {
+    for (const taken of leg.pressing.splice(0)) taken(true)
   }
   const dropBridges = (leg: Leg, reason: BridgeRefused["reason"]) => {
     while (leg.bridging.length > 0) settleBridge(leg, refused(reason))
@@ -146,11 +153,14 @@ export const make = Effect.fnUntraced(function* (
         return settleBridge(leg, Effect.void)
       case "bridge_refused":
         return settleBridge(leg, refused(event.reason))
+      case "press_taken":
+        return leg.pressing.shift()?.(event.isNew)
       case "closed":
         forget(event.leg, leg)
         feeds.closed(event.leg)
         captures.closed(event.leg)
         errands.closed(event.leg)
+        dropPresses(leg)
         leg.listener?.closed?.(leg.quality)
         dropBridges(leg, "unknown_leg")
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
@@ -168,6 +178,7 @@ export const make = Effect.fnUntraced(function* (
     }
     for (const [, leg] of lost) {
       dropBridges(leg, "plane_stopped")
+      dropPresses(leg)
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
       if (leg.open) leg.listener?.lost("plane_stopped")
       leg.listener?.closed?.(leg.quality)
@@ -244,6 +255,13 @@ export const make = Effect.fnUntraced(function* (
         if (attendant !== undefined) return attendant(leg, tenant, media)
         const failure = failureOf(media, "unsupported")
         if (failure !== null) known?.listener?.told(failure)
+      }),
+    press: (id, digit, taken) =>
+      Effect.sync(() => {
+        const leg = legs.get(id)
+        if (leg?.open !== true) return taken(true)
+        leg.pressing.push(taken)
+        post({ type: "press", leg: id, digit })
       }),
     capture: (leg, id, wanted, receiver) =>
       Effect.sync(() => captures.open(leg, id, wanted, receiver, legs.get(leg)?.open === true)),

@@ -102,6 +102,8 @@ export const make = ({ clock, cpuClock = clock, emit, onDefect, onFault, slots }
       case "bridge":
       case "enter_room":
         return emit({ type: "bridge_refused", leg: id, reason: "unknown_leg" })
+      case "press":
+        return emit({ type: "press_taken", leg: id, isNew: true })
       case "close":
         remove(id, place)
         return emit({ type: "closed", leg: id })

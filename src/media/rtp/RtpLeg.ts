@@ -55,7 +55,11 @@ export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
 export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make((digit, packet) => onDigit(digit, sink?.takesEvent(packet) ?? false))
+  /** The timestamp of the last event that is not passed on, because the peer's signalling brought its digit before. */
+  let withheld: number | null = null
+  const receiver = RtpReceiver.make((digit, packet) => {
+    if (!onDigit(digit, sink?.takesEvent(packet) ?? false)) withheld = receiver.eventTimestamp()
+  })
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
@@ -128,6 +132,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   ): void => {
     if (!receiver.isEvent() && (codec !== remote.codec || receiver.usable() === 0)) return
     passedAt = now
+    if (receiver.isEvent() && receiver.eventTimestamp() === withheld) return
     const duration = receiver.usable()
     to.pass(packet, duration, now, duration === 0 ? receiver.eventTimestamp() : packet.timestamp)
     if (duration === 0 || overheard !== null || receiver.isHeard()) return

@@ -104,6 +104,8 @@ export interface Rig {
   isMediaSilent: boolean
   /** The sound quality of legs whose media are closed. */
   quality: Quality | null
+  /** The digits that the packets of every leg have brought. */
+  packetDigits: string
   /** The next datagrams cannot be sent. */
   unreachable: boolean
   /** Takes the datagrams instead of `sent`. */
@@ -151,6 +153,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     mediaFull: false,
     isMediaSilent: false,
     quality: null as Quality | null,
+    packetDigits: "",
     unreachable: false,
     wire: undefined as Rig["wire"],
     media: [] as Array<readonly [string, string, unknown?]>
@@ -217,6 +220,11 @@ const makeRig = Effect.fnUntraced(function* (options: {
     changeMember: () => Effect.void,
     beep: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
+    press: (leg, digit, taken) =>
+      Effect.sync(() => {
+        state.media.push(["press", leg, digit])
+        taken(!state.packetDigits.includes(digit))
+      }),
     close: (leg) =>
       Effect.sync(() => {
         state.media.push(["close", leg])

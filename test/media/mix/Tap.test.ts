@@ -123,7 +123,7 @@ describe("A tap", () => {
       wallClock: () => 0,
       mediaTimeoutMs: 0,
       emit: () => undefined,
-      onDigit: () => undefined
+      onDigit: () => true
     })
     let port = 0
     network.port.open(

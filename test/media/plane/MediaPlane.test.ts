@@ -110,6 +110,26 @@ describe("The media plane on a test clock", () => {
     }).pipe(Effect.provide(planeOver(network)))
   })
 
+  it.effect("says of a digit that the signalling brings whether it is new, also of a leg that is not open", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const leg = Ids.leg("leg")
+      const taken: Array<boolean> = []
+      const press = (digit: string) => plane.press(leg, digit, (isNew) => void taken.push(isNew))
+      yield* press("1")
+      const { events } = yield* listen(leg)
+      yield* plane.openPhone(leg, tenant, { type: "press", digits: "1", afterMs: 2000, everyMs: 0 })
+      yield* TestClock.adjust("2500 millis")
+      yield* press("1")
+      yield* press("9")
+      yield* press("1")
+      yield* plane.close(leg)
+      yield* press("1")
+      expect(taken).toEqual([true, false, true, true, true])
+      expect(events.length).toBe(1)
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
   it.effect("hears what a phone presses", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane

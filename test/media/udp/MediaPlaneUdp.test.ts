@@ -18,6 +18,7 @@ import * as PacketIo from "../../../src/media/udp/packet/PacketIo.ts"
 import * as RtcpParser from "../../../src/protocol/rtp/rtcp/RtcpParser.ts"
 import * as IpAddress from "../../../src/domain/network/IpAddress.ts"
 import { hostile } from "../../protocol/rtp/RandomBytes.ts"
+import * as TelephoneEvent from "../../../src/protocol/rtp/TelephoneEvent.ts"
 import * as RtpSample from "../../protocol/rtp/RtpSample.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as FakeEgress from "../support/FakeEgress.ts"
@@ -133,6 +134,35 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         expect(loudestWindow(sound, frequency + 200)).toBeLessThan(dbfs - 30)
         expect(events).toStrictEqual([Media.completed(Ids.work("p"))])
       })
+  )
+
+  it.effect("learns of digits in the signalling of a leg, and counts one that packets brought once", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const peer = yield* socket
+      const leg = Ids.leg("press")
+      const { events } = yield* listen(leg)
+      const local = yield* plane.openRtp(leg, tenant)
+      yield* plane.connectRtp(leg, remote(peer.port))
+      const payload = TelephoneEvent.write({ event: 5, end: false, volume: 10, duration: 160 })
+      const packet = RtpSample.write({
+        payloadType: 101,
+        marker: true,
+        sequenceNumber: 1,
+        timestamp: 1,
+        ssrc: 7,
+        payload
+      })
+      yield* until("the digit in the packet", () => {
+        peer.raw.send(packet, local.port, "127.0.0.1")
+        return events.length > 0
+      })
+      const taken: Array<boolean> = []
+      for (const digit of "56") yield* plane.press(leg, digit, (isNew) => void taken.push(isNew))
+      yield* until("both answers", () => taken.length === 2)
+      expect(taken).toEqual([false, true])
+      yield* plane.close(leg)
+    })
   )
 
   it.effect("shows how packets come and go, and how many could not be sent", () =>

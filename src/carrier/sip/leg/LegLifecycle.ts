@@ -27,7 +27,10 @@ export interface LegLifecycle {
   readonly routed: (routeId: RouteId) => void
   /** No call will ever own the leg: it is forgotten, and its events are `unknown`. */
   readonly refused: () => void
-  /** Reports an event, after the admission. Until then at most `maxWaiting` events wait, besides the end. */
+  /**
+   * Reports an event of the signalling, after the admission. Until then at most `maxWaiting` events wait, besides the
+   * end. A digit that the peer's packets have brought, too, is not reported again, and counts as committed.
+   */
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   /**
    * Ends the leg: its media stops, and it is forgotten when the event is settled. Only the first end counts; every
@@ -104,7 +107,11 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     })
   }
 
-  const tell: LegLifecycle["tell"] = (news, done = ignore) => tellOf(transactions.now(), news, done)
+  const tell: LegLifecycle["tell"] = (news, done = ignore) => {
+    const at = transactions.now()
+    if (news.type !== "media" || news.event.type !== "dtmf") return tellOf(at, news, done)
+    media.press(news.event.digit, (isNew) => (isNew ? tellOf(at, news, done) : done("committed")))
+  }
 
   const tellOf = (at: number, news: LegReport, done: (told: Told) => void): void => {
     if (news.type === "answered") {
@@ -125,7 +132,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const heard: Listener = {
     told: (event) => {
-      if (!over && early?.owns(event) !== true) tell({ type: "media", event })
+      if (!over && early?.owns(event) !== true) tellOf(transactions.now(), { type: "media", event }, ignore)
     },
     lost: () => {
       if (!over) options.mediaLost()

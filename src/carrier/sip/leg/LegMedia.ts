@@ -19,6 +19,8 @@ export interface LegMedia {
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
   /** Points the place at the peer, or at no address while the peer's is unknown. */
   readonly connect: (terms: SdpOffer.Agreed) => void
+  /** The peer pressed a digit in its signalling. `taken` learns once whether its packets have not brought it. */
+  readonly press: (digit: string, taken: (isNew: boolean) => void) => void
   /** Calls `then` once there is a place, or will be none. False when too many wait for it already. */
   readonly whenOpen: (then: () => void) => boolean
   /** Returns whether there was a place, whose end the listener will get (`closed`). */
@@ -81,6 +83,10 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
         direction
       }
       run(plane.connectRtp(legId, peer), ignore)
+    },
+    press: (digit, taken) => {
+      if (place === null || closed) taken(true)
+      else run(plane.press(legId, digit, taken), ignore)
     },
     whenOpen: (then) => {
       if (place !== null || closed) then()

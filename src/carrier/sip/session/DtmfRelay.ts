@@ -2,20 +2,35 @@ import { header, type SipRequest } from "../../../protocol/sip/message/SipMessag
 
 const utf8 = new TextDecoder()
 
+const longest = 256
+
+/** `Signal=5` on a line of its own, or `d=5` in the form of Nortel; white space, quotes and a colon are seen, too. */
+const line = /^[ \t]*(?:Signal|d)[ \t]*[=:][ \t]*"?([^\s",;]+)/im
+
+const ofLines = (text: string): string => line.exec(text)?.[1] ?? ""
+const ofLinesOrAlone = (text: string): string => line.exec(text)?.[1] ?? text.trim().split(/\s/, 1)[0] ?? ""
+
 /**
- * The digit in an INFO, as trunks without RFC 4733 send it: `application/dtmf-relay` (`Signal=5`) or `application/dtmf`
- * (`5`). Null for another body, or when it is none of 0-9, A-D, `*`, `#` (also as their event codes 10, 11).
+ * The types of body that bring a digit. None is a standard (RFC 6086 section 3 calls them legacy uses): the first is of
+ * Cisco, and most peers send it.
  */
+const readers: Readonly<Record<string, (text: string) => string>> = {
+  "application/dtmf-relay": ofLines,
+  "application/dtmf": ofLinesOrAlone,
+  "application/vnd.nortelnetworks.digits": ofLines
+}
+
+export const types: ReadonlyArray<string> = Object.keys(readers)
+
+/** The digits whose event codes of RFC 4733 have two figures, from 10 on. */
+const afterNine = "*#ABCD"
+
+/** The digit in an INFO: 0-9, `*`, `#`, A-D in either case, or the event code of one; null for any other body. */
 export const digitOf = (info: SipRequest): string | null => {
-  const type = (header(info, "Content-Type") ?? "").split(";", 1)[0]?.trim().toLowerCase()
-  if (info.body.length > 256) return null
-  const text = utf8.decode(info.body)
-  const found =
-    type === "application/dtmf-relay"
-      ? /^\s*Signal\s*=\s*(\S+)/im.exec(text)?.[1]
-      : type === "application/dtmf"
-        ? text.trim()
-        : ""
-  const digit = found === "10" ? "*" : found === "11" ? "#" : (found ?? "").toUpperCase()
+  const type = (header(info, "Content-Type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined
+  if (read === undefined || info.body.length > longest) return null
+  const found = read(utf8.decode(info.body))
+  const digit = /^1[0-5]$/.test(found) ? (afterNine[Number(found) - 10] ?? "") : found.toUpperCase()
   return /^[0-9A-D*#]$/.test(digit) ? digit : null
 }

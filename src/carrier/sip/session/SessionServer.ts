@@ -1,7 +1,6 @@
 /** Serves the requests of the peer within a dialog by the table of `DialogMethod`, RFC 3261 section 12.2.2. */
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import * as DialogMethod from "../../../protocol/sip/dialog/DialogMethod.ts"
-import * as OfferAnswer from "../../../protocol/sip/sdp/OfferAnswer.ts"
 import * as ReferNotify from "../../../protocol/sip/dialog/ReferNotify.ts"
 import type { Body } from "../../../protocol/sip/message/Requests.ts"
 import * as Responses from "../../../protocol/sip/message/Responses.ts"
@@ -106,11 +105,11 @@ export const accepted = (
     ...(body === null ? {} : { body })
   })
 
-/** Reports a digit, unless RTP brings digits: those of a peer that sends both would be counted twice. */
+/** Reports a digit, whatever was agreed. The leg leaves out one that the peer's packets have brought, too. */
 const digits = (state: State, asked: Asked, env: Env): Step => {
   const digit = DtmfRelay.digitOf(asked.request)
   if (digit === null && asked.request.body.length > 0) return reply(state, asked, 415, [Capabilities.accept])
-  return digit === null || OfferAnswer.hasTelephoneEvents(state.media)
+  return digit === null
     ? reply(state, asked, 200)
     : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
 }

@@ -7,7 +7,6 @@
 import { Result } from "effect"
 import type { Body } from "../message/Requests.ts"
 import * as Sdp from "./Sdp.ts"
-import * as SdpDirection from "./SdpDirection.ts"
 import * as SdpOffer from "./SdpOffer.ts"
 import type * as SdpStream from "./SdpStream.ts"
 
@@ -87,12 +86,6 @@ const unacceptable = (reason: string, status: 400 | 488 = 488): Output => ({ typ
 /** The agreement in force, which a provisional response may have previewed. */
 const current = ({ agreement, exchange }: State): Agreement | null =>
   exchange.type === "offered" && exchange.preview !== null ? exchange.preview : agreement
-
-/** Whether digits of the peer arrive as telephone events in RTP: they are agreed, and the peer sends. */
-export const hasTelephoneEvents = (state: State): boolean => {
-  const terms = current(state)?.terms ?? null
-  return terms !== null && terms.telephoneEvent !== null && SdpDirection.receives(terms.direction)
-}
 
 const unversioned = (sdp: Sdp.Sdp): string => JSON.stringify({ ...sdp, origin: { ...sdp.origin, sessionVersion: "" } })
 

@@ -3,7 +3,7 @@ import type { Direction } from "./Sdp.ts"
 /** The directions of a media stream seen from one side, RFC 3264 sections 5.1 and 6.1. */
 export const sends = (direction: Direction): boolean => direction === "sendrecv" || direction === "sendonly"
 
-export const receives = (direction: Direction): boolean => direction === "sendrecv" || direction === "recvonly"
+const receives = (direction: Direction): boolean => direction === "sendrecv" || direction === "recvonly"
 
 export const make = (send: boolean, receive: boolean): Direction =>
   send ? (receive ? "sendrecv" : "sendonly") : receive ? "recvonly" : "inactive"

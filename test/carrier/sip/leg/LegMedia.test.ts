@@ -26,6 +26,11 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     leaveRoom: unused,
     changeMember: unused,
     beep: unused,
+    press: (_, digit, taken) =>
+      Effect.sync(() => {
+        log.push(`press ${digit}`)
+        taken(false)
+      }),
     command: unused,
     close: () => Effect.sync(() => void log.push("close")),
     subscribe: () => Effect.void

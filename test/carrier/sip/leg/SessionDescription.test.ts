@@ -98,6 +98,8 @@ describe("what bodies are read", () => {
         "multipart/mixed",
         "multipart/alternative",
         "application/dtmf-relay",
+        "application/dtmf",
+        "application/vnd.nortelnetworks.digits",
         "message/sipfrag"
       ])
     })

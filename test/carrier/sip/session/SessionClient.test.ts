@@ -81,6 +81,7 @@ const make = (password: string | null = null) => {
       leaveRoom: () => Effect.void,
       changeMember: () => Effect.void,
       beep: () => Effect.void,
+      press: () => Effect.void,
       command: () => Effect.void,
       close: (leg) => Effect.sync(() => listeners.get(leg)?.closed?.(null)),
       subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))

@@ -80,7 +80,6 @@ describe("an offer of ours", () => {
     const early = run([offer, provisional(sdp(30_000)), provisional(nothing)])
     expect(early.said.slice(1)).toEqual(["connect 30000 sendrecv", ""])
     expect(early.state.agreement).toBeNull()
-    expect(OfferAnswer.hasTelephoneEvents(early.state)).toBe(true)
     expect(run([success(nothing)], early.state)).toMatchObject({
       said: [""],
       state: { exchange: { type: "none" }, agreement: { terms: { remote: { port: 30_000 } } } }
@@ -164,17 +163,6 @@ describe("two offers that meet", () => {
       "glare"
     ])
     expect(said(request(sdp(30_000)), offer, request(sdp(30_002)))).toEqual(["", "glare", "glare"])
-  })
-})
-
-describe("digits", () => {
-  it("come by RTP where telephone events are agreed and the peer sends", () => {
-    const by = (...inputs: ReadonlyArray<OfferAnswer.Input>) => OfferAnswer.hasTelephoneEvents(run(inputs).state)
-    expect(by(offer)).toBe(false)
-    expect(by(offer, provisional(sdp(30_000)))).toBe(true)
-    expect(by(offer, success(sdp(30_000)))).toBe(true)
-    expect(by(offer, success(sdp(30_000, "a=sendrecv", "0")))).toBe(false)
-    expect(by(request(sdp(30_000, "a=recvonly")), accept)).toBe(false)
   })
 })
 

@@ -606,12 +606,24 @@ describe("within a dialog", () => {
     })
   )
 
-  it.effect("INFO brings no digit twice where RTP has telephone events", () =>
+  it.effect("INFO brings the digit where telephone events are agreed and the peer sends none", () =>
     Effect.gen(function* () {
       const { invite, rig } = yield* answered()
       yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body: relay }))
+      expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
       expect(Rig.names(rig.sent())).toEqual(["200"])
-      expect(rig.told()).toEqual([])
+    })
+  )
+
+  it.effect("INFO brings no digit twice: not one that RTP has brought, nor does RTP bring it to the media again", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      rig.packetDigits = "5"
+      rig.hear("svc_leg_1", { type: "dtmf", digit: "5", at: 0 })
+      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body: relay }))
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+      expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
+      expect(rig.media.filter(([what]) => what === "press")).toEqual([["press", "svc_leg_1", "5"]])
     })
   )
 
