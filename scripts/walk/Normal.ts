@@ -17,6 +17,8 @@ const measured = [
   "packets",
   "lost",
   "jitter_ms",
+  "jitter_mean_ms",
+  "jitter_max_ms",
   "mos",
   "round_trip_ms",
   "offset_ms"

@@ -18,16 +18,26 @@ const ofLeg = {
   n: Schema.Int
 }
 
-/** The quality of one direction of a leg's sound over its whole life. */
+/**
+ * The quality of one direction of a leg's sound over its whole life. The fields that are optional are absent in what
+ * earlier versions stored.
+ */
 const StreamQuality = Schema.Struct({
   /** The RTP packets that we received or sent. */
   packets: Schema.Int,
   /** How many of them never arrived. */
   lost: Schema.Int,
-  /** Interarrival jitter, RFC 3550 section 6.4.1. */
+  /** Interarrival jitter, RFC 3550 section 6.4.1: the last value, the mean and the maximum. */
   jitterMs: Schema.Finite,
+  jitterMeanMs: Schema.optionalKey(Schema.Finite),
+  jitterMaxMs: Schema.optionalKey(Schema.Finite),
   /** The mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null when no packet arrived. */
-  mos: Schema.NullOr(Schema.Finite)
+  mos: Schema.NullOr(Schema.Finite),
+  /**
+   * The packet-loss robustness factor of that score, ITU-T G.113 appendix I. In the stream that we sent it is an
+   * assumption.
+   */
+  bpl: Schema.optionalKey(Schema.Finite)
 })
 
 /** The sound quality of a leg. */

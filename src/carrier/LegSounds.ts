@@ -7,8 +7,10 @@ export interface LegSound {
   readonly packetsReceived: number
   /** The share of the packets that were lost or too late; null when none arrived. */
   readonly loss: number | null
-  /** RFC 3550 section 6.4.1. */
+  /** RFC 3550 section 6.4.1: the last value, the mean and the maximum. */
   readonly jitterMs: number
+  readonly jitterMeanMs: number
+  readonly jitterMaxMs: number
   /** The mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null when no packet arrived. */
   readonly mos: number | null
 }

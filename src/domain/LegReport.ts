@@ -7,14 +7,34 @@ import * as Wire from "./schema/Wire.ts"
 const direction = Wire.struct({
   packets: Field.count("RTP packets.", 3050),
   lost: Field.count("Of these, packets that never came.", 2),
-  jitterMs: Schema.Finite.annotate({ description: "Interarrival jitter, RFC 3550.", examples: [1.5] }),
+  jitterMs: Schema.Finite.annotate({
+    description: "Interarrival jitter, RFC 3550, in milliseconds: the last value.",
+    examples: [1.5]
+  }),
+  jitterMeanMs: Schema.optionalKey(
+    Schema.Finite.annotate({
+      description:
+        "Its mean: over all packets that were received, or over the far end's reports. Absent in legs of long ago.",
+      examples: [1.8]
+    })
+  ),
+  jitterMaxMs: Schema.optionalKey(
+    Schema.Finite.annotate({ description: "Its maximum. Absent in legs of long ago.", examples: [6.2] })
+  ),
   mos: Schema.NullOr(Schema.Finite).annotate({
     description: "Mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null: no packet came.",
     examples: [4.4]
-  })
+  }),
+  bpl: Schema.optionalKey(
+    Schema.Finite.annotate({
+      description:
+        "The packet-loss robustness factor (ITU-T G.113 appendix I) that the score counts losses with: that of the concealment here, and for what was sent an assumption about the far end. 25.1 for G.711 with concealment, 4.3 without. Absent in legs of long ago.",
+      examples: [25.1]
+    })
+  )
 })
 
-const example = { packets: 3050, lost: 2, jitter_ms: 1.5, mos: 4.4 }
+const example = { packets: 3050, lost: 2, jitter_ms: 1.5, jitter_mean_ms: 1.8, jitter_max_ms: 6.2, mos: 4.4, bpl: 25.1 }
 
 const Quality = Wire.struct({
   codec: Field.text("The codec that was agreed last.", "PCMU"),

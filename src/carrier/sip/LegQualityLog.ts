@@ -64,9 +64,13 @@ export const make = Effect.gen(function* () {
       packetsLate,
       framesConcealed,
       jitterMs: rounded(jitterMs, 1),
+      jitterMeanMs: rounded(quality.jitterMeanMs, 1),
+      jitterMaxMs: rounded(quality.jitterMaxMs, 1),
       roundTripMs: roundTripMs === null ? null : Math.round(roundTripMs),
       reportedLost: reported?.packetsLost ?? null,
-      reportedJitterMs: reported === null ? null : rounded(reported.jitterMs, 1)
+      reportedJitterMs: reported === null ? null : rounded(reported.jitterMs, 1),
+      reportedJitterMeanMs: reported === null ? null : rounded(reported.jitterMeanMs, 1),
+      reportedJitterMaxMs: reported === null ? null : rounded(reported.jitterMaxMs, 1)
     })
     // A leg that received nothing gives no information on a trunk's audio.
     if (mos === null) return written
@@ -91,8 +95,8 @@ export const make = Effect.gen(function* () {
         sounds.tell(legId, null)
         return Effect.void
       }
-      const { codec, jitterMs, mos, packetsReceived } = quality
-      sounds.tell(legId, { codec, packetsReceived, loss: lossOf(quality), jitterMs, mos })
+      const { codec, jitterMaxMs, jitterMeanMs, jitterMs, mos, packetsReceived } = quality
+      sounds.tell(legId, { codec, packetsReceived, loss: lossOf(quality), jitterMs, jitterMeanMs, jitterMaxMs, mos })
       return measured(gone, quality)
     })
 })

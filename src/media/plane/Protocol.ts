@@ -141,19 +141,28 @@ export interface Quality {
   readonly packetsLate: number
   /** Frames of 20 ms that were concealed at least in part. */
   readonly framesConcealed: number
-  /** Interarrival jitter, RFC 3550 section 6.4.1. */
+  /** Interarrival jitter, RFC 3550 section 6.4.1: after the last packet, its mean and its maximum. */
   readonly jitterMs: number
+  readonly jitterMeanMs: number
+  readonly jitterMaxMs: number
   /** `null` until the peer has reported on the stream that we send. */
   readonly roundTripMs: number | null
   /** The peer's last report on the stream that we send; null: none. */
   readonly reported: {
     readonly packetsLost: number
     readonly jitterMs: number
+    /** Over all its reports. */
+    readonly jitterMeanMs: number
+    readonly jitterMaxMs: number
     /** The score of the stream that we send; null: nothing was sent. */
     readonly mos: number | null
+    /** The robustness against loss that is assumed of the peer, as `bpl`. */
+    readonly bpl: number
   } | null
   /** Mean opinion score by the E-model, 1 to 4.5; null: no packet came. */
   readonly mos: number | null
+  /** The packet-loss robustness factor of that score, ITU-T G.113 appendix I. */
+  readonly bpl: number
 }
 
 /**

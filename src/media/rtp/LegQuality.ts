@@ -3,8 +3,8 @@ import * as EModel from "../../protocol/rtp/EModel.ts"
 import type { Quality } from "../plane/Protocol.ts"
 
 /** The measurements of a leg, of the stream that it receives and of the path. */
-export type Measured = Omit<Quality, "mos" | "reported"> & {
-  readonly reported: Omit<NonNullable<Quality["reported"]>, "mos"> | null
+export type Measured = Omit<Quality, "mos" | "bpl" | "reported"> & {
+  readonly reported: Omit<NonNullable<Quality["reported"]>, "mos" | "bpl"> | null
   /** The sound in the jitter buffer. */
   readonly bufferMs: number
 }
@@ -17,21 +17,24 @@ const share = (unheard: number, packets: number): number => Math.min(1, unheard 
 
 /**
  * Rates both streams: the received one by the packets that were lost or late, the sent one by the peer's reports, both
- * by the agreed codec. The delay is half the round trip, if the peer's reports give it, plus our own delay; the peer's
- * buffer is unknown.
+ * by the agreed codec with the concealment that its decoder has here. No report says how the peer conceals losses, so
+ * it is assumed to do as well: nearly all phones and gateways do. The delay is half the round trip, if the peer's
+ * reports give it, plus our own delay; the peer's buffer is unknown.
  */
 export const of = ({ bufferMs, reported, ...measured }: Measured): Quality => {
   const { codec, packetsLate, packetsLost, packetsReceived, packetsSent, roundTripMs } = measured
   const expected = packetsReceived + packetsLost
   const oneWayDelayMs = (roundTripMs ?? 0) / 2 + bufferMs + packetMs
-  const opinion = (loss: number): number =>
-    EModel.opinion(EModel.rating(Codecs.table[codec].impairment, { oneWayDelayMs, loss }))
+  const { impairment } = Codecs.table[codec]
+  const { bpl } = impairment
+  const opinion = (loss: number): number => EModel.opinion(EModel.rating(impairment, { oneWayDelayMs, loss }))
   return {
     ...measured,
     mos: expected === 0 ? null : opinion(share(packetsLost + packetsLate, expected)),
+    bpl,
     reported:
       reported === null
         ? null
-        : { ...reported, mos: packetsSent === 0 ? null : opinion(share(reported.packetsLost, packetsSent)) }
+        : { ...reported, bpl, mos: packetsSent === 0 ? null : opinion(share(reported.packetsLost, packetsSent)) }
   }
 }

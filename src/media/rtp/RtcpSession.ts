@@ -29,12 +29,23 @@ export interface Said {
   readonly received: (ReceptionStats.Report & { readonly ssrc: number }) | null
 }
 
+/** The peer's reports on the stream that we send. */
+interface Reported {
+  /** The last one. */
+  readonly block: Rtcp.ReportBlock
+  /** The interarrival jitter in it, and the mean and the maximum of all reports. */
+  readonly jitterMs: number
+  readonly jitterMeanMs: number
+  readonly jitterMaxMs: number
+}
+
 /** The RTCP of a leg: when to report, its own reports, and the contents of the peer's. */
 export const make = ({ cname, random, ssrc, wallClock }: Options) => {
   let dueAt = Number.POSITIVE_INFINITY
   let lastSenderReport: { readonly ssrc: number; readonly compact: number; readonly receivedAt: number } | null = null
   let roundTripMs: number | null = null
-  let reported: Rtcp.ReportBlock | null = null
+  let reported: Reported | null = null
+  let reports = 0
 
   /** Returns half to one and a half of the interval, so that reports of many legs do not coincide, section 6.3.1. */
   const spread = (interval: number) => interval * (0.5 + random() / 0x1_0000_0000)
@@ -75,7 +86,19 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
     return RtcpWriter.write([report, description, ...bye])
   }
 
-  const listen = (packet: Rtcp.RtcpPacket, now: number) => {
+  const note = (block: Rtcp.ReportBlock, clockRate: number): void => {
+    const jitterMs = (block.jitter * 1000) / clockRate
+    const { jitterMaxMs, jitterMeanMs } = reported ?? { jitterMaxMs: 0, jitterMeanMs: 0 }
+    reports++
+    reported = {
+      block,
+      jitterMs,
+      jitterMeanMs: jitterMeanMs + (jitterMs - jitterMeanMs) / reports,
+      jitterMaxMs: Math.max(jitterMaxMs, jitterMs)
+    }
+  }
+
+  const listen = (packet: Rtcp.RtcpPacket, now: number, clockRate: number) => {
     if (packet.type !== "sender_report" && packet.type !== "receiver_report") return
     if (packet.type === "sender_report")
       lastSenderReport = {
@@ -85,7 +108,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       }
     for (const block of packet.reports) {
       if (block.ssrc !== ssrc) continue
-      reported = block
+      note(block, clockRate)
       if (block.lastSenderReport === 0) continue
       const ntp = Rtcp.ntpTime(wallClock())
       const elapsed =
@@ -106,16 +129,19 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       return compound(said, now, false)
     },
     bye: (said: Said, now: number): Uint8Array => compound(said, now, true),
-    /** Takes a datagram of the peer; false when it was malformed or too long. */
-    receive: (bytes: Uint8Array, now: number): boolean => {
+    /**
+     * Takes a datagram of the peer; false when it was malformed or too long. `clockRate` is that of the stream that we
+     * send.
+     */
+    receive: (bytes: Uint8Array, now: number, clockRate: number): boolean => {
       if (bytes.length > longestOctets) return false
       const parsed = RtcpParser.parse(bytes)
       if (Result.isFailure(parsed)) return false
-      for (const packet of parsed.success) listen(packet, now)
+      for (const packet of parsed.success) listen(packet, now, clockRate)
       return true
     },
     roundTripMs: (): number | null => roundTripMs,
-    /** The peer's last report block on the stream that we send. */
-    reported: (): Rtcp.ReportBlock | null => reported
+    /** Null before the peer's first report. */
+    reported: (): Reported | null => reported
   }
 }

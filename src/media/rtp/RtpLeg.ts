@@ -99,11 +99,11 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
 
   const receiveControl = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
     if (!session.latch.acceptsControl(from)) return
-    if (!rtcp.receive(bytes, now)) {
+    if (!rtcp.receive(bytes, now, Codecs.table[session.remote.codec].clockRate)) {
       counters.malformed++
       return
     }
-    sender.reported((rtcp.reported()?.fractionLost ?? 0) / 256)
+    sender.reported((rtcp.reported()?.block.fractionLost ?? 0) / 256)
     if (from.address === session.latch.remote().address) session.control = { address: from.address, port: from.port }
     alive(now)
   }
@@ -168,11 +168,12 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   const quality = ({ remote: { codec } }: Session) => {
     const { concealed, late, overflow } = receiver.counters()
     const reported = rtcp.reported()
+    const { jitterSamples: _, ...totals } = receiver.totals()
     emit({
       type: "quality",
       quality: LegQuality.of({
         codec,
-        ...receiver.totals(),
+        ...totals,
         packetsSent: sender.sent().packets,
         packetsLate: late + overflow,
         framesConcealed: concealed,
@@ -181,8 +182,10 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
           reported === null
             ? null
             : {
-                packetsLost: Math.max(0, reported.cumulativeLost),
-                jitterMs: (reported.jitter * 1000) / Codecs.table[codec].clockRate
+                packetsLost: Math.max(0, reported.block.cumulativeLost),
+                jitterMs: reported.jitterMs,
+                jitterMeanMs: reported.jitterMeanMs,
+                jitterMaxMs: reported.jitterMaxMs
               },
         bufferMs: receiver.bufferMs()
       })

@@ -37,7 +37,7 @@ export const make = (
   /** The frame that was pulled last. */
   let last = Frame.make(rate)
   let ssrc = -1
-  let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
+  let before = ReceptionStats.none
   let unknownPayloads = 0
   const recent = RecentPackets.make()
   let isMuted = false
@@ -50,14 +50,7 @@ export const make = (
   /** The codec of the last sound that was queued. */
   let heardIn: Codecs.CodecName | null = null
 
-  const totals = (): ReceptionStats.Totals => {
-    const present = stats.totals()
-    return {
-      packetsReceived: before.packetsReceived + present.packetsReceived,
-      packetsLost: before.packetsLost + present.packetsLost,
-      jitterMs: present.jitterMs
-    }
-  }
+  const totals = (): ReceptionStats.Totals => ReceptionStats.joined(before, stats.totals())
 
   /**
    * Maps a payload type. The numbers that we assigned come first, then static ones, then those of the peer, because

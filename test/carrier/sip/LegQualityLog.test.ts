@@ -12,10 +12,13 @@ const quality: Quality = {
   packetsLate: 10,
   framesConcealed: 61,
   jitterMs: 12.34,
+  jitterMeanMs: 8.08,
+  jitterMaxMs: 40.44,
   roundTripMs: 40.4,
   packetsSent: 990,
-  reported: { packetsLost: 3, jitterMs: 8, mos: 4.2 },
-  mos: 2.345
+  reported: { packetsLost: 3, jitterMs: 8, jitterMeanMs: 6.22, jitterMaxMs: 9.99, mos: 4.2, bpl: 25.1 },
+  mos: 2.345,
+  bpl: 25.1
 }
 const goneOf = (route: string | null, change: Partial<Quality> = {}): LegQualityLog.Gone => ({
   legId: Ids.leg("leg"),
@@ -40,8 +43,11 @@ describe("How legs sounded", () => {
       Effect.provide([Logger.layer([logger]), LegSounds.layer]),
       Effect.map(() => {
         const ids = { legId: "leg", callId: "call", routeId: "a" }
-        const figures = { codec: "PCMU", mos: 2.35, packetsLost: 50, packetsLate: 10, jitterMs: 12.3, roundTripMs: 40 }
-        expect(lines).toMatchObject([{ message: "audio of a leg", annotations: { ...ids, ...figures } }])
+        const figures = { codec: "PCMU", mos: 2.35, packetsLost: 50, packetsLate: 10, roundTripMs: 40 }
+        const jitter = { jitterMs: 12.3, jitterMeanMs: 8.1, jitterMaxMs: 40.4 }
+        const reported = { reportedJitterMs: 8, reportedJitterMeanMs: 6.2, reportedJitterMaxMs: 10 }
+        const annotations = { ...ids, ...figures, ...jitter, ...reported }
+        expect(lines).toMatchObject([{ message: "audio of a leg", annotations }])
       })
     )
   })

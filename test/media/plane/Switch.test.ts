@@ -553,6 +553,14 @@ describe("The switch, towards RTP peers", () => {
     expect.assert(quality !== undefined)
     expect(quality.packetsLost / (quality.packetsLost + quality.packetsReceived)).closeTo(0.03, 0.02)
     expect(quality.jitterMs).closeTo(12, 6)
+    expect(quality.jitterMeanMs).closeTo(12, 3)
+    expect(quality.jitterMaxMs).toBeGreaterThanOrEqual(quality.jitterMs)
+    // The peer has reported every 5 s in the middle.
+    const { reported } = bench.lastQualityOf(Ids.leg("a")) ?? {}
+    expect(reported?.jitterMeanMs).closeTo(12, 4)
+    expect(reported?.jitterMaxMs).toBeGreaterThanOrEqual(reported?.jitterMeanMs ?? Infinity)
+    // Losses of 3 %, with concealment.
+    expect(quality.mos).closeTo(4.05, 0.2)
   })
 })
 

@@ -25,8 +25,8 @@ export interface Codec {
   /** Whether payloads of one length have the same duration. */
   readonly isPlain: boolean
   /**
-   * Its effect on speech, ITU-T G.113 appendix I: the impairment without loss, and the robustness against loss with the
-   * concealment used here.
+   * Its effect on speech on the scale of narrow-band telephony, ITU-T G.113 appendix I: the impairment without loss,
+   * and the robustness against loss with the concealment used here.
    */
   readonly impairment: { readonly ie: number; readonly bpl: number }
   /** `fmtp`: the parameters that the peer requires of its senders (`a=fmtp`); null: none. */

@@ -93,8 +93,7 @@ export const codec = (law: Law): Codec => ({
   frameOctets: 160,
   isStateless: true,
   isPlain: true,
-  // The value without concealment, because ours is simpler than that of appendix I of the recommendation.
-  impairment: { ie: 0, bpl: 4.3 },
+  impairment: { ie: 0, bpl: FadingRepetition.robustness },
   encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), reported: ignore, free: ignore }),
   decoder: () => ({
     duration: (_, start, end) => end - start,

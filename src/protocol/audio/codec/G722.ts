@@ -302,7 +302,8 @@ export const codec: Codec = {
   isStateless: false,
   isPlain: true,
   // On the scale of narrow-band speech its width gains nothing.
-  impairment: { ie: 0, bpl: 4.3 },
+  // The recommendation has figures on the wide-band scale only; the concealment is that of G.711.
+  impairment: { ie: 0, bpl: FadingRepetition.robustness },
   encoder,
   decoder
 }

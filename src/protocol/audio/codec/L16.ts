@@ -19,7 +19,8 @@ export const codec = (sampleRate: SampleRate): Codec => ({
   isStateless: true,
   isPlain: true,
   // The values of G.711: on the scale of narrow-band speech its width gains nothing.
-  impairment: { ie: 0, bpl: 4.3 },
+  // The recommendation has no figures; the concealment, and its effect, is that of G.711.
+  impairment: { ie: 0, bpl: FadingRepetition.robustness },
   encoder: () => ({
     encode: (samples, out, at) => {
       for (let i = 0; i < samples.length; i++) {

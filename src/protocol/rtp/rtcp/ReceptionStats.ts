@@ -18,7 +18,36 @@ export interface Report {
 export interface Totals {
   readonly packetsReceived: number
   readonly packetsLost: number
+  /** The interarrival jitter after the last packet. */
   readonly jitterMs: number
+  /** Its mean and its maximum over all packets that it was measured at, and how many those are. */
+  readonly jitterMeanMs: number
+  readonly jitterMaxMs: number
+  readonly jitterSamples: number
+}
+
+/** The totals before any packet. */
+export const none: Totals = {
+  packetsReceived: 0,
+  packetsLost: 0,
+  jitterMs: 0,
+  jitterMeanMs: 0,
+  jitterMaxMs: 0,
+  jitterSamples: 0
+}
+
+/** The totals of two sources, one after the other. */
+export const joined = (before: Totals, present: Totals): Totals => {
+  const jitterSamples = before.jitterSamples + present.jitterSamples
+  const sum = before.jitterMeanMs * before.jitterSamples + present.jitterMeanMs * present.jitterSamples
+  return {
+    packetsReceived: before.packetsReceived + present.packetsReceived,
+    packetsLost: before.packetsLost + present.packetsLost,
+    jitterMs: present.jitterMs,
+    jitterMeanMs: jitterSamples === 0 ? 0 : sum / jitterSamples,
+    jitterMaxMs: Math.max(before.jitterMaxMs, present.jitterMaxMs),
+    jitterSamples
+  }
 }
 
 /**
@@ -27,6 +56,9 @@ export interface Totals {
  * The probation of A.1 is left out, because signalling determines the sender.
  */
 export type ReceptionStats = ReturnType<typeof make>
+
+/** The places of the figures that change with every packet. */
+const [transit, jitter, jitterSum, jitterMax] = [0, 1, 2, 3] as const
 
 /** Makes empty statistics. `clockRate` is in Hz. */
 export const make = (clockRate: number) => {
@@ -38,8 +70,10 @@ export const make = (clockRate: number) => {
   let badSequence = -1
   let expectedPrior = 0
   let receivedPrior = 0
-  let transit = Number.NaN
-  let jitter = 0
+  /** In an array, because V8 would allocate memory for each new fraction in a variable. */
+  const figures = Float64Array.of(Number.NaN, 0, 0, 0)
+  const figure = (at: 0 | 1 | 2 | 3): number => figures[at] ?? 0
+  let samples = 0
   /** The totals of the runs before a restart of the sender. */
   let receivedBefore = 0
   let lostBefore = 0
@@ -56,7 +90,7 @@ export const make = (clockRate: number) => {
     badSequence = -1
     expectedPrior = 0
     receivedPrior = 0
-    transit = Number.NaN
+    figures[transit] = Number.NaN
   }
 
   /** Counts a sequence number, A.1 `update_seq`. */
@@ -81,15 +115,22 @@ export const make = (clockRate: number) => {
     receive(packet: { readonly sequenceNumber: number; readonly timestamp: number }, arrivedAtMs: number): boolean {
       if (!count(packet.sequenceNumber)) return false
       const now = (arrivedAtMs * clockRate) / 1000 - packet.timestamp
-      if (!Number.isNaN(transit)) {
-        const difference = now - transit
+      const before = figure(transit)
+      if (!Number.isNaN(before)) {
+        const difference = now - before
         const whole = Math.floor(difference)
         // The shorter way round, because timestamps wrap.
         const d = Math.abs((whole | 0) + difference - whole)
         // A jump of the timestamp is not jitter of the network.
-        if (d < clockRate * 10) jitter += (d - jitter) / 16
+        if (d < clockRate * 10) {
+          const estimate = figure(jitter) + (d - figure(jitter)) / 16
+          figures[jitter] = estimate
+          figures[jitterSum] = figure(jitterSum) + estimate
+          if (estimate > figure(jitterMax)) figures[jitterMax] = estimate
+          samples++
+        }
       }
-      transit = now
+      figures[transit] = now
       return true
     },
     /** Counts a packet whose timestamp is not that of its departure (telephone-event, RFC 4733 section 2.5.1.2). */
@@ -108,14 +149,17 @@ export const make = (clockRate: number) => {
             : Math.min(255, Math.floor((lostInterval * 256) / expectedInterval)),
         cumulativeLost: Math.max(-0x80_0000, Math.min(0x7f_ffff, expectedNow - received)),
         extendedHighestSequence: highest >>> 0,
-        jitter: Math.floor(jitter)
+        jitter: Math.floor(figure(jitter))
       }
     },
     totals(): Totals {
       return {
         packetsReceived: receivedBefore + received,
         packetsLost: lostBefore + Math.max(0, expected() - received),
-        jitterMs: (jitter * 1000) / clockRate
+        jitterMs: (figure(jitter) * 1000) / clockRate,
+        jitterMeanMs: samples === 0 ? 0 : (figure(jitterSum) * 1000) / clockRate / samples,
+        jitterMaxMs: (figure(jitterMax) * 1000) / clockRate,
+        jitterSamples: samples
       }
     }
   }

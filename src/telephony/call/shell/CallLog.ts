@@ -66,6 +66,8 @@ export const worst = (sounds: ReadonlyArray<LegSound | null>): Readonly<Record<s
     packetsReceived: sound?.packetsReceived ?? null,
     loss: rounded(sound?.loss ?? null, 4),
     jitterMs: rounded(sound?.jitterMs ?? null, 1),
+    jitterMeanMs: rounded(sound?.jitterMeanMs ?? null, 1),
+    jitterMaxMs: rounded(sound?.jitterMaxMs ?? null, 1),
     mos: rounded(sound?.mos ?? null, 2)
   }
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import { LegQuality } from "../../../../src/carrier/CarrierEvent.ts"
+import * as LegReport from "../../../../src/domain/LegReport.ts"
+import * as Wire from "../../../../src/domain/schema/Wire.ts"
 import type { Quality } from "../../../../src/media/plane/MediaPlane.ts"
 import * as Rig from "../Rig.ts"
 
@@ -11,9 +14,12 @@ const measured: Quality = {
   packetsLate: 2,
   framesConcealed: 12,
   jitterMs: 3.14333,
+  jitterMeanMs: 4.26,
+  jitterMaxMs: 17.98,
   roundTripMs: 40.06,
-  reported: { packetsLost: 5, jitterMs: 2.22, mos: 4.123 },
-  mos: 3.987
+  reported: { packetsLost: 5, jitterMs: 2.22, jitterMeanMs: 2.44, jitterMaxMs: 3.06, mos: 4.123, bpl: 25.1 },
+  mos: 3.987,
+  bpl: 25.1
 }
 
 const answered = Effect.fnUntraced(function* (quality: Quality | null) {
@@ -42,8 +48,8 @@ describe("The end of a leg", () => {
         type: "ended",
         quality: {
           codec: "G722",
-          inbound: { packets: 490, lost: 10, jitterMs: 3.1, mos: 3.99 },
-          outbound: { packets: 500, lost: 5, jitterMs: 2.2, mos: 4.12 },
+          inbound: { packets: 490, lost: 10, jitterMs: 3.1, jitterMeanMs: 4.3, jitterMaxMs: 18, mos: 3.99, bpl: 25.1 },
+          outbound: { packets: 500, lost: 5, jitterMs: 2.2, jitterMeanMs: 2.4, jitterMaxMs: 3.1, mos: 4.12, bpl: 25.1 },
           roundTripMs: 40.1
         }
       })
@@ -60,6 +66,19 @@ describe("The end of a leg", () => {
       expect(none).not.toHaveProperty("quality")
     })
   )
+
+  it("is read and shown as an earlier version stored it, without the figures that it did not have", () => {
+    const inbound = { packets: 490, lost: 10, jitterMs: 3.1, mos: 3.99 }
+    const stored = { codec: "G722", inbound, outbound: null, roundTripMs: 40.1 }
+    const quality = Schema.decodeUnknownSync(LegQuality)(stored)
+    const shown = Wire.encoder(Wire.struct(LegReport.fields))({ sipStatus: null, sipReason: null, quality })
+    expect(shown.quality).toEqual({
+      codec: "G722",
+      inbound: { packets: 490, lost: 10, jitter_ms: 3.1, mos: 3.99 },
+      outbound: null,
+      round_trip_ms: 40.1
+    })
+  })
 
   it.effect("of a leg that was never connected comes at once", () =>
     Effect.gen(function* () {

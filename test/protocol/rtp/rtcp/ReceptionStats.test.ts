@@ -87,6 +87,51 @@ describe("Reception statistics, RFC 3550 appendix A", () => {
     expect(stats.totals().jitterMs).closeTo(20, 0.1)
   })
 
+  it("keeps the mean and the maximum of the jitter, which the last value does not show", () => {
+    const stats = ReceptionStats.make(8000)
+    const send = (from: number, count: number, jitterMs: number) => {
+      for (let n = from; n < from + count; n++)
+        stats.receive({ sequenceNumber: n, timestamp: n * 160 }, n * 20 + (n % 2 === 0 ? jitterMs : -jitterMs))
+    }
+    send(0, 500, 0)
+    send(500, 200, 10)
+    send(700, 1300, 0)
+    const { jitterMaxMs, jitterMeanMs, jitterMs, jitterSamples } = stats.totals()
+    expect(jitterMs).toBeCloseTo(0, 2)
+    expect(jitterMaxMs).toBeCloseTo(20, 1)
+    // A tenth of the packets came 20 ms apart from the one before.
+    expect(jitterMeanMs).toBeCloseTo(2, 1)
+    expect(jitterSamples).toBe(1999)
+  })
+
+  it("joins the totals of two sources: the mean by their packets, the last value of the second", () => {
+    const one = {
+      packetsReceived: 101,
+      packetsLost: 1,
+      jitterMs: 9,
+      jitterMeanMs: 4,
+      jitterMaxMs: 12,
+      jitterSamples: 100
+    }
+    const other = {
+      packetsReceived: 301,
+      packetsLost: 2,
+      jitterMs: 1,
+      jitterMeanMs: 2,
+      jitterMaxMs: 5,
+      jitterSamples: 300
+    }
+    expect(ReceptionStats.joined(one, other)).toEqual({
+      packetsReceived: 402,
+      packetsLost: 3,
+      jitterMs: 1,
+      jitterMeanMs: 2.5,
+      jitterMaxMs: 12,
+      jitterSamples: 400
+    })
+    expect(ReceptionStats.joined(ReceptionStats.none, ReceptionStats.none)).toEqual(ReceptionStats.none)
+  })
+
   it("takes no jitter from a jump of the timestamp, nor from packets of an event", () => {
     const stats = ReceptionStats.make(8000)
     feed(stats, range(0, 50))

@@ -90,9 +90,18 @@ describe("The lines of a call in the log", () => {
       sounds.expect(leg.id)
       yield* (yield* CallLog.make)(step)
       expect(lines).toEqual([])
-      sounds.tell(leg.id, { codec: "PCMU", packetsReceived: 950, loss: 0.06, jitterMs: 12.34, mos: 2.345 })
+      sounds.tell(leg.id, {
+        codec: "PCMU",
+        packetsReceived: 950,
+        loss: 0.06,
+        jitterMs: 12.34,
+        jitterMeanMs: 8.08,
+        jitterMaxMs: 40.44,
+        mos: 2.345
+      })
       yield* Effect.yieldNow
-      const sounded = { codec: "PCMU", packetsReceived: 950, loss: 0.06, jitterMs: 12.3, mos: 2.35 }
+      const jitter = { jitterMs: 12.3, jitterMeanMs: 8.1, jitterMaxMs: 40.4 }
+      const sounded = { codec: "PCMU", packetsReceived: 950, loss: 0.06, ...jitter, mos: 2.35 }
       expect(lines).toMatchObject([{ message: "call ended", annotations: sounded }])
     }).pipe(Effect.provide([Logger.layer([logger]), LegSounds.layer]))
   })
@@ -110,7 +119,8 @@ describe("The lines of a call in the log", () => {
   })
 
   it("take a leg on which nothing came for worse than any that was heard", () => {
-    const sound = (mos: number | null) => ({ codec: "PCMU", packetsReceived: 1, loss: 0, jitterMs: 1, mos })
+    const jitter = { jitterMs: 1, jitterMeanMs: 1, jitterMaxMs: 1 }
+    const sound = (mos: number | null) => ({ codec: "PCMU", packetsReceived: 1, loss: 0, ...jitter, mos })
     expect(CallLog.worst([sound(4), null, sound(2), sound(3)])).toMatchObject({ mos: 2 })
     expect(CallLog.worst([sound(1), { ...sound(null), packetsReceived: 0 }])).toMatchObject({ packetsReceived: 0 })
     expect(CallLog.worst([null])).toMatchObject({ codec: null, mos: null })
