@@ -323,7 +323,7 @@ describe("A call that was dialled for a seat", () => {
     Sample.start(
       Sample.place({
         terms: Sample.terms(fields),
-        membership: { conferenceId, memberId, legId, reservedMinutes: 1 }
+        seat: { conferenceId, memberId, legId, reservedMinutes: 1 }
       }),
       t0
     )

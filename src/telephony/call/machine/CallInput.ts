@@ -62,12 +62,12 @@ export const CallInput = Schema.Union([
     options: Schema.optionalKey(DialOptions),
     /**
      * The membership that the call is dialled for, with the account's reservation for it; absent: none. The journal
-     * keeps it as `seat`.
+     * has this name.
      */
-    membership: Schema.optionalKey(
+    seat: Schema.optionalKey(
       Schema.Struct({ conferenceId: ConferenceId, memberId: MemberId, legId: LegId, reservedMinutes: Schema.Int })
     )
-  }).pipe(Schema.encodeKeys({ membership: "seat" })),
+  }),
   Schema.Struct({
     type: Schema.tag("offered"),
     terms: Terms,

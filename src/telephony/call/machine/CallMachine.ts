@@ -121,7 +121,7 @@ const started = (
 ): StepBuilder.StepBuilder => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
-  const membership = input.type === "place" ? (input.membership ?? null) : null
+  const membership = input.type === "place" ? (input.seat ?? null) : null
   const leg = Leg.started(
     {
       id: legId,
@@ -210,7 +210,7 @@ const place = (
 ): StepBuilder.StepBuilder => {
   const commandId = StepBuilder.commandId(context)
   const { options = {} } = input
-  const builder = started(input, context, input.membership?.legId ?? Id.derive(context.seed, "leg"), commandId)
+  const builder = started(input, context, input.seat?.legId ?? Id.derive(context.seed, "leg"), commandId)
   const { state } = builder
   const legId = primary(state).id
   return StepBuilder.sendPending(

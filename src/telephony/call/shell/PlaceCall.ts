@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* (options: {
         ...(membership === null
           ? {}
           : {
-              membership: {
+              seat: {
                 conferenceId: membership.conferenceId,
                 memberId: membership.memberId,
                 legId,

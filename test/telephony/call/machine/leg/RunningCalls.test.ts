@@ -55,7 +55,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
   })
 
   const conferenceId = Id.derive("room", "conf")
-  /** Gives a membership to of a conference that were offered to calls. */
+  /** Memberships of a conference that were offered to calls. */
   const memberships: Array<{ readonly callId: Id.CallId; readonly memberId: Id.MemberId }> = []
   const membership = (callId: Id.CallId): Id.MemberId => {
     const memberId = Id.derive(`seat ${memberships.length}`, "member")

@@ -22,7 +22,7 @@ import * as RunningRows from "./RunningRows.ts"
  */
 export const planted = "planted"
 
-type Membership = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["membership"]>, "reservedMinutes">
+type Membership = Omit<NonNullable<Extract<CallInput, { readonly type: "place" }>["seat"]>, "reservedMinutes">
 
 const prices = { ...WorkPrice.free, conference: 20_000 }
 
@@ -117,7 +117,7 @@ export const start = Effect.fnUntraced(function* (
       start(callId, (terms) =>
         Sample.place({
           terms: { ...terms, prices },
-          ...(membership === null ? {} : { membership: { ...membership, reservedMinutes: 120 } })
+          ...(membership === null ? {} : { seat: { ...membership, reservedMinutes: 120 } })
         })
       ),
     /** A message of a conference to a call. The call's answer is in the rows. */
