@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EndWhy from "../domain/EndWhy.ts"
 import { CallId, CommandId, ConferenceId, LegId, MemberId } from "../domain/Id.ts"
 import * as MediaMessage from "../ports/media/MediaMessage.ts"
 
@@ -69,7 +70,9 @@ const end = {
   /** `far`: the peer ended it; `near`: we did (on command); `network`: neither. */
   by: Schema.Literals(["far", "near", "network"]),
   /** The reason that the peer gave with its BYE, CANCEL or final answer; absent when it gave none. */
-  peerReason: Schema.optionalKey(PeerReason)
+  peerReason: Schema.optionalKey(PeerReason),
+  /** The cause that only the adapter knows; absent when `cause`, `sipStatus` and `by` say everything. */
+  why: Schema.optionalKey(EndWhy.Code)
 }
 const LegEnd = Schema.Struct(end)
 export type LegEnd = typeof LegEnd.Type
@@ -82,6 +85,11 @@ export const CarrierEvent = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
   /** `quality` is absent when nothing was measured: the leg had no RTP, or no packet in either direction. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end, quality: Schema.optionalKey(LegQuality) }),
+  /**
+   * The leg has left: its sound has ended with this quality, and only the far end's answer to our BYE or CANCEL is
+   * missing, which changes nothing. `ended` follows. Not reported where `ended` comes first.
+   */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("leaving"), ...end, quality: Schema.optionalKey(LegQuality) }),
   /** The leg and `peerLegId`, of the call `peerCallId`, hear each other. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
   /** The two legs no longer hear each other. `peerEnded` when the peer's leg has ended. */

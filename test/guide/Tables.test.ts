@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import * as EndReason from "../../src/telephony/call/machine/EndReason.ts"
 import { catalogue } from "../../src/domain/ErrorCatalogue.ts"
+import * as EndWhy from "../../src/domain/EndWhy.ts"
 import * as CallEvent from "../../src/domain/event/CallEvent.ts"
 import { catalogue as events, eventTypes, isEventType } from "../../src/domain/event/EventCatalogue.ts"
 import { endpointScopes } from "../../src/domain/Scope.ts"
@@ -87,11 +88,17 @@ describe("the guide's tables", () => {
   })
 
   it("name every end reason and everybody who can have ended a call", () => {
-    const rows = rowsOf("calls", "## Why a call ended")
+    const causes = new Set(rowsOf("calls", "### Causes"))
+    const rows = rowsOf("calls", "## Why a call ended").slice(0, -causes.size)
     const { endInitiator, endReason } = CallEvent.rows["call.ended"].data.to.fields
     const column = (index: number) => new Set(rows.flatMap((row) => named(row[index])))
     expect(column(2)).toEqual(new Set(endReason.literals))
     expect(column(3)).toEqual(new Set(endInitiator.literals))
+  })
+
+  it("name every cause of an end, in the order of the code", () => {
+    const told = rowsOf("calls", "### Causes").flatMap(([code]) => named(code))
+    expect(told).toEqual(EndWhy.Code.literals)
   })
 
   it("say what each final answer of SIP makes of a call", () => {

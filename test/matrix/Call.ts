@@ -23,6 +23,8 @@ export interface View {
   readonly status: string
   readonly end_reason: string | null
   readonly end_initiator: string | null
+  readonly ended_at: string | null
+  readonly duration_seconds: number
   readonly cost_cents: number | null
   readonly customer_reference: string | null
   readonly legs: ReadonlyArray<Leg>

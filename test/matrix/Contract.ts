@@ -345,6 +345,7 @@ export const events: Readonly<
       "duration_seconds",
       "end_reason",
       "end_initiator",
+      "why",
       "sip_status",
       "sip_reason",
       "quality"
@@ -363,13 +364,14 @@ export const events: Readonly<
         "no_route",
         "balance_exhausted",
         "tenant_suspended",
+        "media_timeout",
         "carrier_error"
       ],
       end_initiator: ["caller", "callee", "api", "system", "carrier"]
     }
   },
   "call.transfer_failed": {
-    data: [...ofCall, "end_reason", "sip_status", "failed_at"],
+    data: [...ofCall, "end_reason", "why", "sip_status", "failed_at"],
     values: { end_reason: ["user_busy", "timeout", "rejected", "cancelled"] }
   },
   "call.bridge_failed": {

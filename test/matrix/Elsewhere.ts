@@ -41,6 +41,13 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "hangup before the answer cancels",
     shows: "ended cancelled api"
   },
+  // It takes a minute.
+  {
+    facts: ["call.ended.end_reason=media_timeout"],
+    file: machine,
+    title: "a leg that leaves by itself ends its call at once",
+    shows: "ended media_timeout system"
+  },
   // Only SIP can report these.
   {
     facts: ["call.ended.end_reason=no_answer"],

@@ -174,7 +174,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     LegEvents.make(context, legId).tell(callId, alarm.now(), report)
 
   const noCapacity = (command: CarrierCommand): void =>
-    tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
+    tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near", why: "no_capacity" })
 
   /** Answers a command for a leg that has ended meanwhile, or that an earlier process had. */
   const unknownLeg = (command: CarrierCommand): void => {

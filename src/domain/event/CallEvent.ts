@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EndWhy from "../EndWhy.ts"
 import * as Field from "../schema/Field.ts"
 import * as LegReport from "../LegReport.ts"
 import * as Secret from "../schema/Secret.ts"
@@ -31,6 +32,7 @@ const endReason = Field.oneOf("Why it ended. Further values may come.", [
   "conference_ended",
   "balance_exhausted",
   "tenant_suspended",
+  "media_timeout",
   "carrier_error",
   "unspecified"
 ])
@@ -108,6 +110,7 @@ export const rows = {
       durationSeconds: Field.seconds("From answer to end, each started second; 0 without an answer."),
       endReason: endReason,
       endInitiator: endInitiator,
+      why: EndWhy.field,
       ...LegReport.fields
     })
   },
@@ -117,6 +120,7 @@ export const rows = {
       ...ofCall,
       legId: Field.legId("The leg that was dialled."),
       endReason: endReason,
+      why: EndWhy.field,
       sipStatus: LegReport.fields.sipStatus,
       failedAt: Field.time("When it failed.")
     })

@@ -30,7 +30,7 @@ export const of = ({ bufferMs, reported, ...measured }: Measured): Quality => {
   const opinion = (loss: number): number => EModel.opinion(EModel.rating(impairment, { oneWayDelayMs, loss }))
   return {
     ...measured,
-    mos: expected === 0 ? null : opinion(share(packetsLost + packetsLate, expected)),
+    mos: packetsReceived === 0 ? null : opinion(share(packetsLost + packetsLate, expected)),
     bpl,
     reported:
       reported === null

@@ -72,6 +72,8 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let sink: PacketSink | null = null
   let passedAt = 0
   let heardAt = 0
+  /** When the last packet of sound or digits came, or the leg was pointed at its peer after that. */
+  let soundAt = 0
   let timedOut = false
   let reportedPackets = 0
   const fast = FastPath.make(receiver.recent, (packet, duration, at) => {
@@ -94,6 +96,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     const at = fast.heardAt()
     if (at <= heardAt) return
     alive(at)
+    soundAt = at
     passedAt = at
   }
 
@@ -117,6 +120,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     if (!session.latch.accept(from, packet, now)) return
     if (session.destination !== null && session.destination.address !== session.latch.remote()) incoming.settle()
     alive(now)
+    soundAt = now
     const codec = receiver.receive(packet, session.remote, now)
     if (codec !== null) overheard?.(packet, codec, now)
     if (sink !== null) passOn(sink, session, packet, codec, now)
@@ -165,7 +169,11 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     return { sent: isSender ? sent : null, received: receiver.report() }
   }
 
-  const quality = ({ remote: { codec } }: Session) => {
+  /** The packets that a peer which has vanished should have sent: it fell silent in the middle of a call. */
+  const missing = (now: number): number =>
+    timedOut ? Math.max(0, Math.floor((now - soundAt) / receiver.packetMs())) : 0
+
+  const quality = ({ remote: { codec } }: Session, now: number) => {
     const { concealed, late, overflow } = receiver.counters()
     const reported = rtcp.reported()
     const { jitterSamples: _, ...totals } = receiver.totals()
@@ -174,6 +182,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       quality: LegQuality.of({
         codec,
         ...totals,
+        packetsLost: totals.packetsLost + missing(now),
         packetsSent: sender.sent().packets,
         packetsLate: late + overflow,
         framesConcealed: concealed,
@@ -197,7 +206,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       settle()
       incoming.settle()
       sendControl(session, rtcp.report(said(), now))
-      quality(session)
+      quality(session, now)
     }
     // A peer that holds may send nothing, RFC 3264 section 8.4. The timeout applies again when it resumes.
     const isHeld = session.remote.direction !== "sendrecv"
@@ -297,7 +306,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       try {
         if (present !== null) {
           sendControl(present, rtcp.bye(said(), now))
-          quality(present)
+          quality(present, now)
         }
       } finally {
         socket = null
@@ -317,6 +326,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     /** Points the leg at its peer, for the first time or again. */
     connect: (remote: RtpRemote, now: number): void => {
       alive(now)
+      soundAt = now
       if (session === null) {
         session = {
           remote,

@@ -47,6 +47,8 @@ export const make = (
   let isEvent = false
   /** The codec of the last packet of sound, also if that was dropped. */
   let present: { readonly format: Codecs.CodecName; readonly decoder: LegDecoder.LegDecoder } | null = null
+  /** How long the sound of one packet lasts, by the last one that was measured. */
+  let packetMs = 20
   /** The codec of the last sound that was queued. */
   let heardIn: Codecs.CodecName | null = null
 
@@ -108,6 +110,7 @@ export const make = (
       }
       const decoder = format === present?.format ? present.decoder : changeTo(format)
       const duration = decoder.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
+      if (duration > 0) packetMs = (duration * 1000) / clockRate
       const pushed = buffer.push(packet, decoder, now, duration)
       // A packet that is too late here may be in time for a peer with a deeper buffer.
       usable = pushed === "queued" || (pushed === "late" && packet.ssrc === ssrc) ? duration : 0
@@ -185,6 +188,7 @@ export const make = (
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
       ssrc === -1 ? null : { ssrc, ...stats.report() },
     totals,
+    packetMs: (): number => packetMs,
     /** The sound in the jitter buffer. */
     bufferMs: (): number => buffer.depthMs(),
     counters: () => ({ ...buffer.counters, unknownPayloads }),

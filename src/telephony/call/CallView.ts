@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EndWhy from "../../domain/EndWhy.ts"
 import * as Field from "../../domain/schema/Field.ts"
 import * as LegReport from "../../domain/LegReport.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
@@ -42,6 +43,7 @@ const CallLeg = Wire.struct({
   durationSeconds: durationSecs,
   endReason,
   endInitiator,
+  why: EndWhy.field,
   ...LegReport.fields
 }).pipe(Schema.annotateEncoded({ identifier: "CallLeg" }))
 
@@ -62,6 +64,7 @@ export const Call = Wire.struct({
   durationSeconds: durationSecs,
   endReason,
   endInitiator,
+  why: EndWhy.field,
   customerReference: Field.customerReference,
   costCents: Field.centsOrNull("What the call cost; null until it is rated."),
   ratingStatus: Field.oneOf("`pending` until a few seconds after the end.", ["pending", "rated", "failed"]),
@@ -80,11 +83,13 @@ export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.R
   ...encode({
     ...state,
     durationSeconds: durationSeconds(state.answeredAt, state.endedAt),
+    why: EndWhy.of(state.endWhy),
     legs: state.legs.map((leg) => ({
       ...leg,
       callId: state.id,
       bridgedLegId: leg.bridge?.legId ?? null,
       conferenceId: leg.role === "primary" && state.room?.phase === "in" ? state.room.conferenceId : null,
+      why: EndWhy.of(leg.endWhy),
       sipReason: leg.peerReason,
       durationSeconds: durationSeconds(leg.answeredAt, leg.endedAt)
     })),
@@ -95,7 +100,7 @@ export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.R
 
 /** The view of a list row. */
 export const ofRow = (row: CallRow): Call =>
-  encode({ ...row, from: row.fromNumber, to: row.toNumber, legs: [], recordings: [] })
+  encode({ ...row, from: row.fromNumber, to: row.toNumber, why: null, legs: [], recordings: [] })
 
 /** The exact bytes of a response. */
 export const render = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): string =>

@@ -52,7 +52,9 @@ describe("over a bad network", () => {
       expect([Rig.words(caller.told()), Rig.words(callee.told())]).toEqual([["answered"], ["answered"]])
       yield* caller.command(Rig.hangup)
       yield* Rig.pass(30_000)
-      expect([Rig.words(caller.told()), Rig.words(callee.told())]).toEqual([
+      // The answer to the BYE may be late.
+      const callerTold = caller.told().filter(({ type }) => type !== "leaving")
+      expect([Rig.words(callerTold), Rig.words(callee.told())]).toEqual([
         ["ended hangup - near"],
         ["ended hangup - far"]
       ])

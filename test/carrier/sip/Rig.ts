@@ -25,6 +25,7 @@ import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/transport/Transports.ts"
 import {
   type Listener,
+  type Loss,
   MediaPlane,
   MediaUnavailable,
   type Quality,
@@ -113,7 +114,7 @@ export interface Rig {
   readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
   readonly hear: (leg: string, event: MediaEvent) => void
   /** The media of a leg fail. */
-  readonly lose: (leg: string) => void
+  readonly lose: (leg: string, reason?: Loss) => void
   readonly connections: () => ReadonlyArray<RtpRemote>
 }
 
@@ -280,7 +281,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
         Effect.yieldNow
       ),
     hear: (leg: string, event: MediaEvent) => listeners.get(leg)?.told(event),
-    lose: (leg: string) => listeners.get(leg)?.lost("no_packets"),
+    lose: (leg: string, reason: Loss = "no_packets") => listeners.get(leg)?.lost(reason),
     connections: () => state.media.filter(([what]) => what === "connect").map(([, , remote]) => remote as RtpRemote)
   })
   return rig
@@ -313,7 +314,8 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
   events.map((event) => {
     switch (event.type) {
       case "ended":
-        return `ended ${event.cause} ${event.sipStatus ?? "-"} ${event.by}`
+      case "leaving":
+        return `${event.type} ${event.cause} ${event.sipStatus ?? "-"} ${event.by}`
       case "media":
         return event.event.type === "dtmf"
           ? `dtmf ${event.event.digit}`

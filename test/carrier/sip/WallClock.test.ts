@@ -50,7 +50,7 @@ describe.each([-twoMinutes, twoMinutes, ...SteppedClock.steps])(
           yield* rig.command(Rig.hangup)
           rig.sent()
           expect(yield* perSecond(rig, 7, set)).toEqual([1, 1, 0, 1, 0, 0, 0])
-          expect(Rig.words(rig.told())).toEqual(["answered"])
+          expect(Rig.words(rig.told())).toEqual(["answered", "leaving hangup - near"])
           yield* perSecond(rig, 1, set)
           expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
           // Timer E repeats every four seconds until 64*T1, Timer F.

@@ -64,6 +64,7 @@ export const call = (id: Id.CallId): Call => ({
   duration_seconds: 0,
   end_reason: null,
   end_initiator: null,
+  why: null,
   customer_reference: null,
   cost_cents: null,
   rating_status: "pending",

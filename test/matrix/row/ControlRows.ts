@@ -37,6 +37,25 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a call that we hang up shows how it sounded, and why it ended, in its last event",
+    run: async (world) => {
+      const { call, far } = await World.answered(world)
+      await far.say(200)
+      const view = await call.act("hangup")
+      const data = await call.event("call.ended")
+      expect(data).toMatchObject({
+        end_initiator: "api",
+        ended_at: view.ended_at,
+        duration_seconds: view.duration_seconds,
+        why: { code: "hangup_requested" }
+      })
+      if (world.carrier === "sip")
+        expect(data).toMatchObject({ quality: { codec: "PCMU", inbound: { packets: expect.any(Number), lost: 0 } } })
+      await far.gone()
+      expect((await call.find()).legs[0]?.quality).toEqual(data["quality"])
+    }
+  },
+  {
     name: "hangup before the answer cancels the call",
     run: async (world) => {
       const { call, far } = await World.place(world)

@@ -274,6 +274,62 @@ describe("The switch, towards RTP peers", () => {
     expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual(["no_packets", "no_packets"])
   })
 
+  it.each([20, 40, 60])(
+    "counts the packets of %i ms that a peer which vanished should have sent as lost",
+    (packetMs) => {
+      const bench = SwitchBench.make({ mediaTimeoutMs: 60_000 })
+      const leg = Ids.leg("a")
+      bench.handle({ type: "open_rtp", leg })
+      bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+      let sent = 0
+      const say = () =>
+        bench.network.receive({
+          channel: "rtp",
+          bytes: RtpSample.write({
+            payloadType: 0,
+            marker: false,
+            sequenceNumber: ++sent,
+            timestamp: sent * 8 * packetMs,
+            ssrc: 5,
+            payload: new Uint8Array(8 * packetMs)
+          }),
+          from: { address: "127.0.0.1", port: 9000 },
+          to: { address: "", port: bench.portOf(leg) }
+        })
+      for (let count = 0; count < 100; count++) {
+        say()
+        bench.run(packetMs)
+      }
+      // A peer may pause; only one that vanished owes packets.
+      bench.run(30_000)
+      expect(bench.lastQualityOf(leg)?.packetsLost).toBe(0)
+      bench.run(31_000)
+      expect(bench.lossesOf(leg)).toEqual(["no_packets"])
+      bench.handle({ type: "close", leg })
+      const { mos = null, packetsLost = 0, packetsReceived = 0 } = bench.lastQualityOf(leg) ?? {}
+      expect(packetsReceived).toBe(100)
+      expect(packetsLost).toBeGreaterThanOrEqual(Math.floor(60_000 / packetMs))
+      expect(packetsLost).toBeLessThanOrEqual(Math.ceil(61_200 / packetMs))
+      expect(mos).toBeLessThan(1.5)
+    }
+  )
+
+  it("counts nothing as lost for the time of a hold", () => {
+    const bench = SwitchBench.pair({ mediaTimeoutMs: 2000 })
+    const [a, b] = [Ids.leg("a"), Ids.leg("b")]
+    bench.run(1000)
+    for (const direction of ["inactive", "sendrecv"] as const) {
+      for (const [leg, peer] of [
+        [a, b],
+        [b, a]
+      ] as const)
+        bench.handle({ type: "connect_rtp", leg, remote: bench.remote(bench.portOf(peer), { direction }) })
+      bench.run(5000)
+    }
+    bench.handle({ type: "close", leg: a })
+    expect(bench.lastQualityOf(a)?.packetsLost).toBe(0)
+  })
+
   it.each(["recvonly", "inactive", "sendonly"] as const)(
     "waits for a peer that holds (%s as we see it) without end, and from the resumption on as at first",
     (direction) => {

@@ -113,6 +113,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         const id = yield* a.answered(phones.echo)
         yield* a.act(id, "transfer", { to: phones.neverAnswers })
         yield* a.act(id, "hangup")
+        yield* a.event(id, "call.ended")
         const types = (yield* a.events(id)).map(({ type }) => type)
         expect(types.slice(-2)).toEqual(["call.transfer_failed", "call.ended"])
       })
@@ -346,6 +347,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
               yield* Effect.sleep("100 millis")
               yield* together([a.act(one, "hangup"), a.act(two, "hangup")])
               yield* together([one, two].map((id) => a.until(id, ({ status }) => status === "ended")))
+              yield* together([one, two].map((id) => a.event(id, "call.ended")))
               const told = yield* a.events(one)
               expect([bridging?.status, named(told, "call.bridged", "call.bridge_failed").length]).toEqual(
                 bridging?.status === 200 ? [200, 1] : [bridging?.status, 0]
@@ -401,6 +403,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         yield* a.act(id, "refer", { sip_address: "sip:a@example.com" })
         expect(yield* a.refused(id, "bridge", { leg_id: `svc_leg_${"0".repeat(32)}` })).toEqual([409, "conflict"])
         yield* a.act(id, "hangup")
+        yield* a.event(id, "call.ended")
         expect((yield* a.events(id)).slice(-2).map(({ type }) => type)).toEqual(["call.refer_failed", "call.ended"])
       })
     )

@@ -4,7 +4,7 @@
 import { Result } from "effect"
 import type { CallId, CommandId, LegId, RouteId } from "../../../domain/Id.ts"
 import { isAttended, type MediaCommand } from "../../../ports/media/MediaMessage.ts"
-import type { Listener, Quality } from "../../../media/plane/MediaPlane.ts"
+import type { Listener, Loss, Quality } from "../../../media/plane/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
 import type * as SdpOffer from "../../../protocol/sip/sdp/SdpOffer.ts"
 import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
@@ -37,6 +37,11 @@ export interface LegLifecycle {
    * `done` is called when that one is settled.
    */
   readonly end: (end: LegEnd, done?: (told: Told) => void) => void
+  /**
+   * The leg has left and waits for its peer: its sound ends now (RFC 3261 section 15.1.1). An end by itself is reported
+   * at once, because the peer may never answer; one by command only when the answer takes `answerPatienceMs`.
+   */
+  readonly leave: (end: LegEnd) => void
   /** Ends the leg as `end` after `releaseLimitMs`, unless it has ended before. */
   readonly endSoon: (end: LegEnd) => void
   /** Carries out a command that is the same for legs of both directions. */
@@ -47,6 +52,11 @@ export interface LegLifecycle {
  * How long to wait for the sound quality. The media plane reports it within milliseconds of closing a leg, or never.
  */
 const qualityPatienceMs = 250
+
+/** How long the report of a leg that was hung up waits for the peer's answer, so that both are one event. */
+const answerPatienceMs = 200
+
+const isUnasked = ({ cause }: LegEnd): boolean => cause === "error" || cause === "timer"
 
 type Common = "media" | "bridge" | "unbridge" | "join_room" | "leave_room" | "refer"
 
@@ -64,7 +74,7 @@ interface Options {
   readonly command: Leg["command"]
   readonly perform: Leg["perform"]
   /** The media plane lost the peer. */
-  readonly mediaLost: () => void
+  readonly mediaLost: (reason: Loss) => void
   /** No call owns the leg, so it has to end. */
   readonly disowned: () => void
 }
@@ -92,8 +102,13 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
+  /** When its sound ended; null: it has not. */
+  let silentAt: number | null = null
+  let hadSound = false
   /** The sound quality; undefined until the media plane has reported it. */
   let sound: Quality | null | undefined
+  /** Called with the sound quality when it is there. */
+  let measured: () => void = ignore
   /** The end waits for the sound quality; `last` is reset when the end is reported. */
   let last: { readonly told: (quality: Quality | null) => void; readonly behind: Array<() => void> } | null = null
   /** The callbacks that wait until the end is settled, and afterwards its outcome. */
@@ -132,14 +147,15 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const heard: Listener = {
     told: (event) => {
-      if (!over && early?.owns(event) !== true) tellOf(transactions.now(), { type: "media", event }, ignore)
+      if (silentAt === null && early?.owns(event) !== true) tellOf(transactions.now(), { type: "media", event }, ignore)
     },
-    lost: () => {
-      if (!over) options.mediaLost()
+    lost: (reason) => {
+      if (silentAt === null) options.mediaLost(reason)
     },
     closed: (quality) => {
       context.sounded({ legId, callId, routeId, quality })
       sound = quality
+      measured()
       last?.told(quality)
     }
   }
@@ -150,6 +166,35 @@ export const make = (context: Context, options: Options): LegLifecycle => {
       ? null
       : EarlyMedia.make(dial, (tenantId, command) => run(plane.command(legId, tenantId, command), ignore))
 
+  /** Ends the sound of the leg, once. Returns whether its quality is still to come, or has come. */
+  const silence = (): boolean => {
+    if (silentAt !== null) return hadSound
+    silentAt = transactions.now()
+    if (answeredAt !== null) context.soundEnds(legId)
+    bridges.ended(legId)
+    rooms.ended(legId)
+    hadSound = media.close()
+    return hadSound
+  }
+
+  const leave: LegLifecycle["leave"] = (reason) => {
+    if (over || silentAt !== null) return
+    const at = transactions.now()
+    const hasSound = silence()
+    if (answeredAt === null && !isUnasked(reason)) return
+    let isReported = false
+    const report = (): void => {
+      if (over || isReported) return
+      isReported = true
+      const quality = EndQuality.of(sound ?? null)
+      tellOf(at, { type: "leaving", ...reason, ...(quality === null ? {} : { quality }) }, ignore)
+    }
+    if (!isUnasked(reason)) return void transactions.after(answerPatienceMs, report)
+    if (!hasSound || sound !== undefined) return report()
+    measured = report
+    transactions.after(qualityPatienceMs, report)
+  }
+
   const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
     ending.push(done)
@@ -157,10 +202,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     over = true
     const outcome = answeredAt === null ? outcomeOf(reason) : null
     if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
-    if (answeredAt !== null) context.soundEnds(legId)
-    bridges.ended(legId)
-    rooms.ended(legId)
     const at = transactions.now()
+    const hasSound = silence()
     const behind: Array<() => void> = []
     let disarm = ignore
     const told = (measured: Quality | null): void => {
@@ -173,7 +216,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
     last = { told, behind }
     // The plane may report the sound quality at once.
-    if (!media.close() || sound !== undefined) told(sound ?? null)
+    if (!hasSound || sound !== undefined) told(sound ?? null)
     else disarm = transactions.after(qualityPatienceMs, () => told(null))
   }
 
@@ -207,7 +250,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     perform: options.perform,
     facts,
     caughtUp: (then) => (last === null ? legEvents.caughtUp(then) : void last.behind.push(then)),
-    isTalking: () => answeredAt !== null && !over,
+    isTalking: () => answeredAt !== null && silentAt === null,
     tell: (report) => {
       if (!over) tell(report)
     }
@@ -231,6 +274,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     legId,
     media,
     connect: (terms, isEarly) => {
+      if (silentAt !== null) return
       media.connect(terms)
       const { direction } = terms
       if (isEarly) early?.start(direction === "sendrecv" || direction === "sendonly")
@@ -249,6 +293,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     },
     tell,
     end,
+    leave,
     endSoon: (reason) => {
       if (!over) transactions.after(releaseLimitMs, () => end(reason))
     },
@@ -265,6 +310,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
         case "refer":
           return refer(command)
         case "media":
+          if (silentAt !== null) return fail(command.commandId, "unknown_leg")
           if (answeredAt !== null) return handOver(command)
           // Work that begins with the ringing of a leg, or while it is answered, begins with its first sound.
           if (startsEarly(command.media) && media.whenOpen(() => handOver(command))) return

@@ -2,7 +2,7 @@
  * The common part of the machines of both kinds of legs: the inputs and outputs of their shell (`LegShell`), and the
  * translation of a session's outputs into those of its leg.
  */
-import type { RtpPlace } from "../../../media/plane/MediaPlane.ts"
+import type { Loss, RtpPlace } from "../../../media/plane/MediaPlane.ts"
 import type { Dialog } from "../../../protocol/sip/dialog/Dialog.ts"
 import type { Flow } from "../../../protocol/sip/Flow.ts"
 import type { Reason } from "../../../protocol/sip/message/header/Reason.ts"
@@ -23,7 +23,7 @@ export type Input =
   | { readonly type: "endTold"; readonly told: Told }
   /** The place in the media plane; null when there is none. */
   | { readonly type: "placed"; readonly place: RtpPlace | null }
-  | { readonly type: "mediaLost" }
+  | { readonly type: "mediaLost"; readonly reason: Loss }
   /** No call owns the leg. */
   | { readonly type: "disowned" }
   | { readonly type: "due" }
@@ -31,6 +31,8 @@ export type Input =
 export type Output =
   | Exclude<Session.Output, { readonly type: "left" | "leaving" | "ended" }>
   | LegEnding.End
+  /** The leg has left, and waits for its peer: its sound ends now. */
+  | { readonly type: "leave"; readonly end: LegEnd }
   /** Takes a place in the media plane, for a peer whose signalling comes from this IP literal. */
   | { readonly type: "takePlace"; readonly signallingAddress: string }
   /** The leg is not admitted: forget it, and drop its events. */
@@ -70,15 +72,24 @@ const ended = <State extends Ending>(state: State, { ending, outputs }: LegEndin
 export const end = <State extends Ending>(state: State, reason: LegEnd, owed?: ReadonlyArray<Session.Owed>) =>
   ended(state, LegEnding.end(state.ending, reason, owed))
 
-export const leave = <State extends Ending>(state: State, reason: LegEnd, now: number): State => ({
-  ...state,
-  ending: LegEnding.leave(state.ending, reason, now)
-})
+export const leave = <State extends Ending>(state: State, reason: LegEnd, now: number): Step<State> =>
+  stay(
+    { ...state, ending: LegEnding.leave(state.ending, reason, now) },
+    ...(state.ending.type === "live" ? [{ type: "leave", end: reason } as const] : [])
+  )
 
 export const due = <State extends Ending>(state: State, now: number) => ended(state, LegEnding.due(state.ending, now))
 
 export const endTold = <State extends Ending>(state: State, told: Told) =>
   ended(state, LegEnding.told(state.ending, told))
+
+/** The end of a leg whose media are lost. */
+export const silent = (reason: Loss): LegEnd => ({
+  cause: "error",
+  sipStatus: null,
+  by: "network",
+  why: reason === "no_packets" ? "media_timeout" : "media_stopped"
+})
 
 /** The end with the reason that the peer gave. */
 export const because = (end: LegEnd, peerReason: Reason | null): LegEnd =>
@@ -104,7 +115,7 @@ export const after = <State extends Ending>(
         step = andThen(step, (next) => end(next, because(left.end, output.reason), [output.owed, ...left.owed]))
         break
       case "leaving":
-        step = stay(leave(step.state, output.end, now), ...step.outputs)
+        step = andThen(step, (next) => leave(next, output.end, now))
         break
       case "ended":
         step = andThen(step, (next) => end(next, output.end))

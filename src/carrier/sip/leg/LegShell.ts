@@ -164,6 +164,8 @@ export const make = <State, Own>(
       }
       case "end":
         return lifecycle().end(output.end, (told) => feed({ type: "endTold", told }))
+      case "leave":
+        return lifecycle().leave(output.end)
       case "takePlace":
         return lifecycle().media.open(output.signallingAddress, (place) => feed({ type: "placed", place }))
       case "forget":

@@ -100,8 +100,10 @@ const pendingMs = ({ isCaller }: State, env: Env): number =>
 
 /** The end of a dialog that the peer does not know, or in which it does not answer, section 12.2.1.2. */
 const endOf = (status: number | null, isSilent: boolean): LegEnd | null => {
-  if (status === 481) return { cause: "error", sipStatus: status, by: "far" }
-  return isSilent || status === 408 ? { cause: "timer", sipStatus: status, by: "network" } : null
+  if (status === 481) return { cause: "error", sipStatus: status, by: "far", why: "unknown_to_far_end" }
+  return isSilent || status === 408
+    ? { cause: "timer", sipStatus: status, by: "network", why: "request_unanswered" }
+    : null
 }
 
 /** Takes the answer to our offer and acknowledges at once, because none of it is stored. */
@@ -117,7 +119,9 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
   const heard = andThen(told, (next) => stay(next, outcome(commandId, response.status)))
   return failure === null || heard.state.phase !== "established"
     ? heard
-    : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
+    : andThen(heard, (after) =>
+        bye(after, { cause: "error", sipStatus: null, by: "near", why: "unusable_description" })
+      )
 }
 
 /** Sends the ACK even for an unwanted answer, because the peer repeats its 2xx until then (section 13.3.1.4). */

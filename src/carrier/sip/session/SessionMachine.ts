@@ -12,8 +12,8 @@ import * as SessionMedia from "./SessionMedia.ts"
 import * as Server from "./SessionServer.ts"
 import { type Env, type Input, type Output, sent, type State, stay, type Step, andThen } from "./SessionState.ts"
 
-const noAck: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
-const noAnswer: LegEnd = { cause: "error", sipStatus: null, by: "near" }
+const noAck: LegEnd = { cause: "timer", sipStatus: null, by: "network", why: "no_ack" }
+const noAnswer: LegEnd = { cause: "error", sipStatus: null, by: "near", why: "unusable_description" }
 
 const confirmed = (state: State): State => ({
   ...state,

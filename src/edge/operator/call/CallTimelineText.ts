@@ -1,3 +1,4 @@
+import * as EndWhy from "../../../domain/EndWhy.ts"
 import * as Printable from "../../../domain/schema/Printable.ts"
 import type { Json } from "../../../runtime/store/journal/Journal.ts"
 import type { CallTimeline } from "../../../telephony/call/Call.ts"
@@ -52,9 +53,11 @@ export const render = (timeline: CallTimeline.CallTimeline, options: { readonly 
 const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline.CallTimeline): ReadonlyArray<string> => {
   const state = fieldsOf(stored)
   const text = (field: string) => compact(state[field] ?? null)
+  const why = EndWhy.read(state["endWhy"] ?? null)
   return [
     `${callId}  ${text("direction")} ${text("from")} -> ${text("to")}`,
     `tenant ${tenantId}, route ${text("routeId")} (${text("adapter")})`,
+    ...(why === null ? [] : [`it ended because: ${why.text}`]),
     `${text("status")}, ${text("endReason")} by ${text("endInitiator")}, ${text("costCents")} cents (${text("ratingStatus")})`,
     `${seq} inputs, ${settled ? "settled" : "not settled"}; times are since ${when(state["initiatedAt"] ?? null)}`
   ]

@@ -27,7 +27,9 @@ const Terms = Schema.Struct({
   reservedMinutes: Schema.Int,
   limit: Limit,
   prices: Prices,
-  plan: CallSetup
+  plan: CallSetup,
+  /** `CallState.rules` of a call from an earlier version. */
+  rules: Schema.optionalKey(Schema.Literal(5))
 })
 export type Terms = typeof Terms.Type
 
@@ -40,7 +42,8 @@ const Deadline = Schema.Literals([
   "work",
   "outcome",
   "hangup",
-  "lost"
+  "lost",
+  "announce"
 ])
 export type Deadline = typeof Deadline.Type
 

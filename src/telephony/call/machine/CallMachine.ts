@@ -29,7 +29,7 @@ import * as Activities from "./Activities.ts"
  */
 export type { Effects } from "./StepBuilder.ts"
 
-export const machineVersion = 5
+export const machineVersion = 6
 
 type Result = StepBuilder.StepBuilder | Outcome<never, never>
 
@@ -71,20 +71,37 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "faulted":
       return isTerminal(state)
         ? unchanged
-        : end(StepBuilder.from(state), EndReason.failing(state, "carrier_error"), context.now, context, {
-            rejectCause: "error"
-          })
+        : end(
+            StepBuilder.from(state),
+            EndReason.failing(state, "carrier_error", "service_fault"),
+            context.now,
+            context,
+            {
+              rejectCause: "error",
+              isMeasured: true
+            }
+          )
     case "ended_by_system":
       if (isTerminal(state))
         // Only the operator waits for an answer.
         return input.by === "operator" ? rejected(OnAction.alreadyEnded) : unchanged
-      return end(
-        StepBuilder.from(state),
-        input.reason === "hung_up" ? EndReason.hungUp(state, "system") : EndReason.failing(state, input.reason),
-        context.now,
-        context,
-        { rejectCause: input.rejectCause }
-      )
+      return end(StepBuilder.from(state), bySystem(state, input.reason), context.now, context, {
+        rejectCause: input.rejectCause
+      })
+  }
+}
+
+const bySystem = (
+  state: CallState,
+  reason: Extract<CallInput, { readonly type: "ended_by_system" }>["reason"]
+): EndReason.Ending => {
+  switch (reason) {
+    case "hung_up":
+      return EndReason.hungUp(state, "system", "operator_hung_up")
+    case "tenant_suspended":
+      return EndReason.failing(state, reason, "tenant_suspended")
+    case "carrier_error":
+      return EndReason.failing(state, reason, "service_stopped")
   }
 }
 
@@ -186,6 +203,7 @@ const started = (
             isHeld: false
           },
     letGo: null,
+    ...(terms.rules === undefined ? {} : { rules: terms.rules }),
     sequence: 0,
     told: 0,
     seq: 0,
@@ -246,6 +264,7 @@ const offered = (
 export const isSettled = (state: CallState): boolean =>
   isTerminal(state) &&
   state.ratingStatus !== "pending" &&
+  state.announceBy === undefined &&
   state.pending.length === 0 &&
   state.work.length === 0 &&
   state.outliving.length === 0

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EndWhy from "../../../domain/EndWhy.ts"
 import { Prices } from "../../../domain/WorkPrice.ts"
 import { CallId, MemberId, RouteId, TenantId } from "../../../domain/Id.ts"
 import { CallStatus, Leg, Millis } from "./leg/Leg.ts"
@@ -15,7 +16,7 @@ import { table, familiesOf } from "../verb/CallVerbs.ts"
  *
  * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`UnreadableCall`).
  */
-export const stateVersion = 5
+export const stateVersion = 6
 
 const OrNull = Schema.NullOr
 
@@ -42,6 +43,15 @@ export const CallState = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
+  /** The finer cause of its end; absent: it has not ended, or the call began under `rules`. */
+  endWhy: Schema.optionalKey(EndWhy.Code),
+  /** Until when `call.ended` waits for the sound quality; absent: it does not wait. */
+  announceBy: Schema.optionalKey(Millis),
+  /**
+   * The machine version under which the call began, where that one announced and explained ends otherwise; absent: it
+   * began under this one. The call keeps its rules to its end, so that a replay of its journal gives what is stored.
+   */
+  rules: Schema.optionalKey(Schema.Literal(5)),
   /** The meters that the call is charged by, with their reservations. Meters are appended and never removed. */
   meters: Schema.Array(Meter),
   /** The prices of its work at the time of admission. */

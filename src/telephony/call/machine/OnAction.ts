@@ -89,14 +89,20 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
     }
     case "reject": {
       const { cause } = action.body
-      return end(builder, { status: "failed", reason: cause, initiator: "api" }, context.now, context, {
-        rejectCause: cause
-      })
+      return end(
+        builder,
+        { status: "failed", reason: cause, initiator: "api", why: "reject_requested" },
+        context.now,
+        context,
+        {
+          rejectCause: cause
+        }
+      )
     }
     case "hangup":
       return end(
         builder,
-        EndReason.hungUp(state, "api"),
+        EndReason.hungUp(state, "api", "hangup_requested"),
         context.now,
         context,
         isOffered(state) ? { rejectCause: "no_answer" } : {}

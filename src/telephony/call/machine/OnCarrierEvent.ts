@@ -2,7 +2,7 @@ import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
 import type { CarrierEvent, Json } from "../../../carrier/Carrier.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as StepBuilder from "./StepBuilder.ts"
-import { end } from "./CallEnding.ts"
+import { announce, end } from "./CallEnding.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Bridging from "./leg/Bridging.ts"
 import * as Connecting from "./leg/Connecting.ts"
@@ -51,7 +51,7 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
   if (event.type === "command_failed" && (leg.gone || isTerminal(state) || !lives(leg)))
     return context.work.refused(StepBuilder.from(state), event.commandId, event.reason, at, context)
   if (leg.gone) return unchanged
-  if (event.type === "ended") return legEnded(state, leg, event, at, context)
+  if (event.type === "ended" || event.type === "leaving") return legEnded(state, leg, event, at, context)
   if (isTerminal(state) || !lives(leg)) return unchanged
   const builder = StepBuilder.from(state)
   switch (event.type) {
@@ -94,7 +94,7 @@ const failed = (
         : LegOver.ended(
             builder,
             leg,
-            { status: "failed", reason: "carrier_error", initiator: "carrier" },
+            { status: "failed", reason: "carrier_error", initiator: "carrier", why: "carrier_failed" },
             null,
             at,
             context
@@ -196,25 +196,29 @@ const dtmf = (builder: StepBuilder.StepBuilder, leg: Leg, digit: string, at: num
   return context.work.digit(heard, leg, digit, at, context)
 }
 
+/** Handles a leg that has left, and perhaps waits for the answer to its BYE, or is gone. */
 const legEnded = (
   state: CallState,
   leg: Leg,
-  event: Extract<CarrierEvent, { readonly type: "ended" }>,
+  event: Extract<CarrierEvent, { readonly type: "ended" | "leaving" }>,
   at: number,
   context: StepContext
 ): StepBuilder.StepBuilder => {
-  const gone = StepBuilder.settle(
-    StepBuilder.setLeg(StepBuilder.from(state), leg.id, {
-      gone: true,
-      sipStatus: event.sipStatus,
-      peerReason: event.peerReason ?? null,
-      quality: event.quality ?? null
-    }),
-    (pending) => pending.legId === leg.id && pending.type === "hangup"
-  )
-  if (isTerminal(state) || !lives(leg)) return gone
+  const reported = StepBuilder.setLeg(StepBuilder.from(state), leg.id, {
+    sipStatus: event.sipStatus,
+    peerReason: event.peerReason ?? null,
+    quality: event.quality ?? leg.quality
+  })
+  const gone =
+    event.type === "leaving"
+      ? reported
+      : StepBuilder.settle(
+          StepBuilder.setLeg(reported, leg.id, { gone: true }),
+          (pending) => pending.legId === leg.id && pending.type === "hangup"
+        )
+  if (isTerminal(state) || !lives(leg)) return leg.id === primary(state).id ? announce(gone) : gone
   const ending = EndReason.ofLeg(event, { direction: leg.direction, answered: leg.answeredAt !== null })
   return leg.id === primary(state).id
-    ? end(gone, ending, at, context, { byFar: event.by === "far" && event.cause === "hangup" })
+    ? end(gone, ending, at, context, { byFar: event.by === "far" && event.cause === "hangup", isMeasured: true })
     : LegOver.ended(gone, leg, ending, event.sipStatus, at, context)
 }

@@ -3,7 +3,7 @@ import type { LegId } from "../../../domain/Id.ts"
 import type * as CallInput from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as StepBuilder from "./StepBuilder.ts"
-import { end } from "./CallEnding.ts"
+import { announce, end } from "./CallEnding.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Bridging from "./leg/Bridging.ts"
 import * as Connecting from "./leg/Connecting.ts"
@@ -46,7 +46,10 @@ const lostAt = ({ lost }: Leg): number | null => (lost === null ? null : lost.si
 const all = (state: CallState, work: Activities): ReadonlyArray<Due> => {
   const leg = primary(state)
   const always = [...work.dues(state).map((due) => ({ ...due, deadline: "work" as const })), ...hangups(state)]
-  if (isTerminal(state)) return always
+  if (isTerminal(state))
+    return state.announceBy === undefined
+      ? always
+      : [...always, { at: state.announceBy, deadline: "announce", legId: leg.id }]
   const living = state.legs.filter(lives)
   const lost = living.flatMap((each) => {
     const at = lostAt(each)
@@ -125,6 +128,7 @@ const endsCall = (state: CallState, { deadline, legId }: Due): boolean => {
     case "work":
     case "outcome":
     case "hangup":
+    case "announce":
       return false
   }
 }
@@ -195,26 +199,39 @@ const fire = (
   const isOwn = leg.id === primary(state).id
   switch (deadline) {
     case "ring": {
-      const timeout = { status: "failed", reason: "timeout", initiator: "system" } as const
+      const timeout = { status: "failed", reason: "timeout", initiator: "system", why: "ring_timeout" } as const
       return isOwn ? end(builder, timeout, at, context) : LegOver.ended(builder, leg, timeout, null, at, context)
     }
     case "first_command":
-      return end(builder, { status: "failed", reason: "no_answer", initiator: "system" }, at, context, {
-        rejectCause: "no_answer"
-      })
+      return end(
+        builder,
+        { status: "failed", reason: "no_answer", initiator: "system", why: "no_command" },
+        at,
+        context,
+        {
+          rejectCause: "no_answer"
+        }
+      )
     case "answer":
-      return end(builder, EndReason.failing(state, "carrier_error"), at, context, { rejectCause: "error" })
+      return end(builder, EndReason.failing(state, "carrier_error", "answer_unreported"), at, context, {
+        rejectCause: "error"
+      })
     case "limit": {
-      const limit = { status: "ended", reason: leg.limit.reason, initiator: "system" } as const
+      const limit = { status: "ended", reason: leg.limit.reason, initiator: "system", why: leg.limit.reason } as const
       return isOwn ? end(builder, limit, at, context) : LegOver.ended(builder, leg, limit, null, at, context)
     }
     case "exhausted":
-      return end(builder, { status: "ended", reason: "balance_exhausted", initiator: "system" }, at, context)
+      return end(
+        builder,
+        { status: "ended", reason: "balance_exhausted", initiator: "system", why: "balance_exhausted" },
+        at,
+        context
+      )
     case "lost": {
       const endedAt = leg.lost?.at ?? at
-      const failing = EndReason.failing(leg, "carrier_error")
+      const failing = EndReason.failing(leg, "carrier_error", "carrier_unreachable")
       return isOwn
-        ? end(builder, failing, endedAt, context, { rejectCause: "error" })
+        ? end(builder, failing, endedAt, context, { rejectCause: "error", isMeasured: true })
         : LegOver.ended(builder, leg, failing, null, endedAt, context)
     }
     case "work":
@@ -226,6 +243,8 @@ const fire = (
           ? open
           : never(open, pending, at, context)
       }, builder)
+    case "announce":
+      return announce(builder)
     case "hangup":
       return state.pending.reduce<StepBuilder.StepBuilder>(
         (open, pending) =>
@@ -251,7 +270,7 @@ const never = (
       // The far end is connected elsewhere and does not hang up.
       return pending.completedAt === null
         ? Connecting.referFailed(builder, pending, { reason: "timeout", sipStatus: null }, at)
-        : end(builder, EndReason.hungUp(builder.state, "api"), at, context)
+        : end(builder, EndReason.hungUp(builder.state, "api", "referred"), at, context)
     case "join_room":
     case "leave_room":
       return OnRoomEvent.failed(builder, pending, OnRoomEvent.timeout, at, context)

@@ -56,13 +56,23 @@ export const step = (state: CallState, input: Recovered, context: StepContext): 
   if (over) return again(there, context)
   const own = primary(state)
   if (Presence.of(state, own, snapshot) === "gone")
-    return end(there, EndReason.failing(state, "carrier_error"), lostAt(own), context, { rejectCause: "error" })
+    return end(there, EndReason.failing(state, "carrier_error", "service_restarted"), lostAt(own), context, {
+      rejectCause: "error",
+      isMeasured: true
+    })
   const result = asked.reduce((open, leg) => {
     if (isTerminal(open.state)) return open
     const presence = Presence.of(state, leg, snapshot)
     if (!lives(leg)) return again(open, context, leg)
     if (presence === "gone")
-      return LegOver.ended(open, leg, EndReason.failing(leg, "carrier_error"), null, lostAt(leg), context)
+      return LegOver.ended(
+        open,
+        leg,
+        EndReason.failing(leg, "carrier_error", "service_restarted"),
+        null,
+        lostAt(leg),
+        context
+      )
     if (presence === "found") return carryOn(open, leg, snapshot.legs[leg.id], context)
     return leg.lost === null && !isOpen(state, leg) ? open : resend(open, leg, context)
   }, there)

@@ -29,7 +29,9 @@ const idsOf = (state: CallState) => ({
 
 /** The status of the final SIP answer that ended the call; null: none did. */
 const sipStatusOf = (input: CallInput): number | null =>
-  input.type === "carrier" && input.event.type === "ended" ? input.event.sipStatus : null
+  input.type === "carrier" && (input.event.type === "ended" || input.event.type === "leaving")
+    ? input.event.sipStatus
+    : null
 
 interface Line {
   readonly message: string
@@ -46,6 +48,7 @@ export const line = (step: Pick<Step<CallState, CallInput, unknown>, "before" | 
         status: state.status,
         reason: state.endReason,
         initiator: state.endInitiator,
+        why: state.endWhy ?? null,
         sipStatus: sipStatusOf(input),
         durationSecs: durationSeconds(state.answeredAt, state.endedAt),
         costCents: state.costCents

@@ -174,10 +174,11 @@ const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<u
   otherwise: S["Type"]
 ): S["Type"] =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [
-      name,
-      Result.getOrElse(Schema.decodeUnknownResult(field)(raw[name]), () => fieldsOf(otherwise)[name])
-    ])
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = Result.getOrElse(Schema.decodeUnknownResult(field)(raw[name]), () => fieldsOf(otherwise)[name])
+      // A field that may be absent is left out.
+      return value === undefined ? [] : [[name, value]]
+    })
   )
 
 /** The values that can be read. Every other is replaced by the `known` value with its index. */

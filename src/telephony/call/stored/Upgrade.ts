@@ -44,5 +44,18 @@ export const make = (upgrades: { readonly states: Upgrades; readonly inputs: Upg
   }
 }
 
-/** The first release wrote version 5 of states and inputs, so nothing has to be upgraded yet. */
-export const { input, inputShape, liveState, shape, state } = make({ states: {}, inputs: {} })
+const fieldsOf = (stored: Json): Readonly<Record<string, Json>> =>
+  typeof stored === "object" && stored !== null && !Array.isArray(stored) ? (stored as Record<string, Json>) : {}
+
+/** A call of version 5 keeps the rules of that version (`CallState.rules`); the first release wrote it. */
+const keepsRules = (stored: Json): Json => ({ ...fieldsOf(stored), rules: 5 })
+
+export const { input, inputShape, liveState, shape, state } = make({
+  states: { 5: keepsRules },
+  inputs: {
+    5: (stored) => {
+      const { terms, ...fields } = fieldsOf(stored)
+      return terms === undefined ? stored : { ...fields, terms: keepsRules(terms) }
+    }
+  }
+})

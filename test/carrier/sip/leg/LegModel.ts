@@ -90,6 +90,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
       case "ack":
       case "connect":
       case "takePlace":
+      case "leave":
       case "forget":
       case "invite":
       case "cancel":
@@ -198,7 +199,7 @@ type Acts<Leg> = Readonly<Record<string, (leg: Leg) => void>>
 /** The acts that are possible for every leg. */
 const shared: Acts<Shared> = {
   disowned: ({ feed }) => feed({ type: "disowned" }),
-  "media lost": ({ feed }) => feed({ type: "mediaLost" }),
+  "media lost": ({ feed }) => feed({ type: "mediaLost", reason: "no_packets" }),
   placed: ({ feed }) => feed({ type: "placed", place }),
   "no place": ({ feed }) => feed({ type: "placed", place: null }),
   committed: ({ tell }) => tell("committed"),
@@ -264,6 +265,7 @@ export const word = (output: Output): string => {
     case "connect":
     case "outcome":
     case "end":
+    case "leave":
     case "takePlace":
     case "forget":
     case "invite":

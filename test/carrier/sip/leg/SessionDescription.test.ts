@@ -121,7 +121,7 @@ describe("the body of an answer to our INVITE", () => {
         const { rig, sent } = yield* dialled(body("application/sdp", sdp(address)))
         expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
         yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-        expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+        expect(Rig.words(rig.told())).toEqual(["leaving error - network", "ended error - network"])
         expect(rig.connections()).toEqual([])
       })
     )

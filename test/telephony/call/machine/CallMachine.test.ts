@@ -113,6 +113,87 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     expect(Sample.events(scene).at(-1)?.data).toMatchObject({ sipReason: peerReason, quality })
   })
 
+  const quality = {
+    codec: "PCMU",
+    inbound: { packets: 490, lost: 10, jitterMs: 3.1, mos: 3.99 },
+    outbound: null,
+    roundTripMs: null
+  }
+  const near = { cause: "hangup", sipStatus: null, by: "near" } as const
+  /** Every way in which this service ends an answered call. */
+  const ways: Readonly<Record<string, (scene: Sample.Scene) => Sample.Scene>> = {
+    "a request": (scene) => Sample.act(scene, "hangup", {}, t0 + 5000),
+    "the operator": (scene) =>
+      Sample.send(scene, { type: "ended_by_system", reason: "hung_up", rejectCause: "user_busy" }, t0 + 5000),
+    "a suspension": (scene) =>
+      Sample.send(scene, { type: "ended_by_system", reason: "tenant_suspended", rejectCause: "user_busy" }, t0 + 5000),
+    "the stop of the service": (scene) =>
+      Sample.send(scene, { type: "ended_by_system", reason: "carrier_error", rejectCause: "error" }, t0 + 5000),
+    "its time limit": Sample.wait,
+    "the end of the leg that it was connected with": (scene) => {
+      let connected = Sample.other(Sample.transfer(scene, {}, t0 + 2000), { type: "answered", resume: null }, t0 + 3000)
+      const to = { peerLegId: Sample.transferLeg(connected).id, peerCallId: connected.state.id }
+      connected = Sample.carrier(connected, { type: "bridged", ...to }, t0 + 3100)
+      return Sample.other(connected, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, t0 + 5000)
+    }
+  }
+  for (const [what, end] of Object.entries(ways)) {
+    it(`call.ended has the sound quality when ${what} ends it, and neither its end nor its price moves`, () => {
+      const over = end(answeredCall())
+      const { costCents, endReason, endedAt, status } = over.state
+      expect(isTerminal(over.state)).toBe(true)
+      expect(Sample.types(over)).not.toContain("call.ended")
+      expect(CallMachine.isSettled(over.state)).toBe(false)
+      const told = Sample.carrier(over, { type: "ended", ...near, quality }, (endedAt ?? 0) + 90)
+      expect(Sample.events(told).at(-1)).toMatchObject({
+        type: "call.ended",
+        data: { status, endedAt, endReason, quality }
+      })
+      expect(told.state).toMatchObject({ status, endedAt, costCents, endReason })
+      expect(told.effects.filter((effects) => effects.charges.length > 0).length).toBe(1)
+    })
+
+    it(`call.ended comes when ${what} ends it while the far end does not answer the BYE`, () => {
+      const over = end(answeredCall())
+      const endedAt = over.state.endedAt ?? 0
+      const told = Sample.carrier(over, { type: "leaving", ...near, quality }, endedAt + 200)
+      expect(Sample.events(told).at(-1)).toMatchObject({ type: "call.ended", data: { endedAt, quality } })
+      const gone = Sample.carrier(told, { type: "ended", ...near, quality }, endedAt + 8000)
+      expect(Sample.types(gone).filter((type) => type === "call.ended").length).toBe(1)
+
+      const silent = Sample.wait(over)
+      expect(silent.log.at(-1)?.context.now).toBe(endedAt + 500)
+      expect(Sample.events(silent).at(-1)).toMatchObject({ type: "call.ended", data: { endedAt, quality: null } })
+      const late = Sample.carrier(silent, { type: "ended", ...near, quality }, endedAt + 8000)
+      expect(Sample.types(late).filter((type) => type === "call.ended").length).toBe(1)
+      expect(late.state.legs[0]?.quality).toStrictEqual(quality)
+    })
+  }
+
+  it("call.ended waits for nothing where there is nothing to wait for", () => {
+    const unanswered = Sample.act(Sample.start(Sample.place(), t0), "hangup", {}, t0 + 10)
+    expect(Sample.types(unanswered).at(-1)).toBe("call.ended")
+    const gone = Sample.send(answeredCall(), Sample.recovered(answeredCall(), "gone", t0 + 4000), t0 + 9000)
+    expect(Sample.types(gone).at(-1)).toBe("call.ended")
+    const faulted = Sample.send(answeredCall(), { type: "faulted", reason: "test" }, t0 + 9000)
+    expect(Sample.types(faulted).at(-1)).toBe("call.ended")
+  })
+
+  it("a leg that leaves by itself ends its call at once, and is hung up until the carrier reports its end", () => {
+    const left = { cause: "error", sipStatus: null, by: "network", why: "media_timeout" } as const
+    const scene = Sample.carrier(answeredCall(), { type: "leaving", ...left, quality }, t0 + 61_000)
+    expect(ended(scene)).toBe("ended media_timeout system")
+    expect(Sample.events(scene).at(-1)).toMatchObject({
+      type: "call.ended",
+      data: { endReason: "media_timeout", why: { code: "media_timeout" }, endedAt: t0 + 61_000, quality }
+    })
+    expect(scene.state.costCents).toBe(1)
+    expect(scene.state.pending.map(({ type }) => type)).toStrictEqual(["hangup"])
+    const gone = Sample.carrier(scene, { type: "ended", ...left, quality }, t0 + 69_000)
+    expect(CallMachine.isSettled(gone.state)).toBe(true)
+    expect(gone.state).toMatchObject({ endedAt: t0 + 61_000, costCents: 1 })
+  })
+
   it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then", () => {
     let scene = Sample.act(answeredCall(), "hangup", {}, t0 + 5000)
     expect(ended(scene)).toBe("ended normal_clearing api")
@@ -123,7 +204,10 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
   })
 
   it("a leg whose end is never reported is given up after forty seconds", () => {
-    const scene = Sample.wait(Sample.act(answeredCall(), "hangup", {}, t0 + 5000))
+    const announced = Sample.wait(Sample.act(answeredCall(), "hangup", {}, t0 + 5000))
+    expect(CallMachine.isSettled(announced.state)).toBe(false)
+    const scene = Sample.wait(announced)
+    expect(scene.log.at(-1)?.context.now).toBe(t0 + 45_000)
     expect(CallMachine.isSettled(scene.state)).toBe(true)
   })
 
@@ -254,7 +338,7 @@ describe("Actions, guide/calls.md#actions", () => {
   it("the end of the call stops what plays and gathers, before call.ended", () => {
     let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
     scene = Sample.act(scene, "gather", gatherBody, t0 + 2000)
-    scene = Sample.act(scene, "hangup", {}, t0 + 3000)
+    scene = Sample.wait(Sample.act(scene, "hangup", {}, t0 + 3000))
     expect(Sample.types(scene).slice(-3)).toStrictEqual(["call.gather_complete", "call.playback_ended", "call.ended"])
   })
 })
@@ -369,7 +453,9 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
       const scene = walk(inbound, moves)
       const types = Sample.types(scene)
       const index = types.indexOf("call.ended")
-      expect(index === -1 ? isTerminal(scene.state) : index < types.length - 1).toBe(false)
+      const isOwed = isTerminal(scene.state) && scene.state.announceBy === undefined
+      expect(index === -1 ? isOwed : index < types.length - 1).toBe(false)
+      expect(types.filter((type) => type === "call.ended").length).toBeLessThanOrEqual(1)
       expect(scene.effects.filter((effects) => Sample.charged(effects) > 0).length).toBeLessThanOrEqual(1)
     },
     runs

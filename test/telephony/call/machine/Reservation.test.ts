@@ -67,7 +67,7 @@ describe("What a call reserves, guide/money.md#reservations", () => {
     const over = Sample.wait(scene)
     expect(ended(over)).toBe("ended balance_exhausted system")
     expect([over.state.endedAt, over.state.costCents]).toStrictEqual([t0 + minute, 2_000])
-    expect(Sample.types(over).at(-1)).toBe("call.ended")
+    expect(Sample.types(Sample.wait(over)).at(-1)).toBe("call.ended")
   })
 
   it("money that comes in time saves the call", () => {

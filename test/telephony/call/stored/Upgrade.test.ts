@@ -85,3 +85,34 @@ describe("What an earlier version wrote", () => {
     expect(outcome.state.costCents).toBeGreaterThan(0)
   })
 })
+
+describe("A call that version 5 began", () => {
+  const ofVersion5 = (scene: Sample.Scene) => Upgrade.state({ stateVersion: 5, state: json(scene.state) })
+  const hangUp = { type: "ended_by_system", reason: "hung_up", rejectCause: "user_busy" } as const
+
+  it("announces its end as that version did, so that a replay of its journal gives what is stored", () => {
+    const state = Result.getOrThrow(ofVersion5(scene))
+    expect(state.rules).toBe(5)
+    const outcome = CallMachine.step(state, hangUp, { now: 1_005_000, seed: "s" })
+    expect.assert(outcome.type === "accepted")
+    expect(outcome.effects.events.map((event) => event.type)).toStrictEqual(["call.ended"])
+    expect(outcome.state).not.toHaveProperty("announceBy")
+    expect(outcome.state).not.toHaveProperty("endWhy")
+
+    const replayed = scene.log.reduce<ReturnType<typeof CallMachine.step> | null>((before, each) => {
+      const read = Upgrade.input({ machineVersion: 5, input: json(each.input) })
+      return CallMachine.step(before?.type === "accepted" ? before.state : null, read, each.context)
+    }, null)
+    expect.assert(replayed?.type === "accepted")
+    expect(replayed.state).toStrictEqual(state)
+  })
+
+  it("that had ended is announced once, whoever rebuilds it", () => {
+    const over = Sample.wait(Sample.send(scene, hangUp, 1_005_000))
+    const state = Result.getOrThrow(ofVersion5(over))
+    const gone = Sample.event({ state }, { type: "ended", cause: "hangup", sipStatus: null, by: "near" }, 1_006_000)
+    const outcome = CallMachine.step(state, { type: "carrier", event: gone }, { now: 1_006_000, seed: "s" })
+    expect.assert(outcome.type === "accepted")
+    expect(outcome.effects.events).toStrictEqual([])
+  })
+})

@@ -140,7 +140,7 @@ describe("a gather with a prompt in a call", () => {
     const prompting = gathering()
     const listening = Sample.media(prompting, Media.completed(Sample.lastWork(prompting)), t0 + 2200)
     for (const scene of [prompting, listening]) {
-      const over = Sample.act(scene, "hangup", {}, t0 + 3000)
+      const over = Sample.wait(Sample.act(scene, "hangup", {}, t0 + 3000))
       expect(told(over)).toStrictEqual(["gather call_ended"])
       expect(Sample.types(over).at(-1)).toBe("call.ended")
     }

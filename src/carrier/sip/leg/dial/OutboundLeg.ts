@@ -49,7 +49,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     source: null,
     command,
     perform: shell.perform,
-    mediaLost: () => shell.feed({ type: "mediaLost" }),
+    mediaLost: (reason) => shell.feed({ type: "mediaLost", reason }),
     disowned: () => shell.feed({ type: "disowned" })
   })
 

@@ -6,6 +6,7 @@
  * The ACK is sent after the answer is committed. Until then the peer repeats its 200, and the leg ignores the
  * repetitions.
  */
+import type * as EndWhy from "../../../../domain/EndWhy.ts"
 import * as IpAddress from "../../../../domain/network/IpAddress.ts"
 import type { RtpPlace } from "../../../../media/plane/MediaPlane.ts"
 import * as Dialog from "../../../../protocol/sip/dialog/Dialog.ts"
@@ -33,8 +34,15 @@ type Step = LegMachine.Step<State>
 /** The most early dialogs that are kept for one INVITE. Further branches are ignored until they answer. */
 const maxBranches = 16
 
-const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
-const timer: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
+const failing = (why: EndWhy.Code): LegEnd => ({ cause: "error", sipStatus: null, by: "network", why })
+const unanswered = (why: EndWhy.Code): LegEnd => ({ cause: "timer", sipStatus: null, by: "network", why })
+/** The end of a leg whose INVITE has no final response, by what its transaction reports. */
+const withoutResponse = {
+  timeout: unanswered("no_response"),
+  transport: unanswered("not_sent"),
+  full: failing("no_capacity"),
+  duplicate: failing("unspecified")
+}
 const noRoute: LegEnd = { cause: "no_route", sipStatus: null, by: "network" }
 const left: LegMachine.Left = { end: { cause: "hangup", sipStatus: null, by: "far" }, owed: [] }
 
@@ -49,7 +57,7 @@ const routed = (state: State, way: Way): Step =>
 const placed = (state: State, place: RtpPlace | null): Step => {
   const { dial, identity, userAgent, way } = state
   if (state.phase !== "preparing" || way === null) return stay(state)
-  if (place === null) return finish(state, failure)
+  if (place === null) return finish(state, failing("no_media"))
   const local = {
     ...state.local,
     addresses: place.addresses,
@@ -157,7 +165,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   )
   const next: State = { ...state, phase: "answered", early: [], session: heard.state }
   const answered = stay(next, ...(heard.connect.length > 0 ? heard.connect : unheard(state, heard.state)))
-  const end = state.leaving ?? (heard.failure === null ? null : failure)
+  const end = state.leaving ?? (heard.failure === null ? null : failing("unusable_description"))
   if (end !== null) return andThen(answered, (next) => confirm(next, invite, end, env))
   const resume = LegResume.dialog(heard.state.dialog, way.flow)
   const report = { type: "answered", resume } as const
@@ -205,7 +213,7 @@ const leave = (state: State, end: LegEnd, env: Session.Env): Step => {
     case "proceeding": {
       if (state.leaving !== null) return stay(state)
       const leaving = LegMachine.leave({ ...state, leaving: end }, end, env.now)
-      return state.phase === "proceeding" ? cancel(leaving) : stay(leaving)
+      return state.phase === "proceeding" ? andThen(leaving, cancel) : leaving
     }
     case "answered":
       return sessionStep(state, { type: "hangUp", end }, env)
@@ -217,10 +225,10 @@ const leave = (state: State, end: LegEnd, env: Session.Env): Step => {
 const release = (state: State, env: Session.Env): Step =>
   leave(state, { cause: state.phase === "answered" ? "hangup" : "cancelled", sipStatus: null, by: "near" }, env)
 
-const failed = (state: State, invite: SipRequest, isSilent: boolean): Step =>
+const failed = (state: State, invite: SipRequest, reason: keyof typeof withoutResponse): Step =>
   invite !== state.invite || (state.phase !== "calling" && state.phase !== "proceeding")
     ? stay(state)
-    : finish(state, state.leaving ?? (isSilent ? timer : failure))
+    : finish(state, state.leaving ?? withoutResponse[reason])
 
 /** Passes the input to its dialog: an early one, or the session. */
 const within = (state: State, dialog: string, input: Session.Input, env: Session.Env): Step => {
@@ -237,7 +245,7 @@ const told = (state: State, after: Session.After, outcome: Told, env: Session.En
     case "respond":
       return stay(state, LegEnding.answer(after, outcome))
     case "acknowledge":
-      return confirm(state, after.invite, outcome === "committed" ? null : failure, env)
+      return confirm(state, after.invite, outcome === "committed" ? null : failing("not_stored"), env)
     case "moved":
       return sessionStep(state, { type: "moved" }, env)
   }
@@ -258,7 +266,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "response":
       return heard(state, input.invite, input.response, env)
     case "failed":
-      return failed(state, input.invite, input.reason === "timeout" || input.reason === "transport")
+      return failed(state, input.invite, input.reason)
     case "within":
       return within(state, input.dialog, input.input, env)
     case "told":
@@ -268,7 +276,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "action":
       return act(state, input.action, env)
     case "mediaLost":
-      return leave(state, failure, env)
+      return leave(state, LegMachine.silent(input.reason), env)
     case "release":
     case "disowned":
       return release(state, env)

@@ -111,7 +111,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     source,
     command,
     perform: shell.perform,
-    mediaLost: () => shell.feed({ type: "mediaLost" }),
+    mediaLost: (reason) => shell.feed({ type: "mediaLost", reason }),
     disowned: () => shell.feed({ type: "disowned" })
   })
 

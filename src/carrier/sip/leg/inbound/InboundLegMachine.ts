@@ -11,6 +11,7 @@ import * as OfferAnswer from "../../../../protocol/sip/sdp/OfferAnswer.ts"
 import * as Responses from "../../../../protocol/sip/message/Responses.ts"
 import type { Reason } from "../../../../protocol/sip/message/header/Reason.ts"
 import type { Header, SipRequest, SipResponse } from "../../../../protocol/sip/message/SipMessage.ts"
+import type * as EndWhy from "../../../../domain/EndWhy.ts"
 import type { CommandId } from "../../../../domain/Id.ts"
 import type { LegEnd, SipTrunk, Told } from "../../../Carrier.ts"
 import * as LegEnding from "../LegEnding.ts"
@@ -128,41 +129,47 @@ const respond = (state: State, status: number, more: Responses.Options = {}): Le
   response: response(state, status, more)
 })
 
-const refuse = (state: State, status: number, env: Session.Env): Step => {
-  const end: LegEnd = { cause: "final_response", sipStatus: status, by: "near" }
+const refuse = (state: State, status: number, env: Session.Env, why?: EndWhy.Code): Step => {
+  const end: LegEnd = { cause: "final_response", sipStatus: status, by: "near", ...(why === undefined ? {} : { why }) }
   const more: Responses.Options = status === 503 ? { headers: [["Retry-After", "5"]] } : {}
   const refused: State = { ...state, phase: "over", refusal: end }
-  return stay(LegMachine.leave(refused, end, env.now), respond(state, status, more))
+  return andThen(LegMachine.leave(refused, end, env.now), (next) => stay(next, respond(state, status, more)))
 }
 
 const cancelled: LegEnd = { cause: "cancelled", sipStatus: 487, by: "far" }
 const hungUp: LegEnd = { cause: "hangup", sipStatus: null, by: "near" }
-const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }
+const expired: LegEnd = { ...cancelled, why: "caller_expired" }
 
 const isWaiting = ({ phase }: State): boolean => phase === "waiting" || phase === "answering"
 
-/** The end of a caller that cancelled or stopped waiting. Its 487 is sent when the end is committed. */
-const left = (state: State): LegMachine.Left =>
+/** The end of a caller that left, before an answer as `end`. Its 487 is sent when the end is committed. */
+const left = (state: State, end = cancelled): LegMachine.Left =>
   isWaiting(state)
-    ? { end: cancelled, owed: [LegMachine.owe(state.id, response(state, 487))] }
+    ? { end, owed: [LegMachine.owe(state.id, response(state, 487))] }
     : { end: { cause: "hangup", sipStatus: null, by: "far" }, owed: [] }
 
-const giveUp = (state: State, reason: Reason | null): Step => {
+const giveUp = (state: State, as: LegEnd, reason: Reason | null): Step => {
   if (!isWaiting(state)) return stay(state)
-  const { end, owed } = left(state)
+  const { end, owed } = left(state, as)
   return LegMachine.end({ ...state, phase: "over" }, LegMachine.because(end, reason), owed)
 }
 
-const expired = (step: Step, { now }: Session.Env): Step => {
+const expire = (step: Step, { now }: Session.Env): Step => {
   const { expiresAt } = step.state
-  return expiresAt !== null && expiresAt <= now ? andThen(step, (next) => giveUp(next, null)) : step
+  return expiresAt !== null && expiresAt <= now ? andThen(step, (next) => giveUp(next, expired, null)) : step
 }
 
 const takePlace = ({ signallingAddress }: State): LegMachine.Output => ({ type: "takePlace", signallingAddress })
 
-const unanswered = (state: State, commandId: CommandId, reason: string, status: number, env: Session.Env): Step => {
+const unanswered = (
+  state: State,
+  commandId: CommandId,
+  reason: "no_media" | "not_acceptable",
+  status: number,
+  env: Session.Env
+): Step => {
   const report = { type: "command_failed", commandId, reason } as const
-  const refused = refuse(state, status, env)
+  const refused = refuse(state, status, env, reason === "no_media" ? "no_media" : "unusable_description")
   return andThen(stay(state, { type: "tell", report, after: null }), () => refused)
 }
 
@@ -252,7 +259,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "disowned":
       return release(state, 480, env)
     case "cancelled":
-      return giveUp(state, input.reason)
+      return giveUp(state, cancelled, input.reason)
     case "refused":
       return state.refusal === null ? stay(state) : LegMachine.end(state, state.refusal)
     case "routed":
@@ -268,9 +275,11 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "endTold":
       return andThen(LegMachine.endTold(state, input.told), (next) => sessionStep(next, { type: "over" }, env))
     case "mediaLost":
-      return state.phase === "answered" ? sessionStep(state, { type: "hangUp", end: lost }, env) : stay(state)
+      return state.phase === "answered"
+        ? sessionStep(state, { type: "hangUp", end: LegMachine.silent(input.reason) }, env)
+        : stay(state)
     case "due":
-      return andThen(expired(LegMachine.due(state, env.now), env), (next) => sessionStep(next, { type: "due" }, env))
+      return andThen(expire(LegMachine.due(state, env.now), env), (next) => sessionStep(next, { type: "due" }, env))
   }
 }
 

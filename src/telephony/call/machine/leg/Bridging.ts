@@ -72,13 +72,13 @@ const dropped = (builder: StepBuilder.StepBuilder, at: number, context: StepCont
       : Connecting.transferFailed(
           Connecting.ringback(builder, false, context),
           connecting,
-          { reason: "cancelled", sipStatus: null },
+          { reason: "cancelled", sipStatus: null, why: "connected_elsewhere" },
           at
         )
   return first.state.legs.reduce(
     (open, leg) =>
       leg.role === "transfer" && !isElsewhere(leg, own)
-        ? LegOver.leave(open, leg, EndReason.hungUp(leg, "api"), at, context)
+        ? LegOver.leave(open, leg, EndReason.hungUp(leg, "api", "connected_elsewhere"), at, context)
         : open,
     first
   )
@@ -97,12 +97,12 @@ export const unbridged = (
   if (!peerEnded) return parted(settled, leg)
   // The end of a leg of this call is reported by that leg itself.
   if (!isForeign(state, leg.bridge.callId)) return settled === builder ? unchanged : settled
-  const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
+  const ending = EndReason.ofPeer({ reason: "normal_clearing", initiator: "callee" }, state.direction)
   if (leg.role === "primary") return end(settled, ending, at, context)
   const left = LegOver.leave(settled, leg, ending, at, context)
   // Another call had taken it before it was connected here.
   return Connecting.transferred(settled.state)?.id === leg.id
-    ? Connecting.transferFailed(left, leg, { reason: ending.reason, sipStatus: null }, at)
+    ? Connecting.transferFailed(left, leg, { reason: ending.reason, sipStatus: null, why: ending.why }, at)
     : left
 }
 
@@ -122,7 +122,8 @@ export const leave = (builder: StepBuilder.StepBuilder, at: number, context: Ste
   if (own.bridge === null) return builder
   const alone = parted(builder, own)
   const peer = ownPeer(state)
-  if (peer !== null) return LegOver.leave(alone, peer, EndReason.hungUp(peer, "api"), at, context)
+  if (peer !== null)
+    return LegOver.leave(alone, peer, EndReason.hungUp(peer, "api", "connected_elsewhere"), at, context)
   const commandId = StepBuilder.nextCommandId(alone, context)
   return StepBuilder.sendPending(
     alone,
@@ -164,6 +165,18 @@ export const failed = (
   const leg = pending.by === "transfer" ? builder.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
   if (leg === undefined) return Connecting.bridgeFailed(builder, pending, reason, at)
   return isElsewhere(leg, primary(builder.state))
-    ? Connecting.transferFailed(builder, leg, { reason: "cancelled", sipStatus: null }, at)
-    : LegOver.ended(builder, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
+    ? Connecting.transferFailed(builder, leg, { reason: "cancelled", sipStatus: null, why: "connected_elsewhere" }, at)
+    : LegOver.ended(
+        builder,
+        leg,
+        {
+          status: "ended",
+          reason: "carrier_error",
+          initiator: "carrier",
+          why: reason === "leg_ended" ? "bridged_leg_ended" : "carrier_failed"
+        },
+        null,
+        at,
+        context
+      )
 }

@@ -1,3 +1,4 @@
+import * as EndWhy from "../../../../domain/EndWhy.ts"
 import type { EndReason } from "../../../../domain/event/CallEvent.ts"
 import type { CallState } from "../CallState.ts"
 import * as StepBuilder from "../StepBuilder.ts"
@@ -71,7 +72,7 @@ const settled = (builder: StepBuilder.StepBuilder, connecting: Connecting): Step
 export const transferFailed = (
   builder: StepBuilder.StepBuilder,
   leg: Leg,
-  why: { readonly reason: EndReason; readonly sipStatus: number | null },
+  why: { readonly reason: EndReason; readonly sipStatus: number | null; readonly why: EndWhy.Code },
   at: number
 ): StepBuilder.StepBuilder =>
   StepBuilder.emit(
@@ -83,7 +84,13 @@ export const transferFailed = (
     ),
     {
       type: "call.transfer_failed",
-      data: { ...StepBuilder.ids(builder.state, leg.id), endReason: why.reason, sipStatus: why.sipStatus, failedAt: at }
+      data: {
+        ...StepBuilder.ids(builder.state, leg.id),
+        endReason: why.reason,
+        why: EndWhy.of(why.why),
+        sipStatus: why.sipStatus,
+        failedAt: at
+      }
     }
   )
 
@@ -150,7 +157,7 @@ export const abandoned = (builder: StepBuilder.StepBuilder, byFar: boolean, at: 
         ? connecting.type === "bridge"
           ? bridgeFailed(builder, connecting, "call_ended", at)
           : builder
-        : transferFailed(builder, leg, { reason: "cancelled", sipStatus: null }, at)
+        : transferFailed(builder, leg, { reason: "cancelled", sipStatus: null, why: "call_ended" }, at)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { LegQuality, PeerReason } from "../../../../carrier/CarrierEvent.ts"
+import * as EndWhy from "../../../../domain/EndWhy.ts"
 import { CallId, CommandId, LegId } from "../../../../domain/Id.ts"
 
 /**
@@ -36,6 +37,8 @@ export const Leg = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
+  /** The finer cause of its end; absent: it has not ended, or none was recorded. */
+  endWhy: Schema.optionalKey(EndWhy.Code),
   /** How many seconds it may ring; null: without limit (an inbound leg waits for its first command). */
   ringSecs: OrNull(Schema.Number),
   limit: Limit,

@@ -37,6 +37,7 @@ export const leave = (
       endedAt,
       endReason: ending.reason,
       endInitiator: ending.initiator,
+      ...(state.rules === undefined ? { endWhy: ending.why } : {}),
       bridge: null,
       lost: null
     }
@@ -66,7 +67,7 @@ export const ended = (
     return Connecting.transferFailed(
       Connecting.ringback(left, false, context),
       leg,
-      { reason: ending.reason, sipStatus },
+      { reason: ending.reason, sipStatus, why: ending.why },
       at
     )
   return primary(left.state).bridge?.legId === leg.id

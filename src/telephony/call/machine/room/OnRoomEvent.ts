@@ -45,8 +45,8 @@ const over = (state: CallState, tell: Extract<ToCall, { readonly type: "over" }>
   return end(
     builder,
     tell.isRemoved === true
-      ? EndReason.hungUp(state, tell.by)
-      : { status: "ended", reason: "conference_ended", initiator: tell.by },
+      ? EndReason.hungUp(state, tell.by, "removed_from_conference")
+      : { status: "ended", reason: "conference_ended", initiator: tell.by, why: "conference_ended" },
     context.now,
     context,
     {}
@@ -183,8 +183,8 @@ const out = (
     ? end(
         builder,
         closed.includes(why)
-          ? { status: "ended", reason: "conference_ended", initiator: "system" }
-          : EndReason.failing(builder.state, "carrier_error"),
+          ? { status: "ended", reason: "conference_ended", initiator: "system", why: "conference_ended" }
+          : EndReason.failing(builder.state, "carrier_error", "conference_unreachable"),
         at,
         context
       )

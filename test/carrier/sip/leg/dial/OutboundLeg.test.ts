@@ -180,7 +180,7 @@ describe("an outbound leg", () => {
       const { rig } = yield* answered()
       yield* rig.command(Rig.hangup)
       yield* Rig.pass(7_900)
-      expect(rig.told()).toEqual([])
+      expect(Rig.words(rig.told())).toEqual(["leaving hangup - near"])
       yield* Rig.pass(200)
       expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
       yield* Rig.pass(60_000)
@@ -451,7 +451,7 @@ describe("an answer", () => {
       const sent = rig.sent()
       expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+      expect(Rig.words(rig.told())).toEqual(["leaving error - network", "ended error - network"])
     })
   )
 
@@ -539,7 +539,7 @@ describe("within a dialog", () => {
       const sent = rig.sent()
       expect(Rig.names(sent)).toContain("BYE")
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
+      expect(Rig.words(rig.told())).toEqual(["leaving timer - network", "ended timer - network"])
     })
   )
 
@@ -736,7 +736,7 @@ describe("the media of a leg", () => {
       const { rig } = yield* answered()
       rig.lose("svc_leg_1")
       yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+      expect(Rig.words(rig.told())).toEqual(["leaving error - network", "ended error - network"])
     })
   )
 

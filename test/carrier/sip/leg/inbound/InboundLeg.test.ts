@@ -188,7 +188,7 @@ describe("an inbound leg", () => {
       yield* Rig.pass(32_000)
       const sent = rig.sent()
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
+      expect(Rig.words(rig.told())).toEqual(["leaving timer - network", "ended timer - network"])
       yield* Rig.pass(60_000)
       expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })

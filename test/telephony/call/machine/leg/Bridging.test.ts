@@ -121,7 +121,7 @@ describe("A bridge", () => {
   })
 
   it("that is under way when the call ends is told before call.ended", () => {
-    const scene = Sample.act(asked(), "hangup", {}, t0 + 3000)
+    const scene = Sample.wait(Sample.act(asked(), "hangup", {}, t0 + 3000))
     expect(Sample.types(scene).slice(-2)).toEqual(["call.bridge_failed", "call.ended"])
     expect(Sample.events(scene).at(-2)?.data).toMatchObject({ bridgedLegId: legId, reason: "call_ended" })
   })
