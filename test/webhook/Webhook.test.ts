@@ -372,7 +372,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
     })
   )
 
-  it.effect("filters by subscription, status, type and time, newest first, within the tenant", () =>
+  it.effect("filters by subscription, status, type, call and time, newest first, within the tenant", () =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
@@ -394,6 +394,14 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
       expect(yield* found({ subscriptionId: one.id })).toStrictEqual([one.id])
       expect(yield* found({ status: "failed" })).toStrictEqual([one.id])
       expect(yield* found({ eventType: "call.ended" })).toStrictEqual([two.id])
+      const elsewhere = World.call()
+      yield* World.commit(World.event(tenantId, elsewhere, 1, "call.started"))
+      expect(yield* found({ callId })).toStrictEqual([two.id, one.id])
+      expect(yield* found({ callId: elsewhere })).toStrictEqual([one.id])
+      expect(yield* found({ callId, eventType: "call.ended" })).toStrictEqual([two.id])
+      expect(yield* found({ callId: World.call() })).toStrictEqual([])
+      expect((yield* webhooks.deliveries(other, { callId }, anyWindow)).count).toBe(0)
+      yield* sql`DELETE FROM webhook_delivery WHERE event_id = (SELECT id FROM event WHERE entity_id = ${elsewhere})`
       expect(yield* found({ createdAfterMs: newYear })).toStrictEqual([two.id])
       expect(yield* found({ createdAfterMs: newYear - 1 })).toStrictEqual([two.id, one.id])
       expect(yield* found({ subscriptionId: one.id, status: "queued" })).toStrictEqual([])

@@ -19,7 +19,7 @@ export type GatherStatus = typeof gatherStatus.Type
 const playbackStatus = Field.oneOf("How it ended.", ["completed", "stopped", "failed"])
 export type PlaybackStatus = typeof playbackStatus.Type
 
-const endReason = Field.oneOf("Why it ended. Further values may come.", [
+export const endReason = Field.oneOf("Why it ended. Further values may come.", [
   "normal_clearing",
   "cancelled",
   "no_answer",

@@ -3,6 +3,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { init } from "./migration/0060_init.ts"
 import { backfillJob } from "./migration/0061_backfill_job.ts"
+import { callReference } from "./migration/0063_call_reference.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -12,7 +13,11 @@ type Migrations = Readonly<Record<`${number}_${string}`, Effect.Effect<unknown, 
  * Every migration. Version 0.1 ended with its migration 59, and the first one here makes the same schema at once. Its
  * number is the next, so that a program of 0.1 refuses this database as one of a newer version.
  */
-export const all: Migrations = { "0060_init": init, "0061_backfill_job": backfillJob }
+export const all: Migrations = {
+  "0060_init": init,
+  "0061_backfill_job": backfillJob,
+  "0063_call_reference": callReference
+}
 
 /** The last schema of version 0.1. */
 const lastOf01 = 59

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { EventType } from "../../domain/event/EventCatalogue.ts"
-import type { DeliveryId, SubscriptionId, TenantId } from "../../domain/Id.ts"
+import type { CallId, DeliveryId, SubscriptionId, TenantId } from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
@@ -11,6 +11,7 @@ export interface DeliveryFilters {
   readonly subscriptionId?: SubscriptionId
   readonly status?: DeliveryStatus
   readonly eventType?: string
+  readonly callId?: CallId
   readonly createdAfterMs?: number
 }
 
@@ -79,11 +80,18 @@ export const make = Effect.gen(function* () {
 
     /** The newest first. */
     deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {
-      const { createdAfterMs, eventType, status, subscriptionId } = filters
+      const { callId, createdAfterMs, eventType, status, subscriptionId } = filters
       return read({
         tenantId,
         columns: deliveryColumns,
         from: "webhook_delivery",
+        ...(callId === undefined
+          ? {}
+          : {
+              // The deliveries of a call are found by its events, however many came after them.
+              where: sql`tenant_id = ${tenantId} AND event_id = ANY(ARRAY(
+                SELECT id FROM event WHERE entity_id = ${callId} AND tenant_id = ${tenantId}))`
+            }),
         filters: [...equal({ subscriptionId, status, eventType }), ...between("createdAt", createdAfterMs)],
         ...(createdAfterMs === undefined
           ? {}

@@ -50,7 +50,7 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const before = new Date(Date.now() - 60_000).toISOString()
       const { call } = await World.answered(world, { route_id: await route(world), customer_reference: "listed" })
-      const query = `status=answered&direction=outbound&from_number=${encodeURIComponent(world.tenant.number)}&to_number=${encodeURIComponent(world.ends.number)}&initiated_after=${before}&page=1&page_size=200`
+      const query = `status=answered&direction=outbound&from_number=${encodeURIComponent(world.tenant.number)}&to_number=${encodeURIComponent(world.ends.number)}&customer_reference=listed&initiated_after=${before}&page=1&page_size=200`
       const { results } = (await world.tenant.ask("GET", `/v1/calls?${query}`)).json as {
         readonly results: ReadonlyArray<{ readonly id: string; readonly legs: ReadonlyArray<unknown> }>
       }

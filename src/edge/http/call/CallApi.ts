@@ -9,6 +9,7 @@ import { endpoints } from "../Endpoint.ts"
 import * as VerbEndpoints from "../VerbEndpoints.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
+import * as Text from "../request/Text.ts"
 import * as CallBodies from "./CallBodies.ts"
 import { only } from "../../../domain/schema/RequestField.ts"
 
@@ -31,6 +32,7 @@ const filters = {
   direction: only(Schema.Literals(["inbound", "outbound"]), "Only in this direction."),
   fromNumber: only(E164, "Only from this number, E.164."),
   toNumber: only(E164, "Only to this number, E.164."),
+  customerReference: only(Text.of(0, 128), "Only with this reference of yours."),
   initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment."))
 }
 const filterNames = { initiatedAfterMs: "initiated_after" } as const

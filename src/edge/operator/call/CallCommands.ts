@@ -1,7 +1,8 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { InboundSimulator } from "../../../carrier/InboundSimulator.ts"
-import { Calls, CallTimeline } from "../../../telephony/call/Call.ts"
+import * as CallEvent from "../../../domain/event/CallEvent.ts"
+import { Calls, CallStatus, CallTimeline } from "../../../telephony/call/Call.ts"
 import { E164 } from "../../../domain/E164.ts"
 import * as Id from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
@@ -112,14 +113,22 @@ export const commands = [
     summary: "lists the newest calls of a tenant",
     input: {
       tenant: TenantReference.required,
-      status: Flag.optional(Schema.String, "only in this state"),
+      status: Flag.optional(CallStatus, "only in this state"),
       fromNumber: Flag.optional(E164, "only from this number", { flag: "from", value: "+E164" }),
       toNumber: Flag.optional(E164, "only to this number", { flag: "to", value: "+E164" }),
-      limit: Flag.limit(50, 200)
+      customerReference: Flag.optional(Flag.text(128), "only with this reference of the tenant", {
+        flag: "reference",
+        value: "TEXT"
+      }),
+      endReason: Flag.optional(CallEvent.endReason, "only calls that ended so", { flag: "reason" }),
+      initiatedAfterMs: Flag.optionalTime("only later ones", { flag: "initiated-after" }),
+      initiatedBeforeMs: Flag.optionalTime("only earlier ones", { flag: "initiated-before" }),
+      limit: Flag.limit(50, 200),
+      after: Flag.after
     },
-    columns: "id direction from to status end_reason duration_seconds cost_cents initiated_at",
-    run: TenantReference.within((id, { limit, ...filters }) =>
-      Calls.use((calls) => calls.list(id, filters, { limit, offset: 0 }))
+    columns: "id direction from to status end_reason end_initiator duration_seconds cost_cents initiated_at",
+    run: TenantReference.within((id, { after, limit, ...filters }) =>
+      Calls.use((calls) => calls.list(id, filters, Flag.window(limit, after)))
     )
   })
 ]

@@ -14,7 +14,10 @@ export interface CallFilters {
   readonly direction?: string
   readonly fromNumber?: string
   readonly toNumber?: string
+  readonly customerReference?: string
+  readonly endReason?: string
   readonly initiatedAfterMs?: number
+  readonly initiatedBeforeMs?: number
 }
 
 /** How many rows one read of the whole list looks at. */
@@ -25,17 +28,29 @@ export const make = Effect.gen(function* () {
   const read = yield* Listing.reader
   const lists = yield* ListClient.reading
 
-  /** An index covers one number of a call, or none, and the time; other filters apply to the rows that it finds. */
-  const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
-    const from = equal({ fromNumber })
-    const to = equal({ toNumber })
+  /**
+   * An index covers the customer reference, one number of a call, or none of them, and the time. Other filters apply to
+   * the rows that it finds.
+   */
+  const matching = (tenantId: TenantId, filters: CallFilters) => {
+    const {
+      customerReference,
+      direction,
+      endReason,
+      fromNumber,
+      initiatedAfterMs,
+      initiatedBeforeMs,
+      status,
+      toNumber
+    } = filters
+    const [indexed, ...others] = equal({ customerReference, toNumber, fromNumber })
     return {
       where: sql.and([
         sql`tenant_id = ${tenantId}`,
-        ...(to.length === 0 ? from : to),
-        ...between("initiatedAt", initiatedAfterMs)
+        ...(indexed === undefined ? [] : [indexed]),
+        ...between("initiatedAt", initiatedAfterMs, initiatedBeforeMs)
       ]),
-      filters: [...(to.length === 0 ? [] : from), ...equal({ status, direction })]
+      filters: [...others, ...equal({ status, direction, endReason })]
     }
   }
 

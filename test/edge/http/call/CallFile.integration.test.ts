@@ -47,6 +47,8 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/ca
       expect(times).toEqual(times.toSorted().toReversed())
       expect((yield* file("?direction=outbound")).records.length).toBe(2)
       expect((yield* file("?status=ended&to_number=%2B12025550100")).records.length).toBe(4_501)
+      expect((yield* file("?customer_reference=4321")).records.length).toBe(1 + 1)
+      expect((yield* file("?customer_reference=4321&to_number=%2B12025550101")).records.length).toBe(1)
       expect((yield* file("?initiated_after=2020-01-01T00:24:59.000Z")).records.length).toBe(1 + 1 + 1)
       const answer = yield* ask(a.key, "GET", "/v1/calls.csv?page=1")
       expect([answer.status, TestServer.codeOf(answer)]).toEqual([400, "invalid_request"])

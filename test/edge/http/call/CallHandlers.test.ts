@@ -117,13 +117,14 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
     it.effect("hands every filter to the door", () =>
       Effect.gen(function* () {
         const query =
-          "status=ended&direction=inbound&from_number=%2B12025550150&to_number=%2B12025550100&initiated_after=2026-01-01T00:00:00Z"
+          "status=ended&direction=inbound&from_number=%2B12025550150&to_number=%2B12025550100&customer_reference=order%207&initiated_after=2026-01-01T00:00:00Z"
         expect((yield* ask("GET", `/v1/calls?${query}`)).status).toBe(200)
         expect(reached()?.args[1]).toEqual({
           status: "ended",
           direction: "inbound",
           fromNumber: "+12025550150",
           toNumber: "+12025550100",
+          customerReference: "order 7",
           initiatedAfterMs: Date.UTC(2026, 0, 1)
         })
       })

@@ -139,6 +139,7 @@ layer(TestServer.layer(world))("webhooks over HTTP, guide/webhooks.md#subscripti
           subscription_id: TestServer.subscriptionOfA,
           status: "failed",
           event_type: "call.ended",
+          call_id: TestServer.callOfA,
           created_after: "2026-01-01T00:00:00Z",
           page_size: "7"
         })
@@ -149,6 +150,7 @@ layer(TestServer.layer(world))("webhooks over HTTP, guide/webhooks.md#subscripti
             subscriptionId: TestServer.subscriptionOfA,
             status: "failed",
             eventType: "call.ended",
+            callId: TestServer.callOfA,
             createdAfterMs: Date.UTC(2026, 0, 1)
           },
           { limit: 7, offset: 0 }
@@ -162,6 +164,7 @@ layer(TestServer.layer(world))("webhooks over HTTP, guide/webhooks.md#subscripti
           "status=lost",
           "event_type=call.exploded",
           "created_after=today",
+          "call_id=svc_leg_1",
           "subscription_id=1",
           "x=1"
         ])

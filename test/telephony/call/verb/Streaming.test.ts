@@ -86,7 +86,7 @@ describe("A media stream of a call, guide/streams.md", () => {
   })
 
   it("stops with the call, before its last event", () => {
-    const ended = Sample.act(connected(), "hangup", {}, t0 + 9000)
+    const ended = Sample.wait(Sample.act(connected(), "hangup", {}, t0 + 9000))
     expect(Sample.types(ended).slice(-2)).toEqual(["stream.stopped", "call.ended"])
     expect(told(ended).at(-1)).toMatchObject({ data: { durationSeconds: 7 } })
   })
