@@ -397,7 +397,7 @@ export const events: Readonly<
     values: { status: ["completed", "stopped", "failed"], reason: ["call_ended", "speech_failed"] }
   },
   "call.amd_complete": {
-    data: [...ofCall, "result", "beep_detected"],
+    data: [...ofCall, "result", "detail", "beep_detected"],
     values: { result: ["human", "machine", "unknown"], beep_detected: [true, false] }
   },
   "call.transcript_chunk": {

@@ -41,6 +41,9 @@ export type EndReason = typeof endReason.Type
 const endInitiator = Field.oneOf("Who ended it.", ["caller", "callee", "api", "system", "carrier", "unknown"])
 export type EndInitiator = typeof endInitiator.Type
 
+/** The kinds of party that machine detection distinguishes. */
+export const answeredBy = ["human_residence", "human_business", "machine", "fax", "silence", "not_sure"] as const
+
 /** A word of a transcript. */
 const Word = Wire.struct({
   word: Secret.text(Field.text("The word.", "hello")),
@@ -212,6 +215,7 @@ export const rows = {
     data: Wire.struct({
       ...ofCall,
       result: Field.oneOf("Who answered.", ["human", "machine", "unknown"]),
+      detail: Field.oneOf("The same more finely: a `machine` may be a `fax`.", answeredBy),
       beepDetected: Schema.Boolean.annotate({ description: "A voicemail's beep was heard.", examples: [false] })
     })
   },

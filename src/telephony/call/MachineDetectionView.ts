@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as CallEvent from "../../domain/event/CallEvent.ts"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import { type CallState, isTerminal, primary } from "./machine/CallState.ts"
@@ -12,11 +13,7 @@ export const MachineDetection = Wire.struct({
   mode: Field.oneOf("What the call was placed with.", ["premium"]),
   status: Field.oneOf("`pending` until it is known, or the call is over.", ["complete", "pending"]),
   result: Field.oneOfOrNull("Who answered; null while it is not known.", ["human", "machine", "unknown"], "machine"),
-  detail: Field.oneOfOrNull(
-    "The same more finely; null while it is not known.",
-    ["human_residence", "human_business", "machine", "fax", "silence", "not_sure"],
-    "machine"
-  ),
+  detail: Field.oneOfOrNull("The same more finely; null while it is not known.", CallEvent.answeredBy, "machine"),
   beepDetected: Field.flag("A voicemail's beep was heard.", true),
   detectedAt: Field.timeOrNull("When it was known.", "2026-01-01T00:00:05.000Z"),
   beepDetectedAt: Field.timeOrNull("When the beep was over.", "2026-01-01T00:00:09.000Z")

@@ -26,7 +26,11 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { call, far } = await World.answered(world, { answering_machine_detection: "premium" })
       await far.say(400)
-      expect(await call.event("call.amd_complete")).toMatchObject({ result: "machine", beep_detected: true })
+      expect(await call.event("call.amd_complete")).toMatchObject({
+        result: "machine",
+        detail: "machine",
+        beep_detected: true
+      })
       expect(await result(world, call.path)).toMatchObject({
         status: "complete",
         result: "machine",
@@ -38,7 +42,11 @@ export const rows: ReadonlyArray<Row> = [
     name: "machine detection is unknown when nobody speaks",
     run: async (world) => {
       const { call } = await World.answered(world, { answering_machine_detection: "premium" })
-      expect(await call.event("call.amd_complete")).toMatchObject({ result: "unknown", beep_detected: false })
+      expect(await call.event("call.amd_complete")).toMatchObject({
+        result: "unknown",
+        detail: "silence",
+        beep_detected: false
+      })
       expect(await result(world, call.path)).toMatchObject({ result: "unknown", detail: "silence" })
     }
   },

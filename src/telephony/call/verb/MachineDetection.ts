@@ -34,7 +34,7 @@ const told =
       events: [
         {
           type: "call.amd_complete",
-          data: { callId, legId, customerReference, result, beepDetected: beepDetectedAt !== null }
+          data: { callId, legId, customerReference, result, detail: verdict, beepDetected: beepDetectedAt !== null }
         }
       ],
       rows: MachineDetectionList.table.writes(null, row)

@@ -50,12 +50,14 @@ describe("Machine detection of a call", () => {
   ] as const)("tells %s as %s", (verdict, result) => {
     const scene = detected(answered(), verdict)
     expect(events(scene)).toEqual([result])
+    expect(Sample.events(scene).at(-1)?.data).toMatchObject({ detail: verdict })
     expect(lastRow(scene)).toMatchObject({ verdict, detectedAt: 1_005_000, beepDetectedAt: null })
   })
 
   it("tells a beep once more, as a machine's, whatever was told before", () => {
     const scene = beeped(beeped(detected(answered(), "human_residence")), 1_010_000)
     expect(events(scene)).toEqual(["human", "machine with beep"])
+    expect(Sample.events(scene).at(-1)?.data).toMatchObject({ result: "machine", detail: "machine" })
     expect(lastRow(scene)).toMatchObject({
       verdict: "machine",
       detectedAt: 1_005_000,
