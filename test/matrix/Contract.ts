@@ -214,7 +214,9 @@ export const verbs: Readonly<Record<string, Verb>> = {
       format: recordFormat,
       max_length: [],
       play_beep: [true, false],
-      beep_interval_seconds: []
+      beep_interval_seconds: [],
+      finish_on_key: [],
+      silence_timeout_seconds: []
     },
     defaults: { hasBeep: false },
     ranges: {
@@ -222,7 +224,8 @@ export const verbs: Readonly<Record<string, Verb>> = {
       format: oneOf(...recordFormat),
       max_length: int(1, 14_400),
       play_beep: flag,
-      beep_interval_seconds: int(5, 300)
+      beep_interval_seconds: int(5, 300),
+      silence_timeout_seconds: int(1, 600)
     }
   },
   stop_recording: none,

@@ -14,7 +14,8 @@ export const shape = { channels: Schema.Literals(["single", "dual"]), format: Sc
 export const commands = [
   /**
    * Records both directions of the leg from its first sound on. It ends when it is stopped, with its leg, or after
-   * `maxLengthMs` (null: no limit). All parties hear the beeps.
+   * `maxLengthMs` (null: no limit), or when nobody has spoken for `silenceMs` (absent: no limit) outside of a pause. All
+   * parties hear the beeps.
    */
   Schema.Struct({
     type: Schema.tag("start_recording"),
@@ -25,6 +26,7 @@ export const commands = [
     conferenceId: Schema.optionalKey(ConferenceId),
     ...shape,
     maxLengthMs: Schema.NullOr(Schema.Finite),
+    silenceMs: Schema.optionalKey(Schema.Finite),
     hasBeep: Schema.Boolean,
     beepEveryMs: Schema.NullOr(Schema.Finite)
   }),

@@ -211,12 +211,12 @@ export class Recorder extends Context.Service<
         of: Spooled,
         heard: Queue.Dequeue<RecordingWriter.Heard>,
         captured: Captured,
-        maxLengthMs: number | null
+        ends: Pick<Start, "maxLengthMs" | "silenceMs"> & { readonly isPaused: () => boolean }
       ) =>
         Effect.gen(function* () {
           yield* measure
           const full = tell(of, { type: "recording_stopped", id: of.id })
-          const end = yield* RecordingWriter.write(spool, of, { heard, captured, maxLengthMs, full })
+          const end = yield* RecordingWriter.write(spool, of, { heard, captured, full, ...ends })
           known.set(of.id, null)
           yield* measure
           if (isCut(end)) {
@@ -240,11 +240,12 @@ export class Recorder extends Context.Service<
         )
 
       const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
-        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs } = media
+        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs, silenceMs } = media
         if (known.has(id)) return
         const heard = Effect.runSync(Queue.unbounded<RecordingWriter.Heard>())
         const offer = (next: RecordingWriter.Heard) => void Queue.offerUnsafe(heard, next)
-        const captured = Effect.runSync(
+        let isPaused = false
+        const capture = Effect.runSync(
           plane.capture(
             legId,
             id,
@@ -252,7 +253,15 @@ export class Recorder extends Context.Service<
             { heard: offer, ended: offer }
           )
         )
+        const captured: Captured = {
+          ...capture,
+          silence: (isSilent) => {
+            isPaused = isSilent
+            capture.silence(isSilent)
+          }
+        }
         known.set(id, captured)
+        const ends = { maxLengthMs, isPaused: () => isPaused, ...(silenceMs === undefined ? {} : { silenceMs }) }
         const of: Spooled = {
           id,
           callId,
@@ -262,7 +271,7 @@ export class Recorder extends Context.Service<
           channels,
           format
         }
-        run(guarded(of, record(of, heard, captured, maxLengthMs)))
+        run(guarded(of, record(of, heard, captured, ends)))
       }
 
       yield* plane.attend(

@@ -100,6 +100,20 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a recording ends with a key of the far end, or when nobody has spoken, and the call goes on",
+    run: async (world) => {
+      const { call, far } = await World.answered(world)
+      await call.act("start_recording", { format: "wav", finish_on_key: "*#" })
+      await sound(world, call, 300)
+      await far.press("#")
+      expect(await call.event("recording.completed")).toMatchObject({ format: "wav" })
+      await call.act("start_recording", { format: "wav", silence_timeout_seconds: 1 })
+      await sound(world, call, 300)
+      await call.event("recording.completed", 2)
+      expect((await call.find()).status).toBe("answered")
+    }
+  },
+  {
     name: "record on_answer records from the answer, in the format that was asked for",
     run: async (world) => {
       const { call } = await World.answered(world, {

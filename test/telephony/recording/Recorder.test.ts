@@ -127,6 +127,38 @@ describe("The recorder, guide/recordings.md", () => {
     }).pipe(Effect.provide(world.layer))
   })
 
+  const speech = { type: "plays", parts: [{ sound: "speech", ms: 3000 }], repeats: false } as const
+
+  it.effect("ends when neither side has spoken for so long, and no sooner", () => {
+    const world = World.make()
+    return Effect.gen(function* () {
+      yield* startRecording(start("1", { silenceMs: 2000 }), speech)
+      yield* VirtualMedia.elapse(4500)
+      expect(world.told).toStrictEqual([])
+      yield* VirtualMedia.elapse(2500)
+      yield* world.until(() => world.told.length === 2, "stored")
+      expect(world.told.map(({ type }) => type)).toStrictEqual(["recording_stopped", "recording_stored"])
+      // The last syllable, what ends speech, the silence, and the rest of the chunk.
+      const seconds = (World.wav(world.fileOf(".wav")).channels[0]?.length ?? 0) / 16_000
+      expect(seconds).toBeGreaterThanOrEqual(4.5)
+      expect(seconds).toBeLessThanOrEqual(6.2)
+    }).pipe(Effect.provide(world.layer))
+  })
+
+  it.effect("counts silence from its beginning, and not while it is paused", () => {
+    const world = World.make()
+    return Effect.gen(function* () {
+      yield* startRecording(start("1", { silenceMs: 2000 }), { type: "silence" })
+      yield* command({ type: "pause_recording", recording: work("1") })
+      yield* VirtualMedia.elapse(5000)
+      expect(world.told).toStrictEqual([])
+      yield* command({ type: "resume_recording", recording: work("1") })
+      yield* VirtualMedia.elapse(3500)
+      yield* world.until(() => world.told.length === 2, "stored")
+      expect(world.told.map(({ type }) => type)).toStrictEqual(["recording_stopped", "recording_stored"])
+    }).pipe(Effect.provide(world.layer))
+  })
+
   it.effect("ends with its leg, with all that was said until then", () => {
     const world = World.make()
     return Effect.gen(function* () {

@@ -19,7 +19,9 @@ const fields = {
   ...RecordingMessage.shape,
   isPaused: Schema.Boolean,
   /** It began through the call's plan, and not on request. */
-  isOfPlan: Schema.Boolean
+  isOfPlan: Schema.Boolean,
+  /** The keys of the far end that end it; absent: none. */
+  finishOnKey: Schema.optionalKey(Schema.String)
 }
 
 type Item = ActionKind.Activity & Schema.Struct<typeof fields>["Type"]
@@ -96,17 +98,25 @@ const isNothing = ({ isOfPlan }: Item, reason: string | null): boolean =>
 const started = (
   { derive, of }: ActionKind.Moment,
   file: Pick<Item, "channels" | "format">,
-  options: { readonly maxLengthSecs: number | null; readonly hasBeep: boolean; readonly beepEverySecs: number | null },
+  options: {
+    readonly maxLengthSecs: number | null
+    readonly hasBeep: boolean
+    readonly beepEverySecs: number | null
+    readonly finishOnKey?: string
+    readonly silenceSecs?: number
+  },
   isOfPlan: boolean
 ): ActionKind.Started<Item> => {
   const id = derive("recording")
   const { channels, format } = file
+  const { finishOnKey, silenceSecs } = options
   return {
     id,
     channels,
     format,
     isPaused: false,
     isOfPlan,
+    ...(finishOnKey === undefined ? {} : { finishOnKey }),
     media: {
       type: "start_recording",
       id,
@@ -115,10 +125,19 @@ const started = (
       format,
       maxLengthMs: options.maxLengthSecs === null ? null : options.maxLengthSecs * 1000,
       hasBeep: options.hasBeep,
-      beepEveryMs: options.beepEverySecs === null ? null : options.beepEverySecs * 1000
+      beepEveryMs: options.beepEverySecs === null ? null : options.beepEverySecs * 1000,
+      ...(silenceSecs === undefined ? {} : { silenceMs: silenceSecs * 1000 })
     }
   }
 }
+
+/** The turn of a recording that has to stop: the media end it, and it waits for its file. */
+const stopping = <I extends Item>(item: I): ActionKind.Turn<I> => ({
+  item,
+  tells: null,
+  leaves: true,
+  media: [{ type: "stop_recording", recording: item.id }]
+})
 
 const recording = ActionKind.make("recording", fields, {
   limit: 1,
@@ -135,6 +154,7 @@ const recording = ActionKind.make("recording", fields, {
         return { item, tells: null }
     }
   },
+  digit: (item, digit) => (item.finishOnKey?.includes(digit) === true ? stopping(item) : { item, tells: null }),
   starts: ({ record, recordChannels: channels, recordFormat: format }, occasion, moment) =>
     (record === "on_answer" && occasion === "answered") ||
     // It begins with the answer when the leg did not ring, or had no sound before.
@@ -164,12 +184,34 @@ export const startRecording = recording.verb({
       ),
       beepEverySecs: Schema.optionalKey(
         BodyField.of(BodyField.int(5, 300), "The same tone again after each so many seconds; some laws ask for 15.", 15)
+      ),
+      finishOnKey: Schema.optionalKey(
+        BodyField.of(
+          BodyField.matching(/^[0-9A-D*#]{1,16}$/, "must be 1 to 16 keys of 0-9, A-D, * and #"),
+          "Any of these keys, pressed at the far end, ends it.",
+          "#"
+        )
+      ),
+      silenceSecs: Schema.optionalKey(
+        BodyField.of(
+          BodyField.int(1, 600),
+          "It ends by itself when neither side has spoken for so many seconds, from its beginning on.",
+          5
+        )
       )
     },
-    { maxLengthSecs: "max_length", hasBeep: "play_beep", beepEverySecs: "beep_interval_seconds" }
+    {
+      maxLengthSecs: "max_length",
+      hasBeep: "play_beep",
+      beepEverySecs: "beep_interval_seconds",
+      silenceSecs: "silence_timeout_seconds"
+    }
   ),
   errors: ["conflict", ...reservationErrors],
-  act: (moment, { beepEverySecs = null, channels, format, hasBeep, maxLengthSecs = null }) => {
+  act: (
+    moment,
+    { beepEverySecs = null, channels, finishOnKey, format, hasBeep, maxLengthSecs = null, silenceSecs }
+  ) => {
     const { record, recordChannels, recordFormat } = moment.plan
     const isOnDemand = record === "on_demand"
     return {
@@ -180,7 +222,13 @@ export const startRecording = recording.verb({
           channels: channels ?? (isOnDemand ? recordChannels : "single"),
           format: format ?? (isOnDemand ? recordFormat : "mp3")
         },
-        { maxLengthSecs, hasBeep, beepEverySecs },
+        {
+          maxLengthSecs,
+          hasBeep,
+          beepEverySecs,
+          ...(finishOnKey === undefined ? {} : { finishOnKey }),
+          ...(silenceSecs === undefined ? {} : { silenceSecs })
+        },
         false
       )
     }
@@ -195,7 +243,7 @@ export const stopRecording = recording.verb({
   act: () => ({
     type: "change",
     none,
-    change: (item) => ({ item, tells: null, leaves: true, media: [{ type: "stop_recording", recording: item.id }] })
+    change: stopping
   })
 })
 

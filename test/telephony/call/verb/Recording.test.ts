@@ -107,6 +107,11 @@ describe("A recording of a call, guide/recordings.md", () => {
     { max_length: 14_401 },
     { beep_interval_seconds: 4 },
     { beep_interval_seconds: 301 },
+    { finish_on_key: "" },
+    { finish_on_key: "e" },
+    { finish_on_key: "1".repeat(17) },
+    { silence_timeout_seconds: 0 },
+    { silence_timeout_seconds: 601 },
     { channels: "both" },
     { format: "ogg" }
   ])("refuses %o", (body) => {
@@ -221,6 +226,34 @@ describe("A recording of a call, guide/recordings.md", () => {
     const full = told(scene, { type: "recording_stopped", id: idOf(scene) }, t0 + 3000)
     expect([full.state.work.length, full.state.outliving.length]).toStrictEqual([0, 1])
     expect(lastOf(act(full, "start_recording", {}, t0 + 3100))).toBe("accepted")
+  })
+
+  it("ends with one of its keys, is stored while the call goes on, and another key changes nothing", () => {
+    const scene = act(answered(placed()), "start_recording", { finish_on_key: "*#" }, t0 + 2000)
+    const other = Sample.dtmf(scene, "5", t0 + 3000)
+    expect([other.state.work.length, mediaOf(other).length]).toStrictEqual([1, 1])
+    const ended = Sample.dtmf(other, "#", t0 + 4000)
+    expect([ended.state.work.length, ended.state.outliving.length]).toStrictEqual([0, 1])
+    expect(mediaOf(ended).at(-1)).toStrictEqual({ type: "stop_recording", recording: idOf(ended) })
+    expect(typesOf(ended).filter((type) => type === "call.dtmf").length).toBe(2)
+    expect(mediaOf(Sample.dtmf(ended, "*", t0 + 4500))).toHaveLength(2)
+    expect(typesOf(told(ended, stored(idOf(ended)), t0 + 5000)).at(-1)).toBe("recording.completed")
+    const without = Sample.dtmf(act(answered(placed()), "start_recording", {}, t0 + 2000), "#", t0 + 3000)
+    expect(without.state.work.length).toBe(1)
+  })
+
+  it("that ends with a key is paid for up to that key", () => {
+    const scene = act(answered(placed({}, 20_000)), "start_recording", { finish_on_key: "#" }, t0 + 2000, [60, 60])
+    const ended = Sample.dtmf(scene, "#", t0 + 30_000)
+    expect(ended.state.meters.map(({ endedAt, kind }) => [kind, endedAt])).toStrictEqual([
+      ["leg", null],
+      ["recording", t0 + 30_000]
+    ])
+  })
+
+  it("tells the recorder after how much silence it ends", () => {
+    const scene = act(answered(placed()), "start_recording", { silence_timeout_seconds: 5 }, t0 + 2000)
+    expect(mediaOf(scene)).toMatchObject([{ type: "start_recording", silenceMs: 5000 }])
   })
 
   it("begins with the answer when the call was placed so, and not with the ringing", () => {
