@@ -11,19 +11,25 @@ export type Part =
  * The script of a simulated phone. It begins with the media: at the answer, or before it with early media.
  *
  * `echo` returns the sound it gets, 20 ms later, and repeats the digits it gets. `plays` plays its parts one after the
- * other, once or again and again. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
+ * other, once or again and again. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once). `acts`
+ * says `samples`, of 16 kHz, and presses each digit at its time, in milliseconds from the beginning.
  */
 export type PhoneScript =
   | { readonly type: "echo" }
   | { readonly type: "silence" }
   | { readonly type: "plays"; readonly parts: ReadonlyArray<Part>; readonly repeats: boolean }
   | { readonly type: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
+  | {
+      readonly type: "acts"
+      readonly samples: Int16Array
+      readonly presses: ReadonlyArray<{ readonly digit: string; readonly atMs: number }>
+    }
 
 /** The time between the beginnings of two digits that a phone presses. */
-const digitIntervalMs = 200
+export const digitIntervalMs = 200
 
 /** The rate of every simulated phone: the widest that a call can have without a filter between two phones. */
-const sampleRate = 16_000
+export const sampleRate = 16_000
 const syllableMs = 250
 /** Roughly a voice of 120 Hz with three formants. */
 const voice: ReadonlyArray<Tone.Component> = [
@@ -94,6 +100,11 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     if (digit !== undefined) onDigit(digit)
   }
 
+  const pressDue = ({ presses }: Extract<PhoneScript, { readonly type: "acts" }>) => {
+    const now = frames * Frame.frameMs
+    for (const { atMs, digit } of presses) if (atMs >= now && atMs < now + Frame.frameMs) onDigit(digit)
+  }
+
   /** Writes the phone's next frame; false when it says nothing. */
   const speak = (out: Int16Array): boolean => {
     switch (script.type) {
@@ -105,6 +116,9 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
         if (!script.repeats) return copy(played, from, out)
         return played.length > 0 && copy(played, from % played.length, out)
       }
+      case "acts":
+        pressDue(script)
+        return copy(script.samples, frames * out.length, out)
       case "press":
         press(script)
         out.fill(0)

@@ -52,6 +52,32 @@ describe("Simulated phones", () => {
     expect(listen({ type: "plays", parts: [], repeats: true }, 100).every((sample) => sample === 0)).toBe(true)
   })
 
+  it("one that acts says its sound once, and presses each digit at its time", () => {
+    const samples = new Int16Array(rate + rate / 2)
+    samples.set(Tone.sine(440, -12, 500, rate), rate)
+    const pressed: Array<readonly [string, number]> = []
+    let now = 0
+    const presses = [
+      { digit: "1", atMs: 1_200 },
+      { digit: "#", atMs: 1_990 }
+    ]
+    const phone = SimulatedPhone.make({ type: "acts", samples, presses }, (digit) => void pressed.push([digit, now]))
+    const heard: Array<number> = []
+    const frame = Frame.make(rate)
+    for (; now < 3_000; now += Frame.frameMs) {
+      phone.say(frame, now)
+      heard.push(...frame.samples)
+    }
+    const sound = Int16Array.from(heard)
+    expect(Goertzel.totalLevel(at(sound, 0, 1000))).toBe(Number.NEGATIVE_INFINITY)
+    expect(Goertzel.level(at(sound, 1000, 1500), 440, rate)).closeTo(-12, 0.2)
+    expect(Goertzel.totalLevel(at(sound, 1500, 3000))).toBe(Number.NEGATIVE_INFINITY)
+    expect(pressed).toStrictEqual([
+      ["1", 1_200],
+      ["#", 1_980]
+    ])
+  })
+
   it("the silent one is silent", () => {
     expect(listen({ type: "silence" }, 100, Tone.sine(440, -12, 100, rate)).every((sample) => sample === 0)).toBe(true)
   })

@@ -1,8 +1,10 @@
+import * as Resample from "../../protocol/audio/Resample.ts"
 import * as Tone from "../../protocol/audio/Tone.ts"
 import type { PhoneScript as Voice } from "../../media/plane/MediaPlane.ts"
-import type { Part } from "../../media/SimulatedPhone.ts"
+import * as SimulatedPhone from "../../media/SimulatedPhone.ts"
 import type { LegId } from "../../domain/Id.ts"
 import type { LegEnd } from "../Carrier.ts"
+import type { CallerActs } from "../InboundSimulator.ts"
 
 /** An act of the far party of a simulated leg, by a phone's script or by the commands of a joined leg's party. */
 export type FarAct =
@@ -59,19 +61,19 @@ const answering = (voice: Voice, more: Partial<PhoneScript> = {}): PhoneScript =
 const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => answering({ type: "silence" }, { alerting })
 const hangsUpAfter = (ms: number): Partial<PhoneScript> => ({ talking: [ends(ms, "hangup", null, "far")] })
 
-const speech = (ms: number): Part => ({ sound: "speech", ms })
-const silence = (ms: number): Part => ({ sound: "silence", ms })
-const tone = (ms: number, dbfs: number, ...frequencies: ReadonlyArray<number>): Part => ({
+const speech = (ms: number): SimulatedPhone.Part => ({ sound: "speech", ms })
+const silence = (ms: number): SimulatedPhone.Part => ({ sound: "silence", ms })
+const tone = (ms: number, dbfs: number, ...frequencies: ReadonlyArray<number>): SimulatedPhone.Part => ({
   sound: "tone",
   ms,
   components: frequencies.map((frequency) => ({ frequency, dbfs }))
 })
-const once = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: false })
-const forever = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: true })
+const once = (...parts: ReadonlyArray<SimulatedPhone.Part>): Voice => ({ type: "plays", parts, repeats: false })
+const forever = (...parts: ReadonlyArray<SimulatedPhone.Part>): Voice => ({ type: "plays", parts, repeats: true })
 
 /** Plays digits as tones, 100 ms long with 100 ms between them. */
-const tones = (digits: string): ReadonlyArray<Part> =>
-  Array.from(digits).flatMap((digit): ReadonlyArray<Part> => {
+const tones = (digits: string): ReadonlyArray<SimulatedPhone.Part> =>
+  Array.from(digits).flatMap((digit): ReadonlyArray<SimulatedPhone.Part> => {
     const components = Tone.dtmf(digit)
     return components === null ? [] : [{ sound: "tone", ms: 100, components }, silence(100)]
   })
@@ -138,6 +140,36 @@ export const caller: PhoneScript = answering(echo, {
   alerting: [ends(60_000, "cancelled", 487, "far")],
   ...hangsUpAfter(60_000)
 })
+
+/** How long a phone waits before each of its acts. */
+const actMs = 1_000
+const pauses: Readonly<Record<string, number>> = { w: 500, W: 1_000 }
+
+/** A phone that calls a tenant's number and does this once it is answered. It gives up after a minute of ringing. */
+export const acting = ({ digits, hangUpAfterMs, speech }: CallerActs): PhoneScript => {
+  const script: PhoneScript = hangUpAfterMs === null ? caller : { ...caller, ...hangsUpAfter(hangUpAfterMs) }
+  if (speech === null && digits === "") return script
+  const { sampleRate } = SimulatedPhone
+  const said = speech === null ? new Int16Array(0) : resampled(speech, sampleRate)
+  const samples = new Int16Array((actMs * sampleRate) / 1000 + said.length)
+  samples.set(said, samples.length - said.length)
+  const presses: Array<{ readonly digit: string; readonly atMs: number }> = []
+  // Digits come at the beginning of a frame.
+  let atMs = Math.ceil((speech === null ? 0 : (samples.length * 1000) / sampleRate) / 20) * 20 + actMs
+  for (const each of digits) {
+    const pause = pauses[each]
+    if (pause === undefined) presses.push({ digit: each, atMs })
+    atMs += pause ?? SimulatedPhone.digitIntervalMs
+  }
+  return { ...script, voice: { type: "acts", samples, presses } }
+}
+
+const resampled = ({ rate, samples }: NonNullable<CallerActs["speech"]>, to: number): Int16Array => {
+  const resampler = Resample.make(rate, to)
+  const whole = Resample.concat([resampler.process(samples), resampler.flush()])
+  resampler.free()
+  return whole
+}
 
 /** The phones that answer and that call. */
 export interface Phones {

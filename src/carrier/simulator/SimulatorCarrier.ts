@@ -18,7 +18,7 @@ import { SharedBridges } from "../bridge/SharedBridges.ts"
 import { SharedRooms } from "../room/SharedRooms.ts"
 import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
-import { InboundSimulator } from "../InboundSimulator.ts"
+import { type CallerActs, InboundSimulator } from "../InboundSimulator.ts"
 import * as OrderMemory from "../OrderMemory.ts"
 import * as SimulatedLine from "./SimulatedLine.ts"
 import * as LineLife from "./LineLife.ts"
@@ -130,14 +130,14 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   /** A phone calls a tenant; `hears` receives the acts of our side, `told` the admission. */
   const phoneCalls = Effect.fnUntraced(function* (
-    call: { readonly from: string; readonly to: string },
+    call: { readonly from: string; readonly to: string; readonly acts?: CallerActs },
     hears: SimulatedLine.SimulatedLine["hears"],
     told: (admission: Admission) => void
   ) {
     if (lines.size + 1 > maxLegs) return told({ admitted: false, cause: "unavailable" })
     const line = yield* SimulatedLine.make("inbound", {
       id: Id.derive(entropy.hex(16), "leg"),
-      script: phones.calling(call.from),
+      script: call.acts === undefined ? phones.calling(call.from) : PhoneScript.acting(call.acts),
       number: call.from
     })
     const held = hold(line, call.to)
@@ -145,7 +145,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       held?.(act)
       hears?.(act)
     }
-    yield* start(line, takeIn(line, call, told))
+    yield* start(line, takeIn(line, { from: call.from, to: call.to }, told))
   })
 
   const refer = Referrals.make({
@@ -194,7 +194,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
     })
 
-  const simulateInbound = Effect.fnUntraced(function* (call: { readonly from: string; readonly to: string }) {
+  const simulateInbound: InboundSimulator["Service"]["simulateInbound"] = Effect.fnUntraced(function* (call) {
     const admission = yield* Deferred.make<Admission>()
     yield* phoneCalls(call, null, (told) => Deferred.doneUnsafe(admission, Effect.succeed(told)))
     return yield* Deferred.await(admission)

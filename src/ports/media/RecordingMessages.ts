@@ -13,9 +13,9 @@ export const shape = { channels: Schema.Literals(["single", "dual"]), format: Sc
  */
 export const commands = [
   /**
-   * Records both directions of the leg from its first sound on. It ends when it is stopped, with its leg, or after
-   * `maxLengthMs` (null: no limit), or when nobody has spoken for `silenceMs` (absent: no limit) outside of a pause. All
-   * parties hear the beeps.
+   * Records both directions of the leg from its first sound on. It ends when it is stopped, with its leg, after
+   * `maxLengthMs` (null: no limit), or when no party has spoken for `silenceMs` (absent: no limit) outside of a pause.
+   * All parties hear the beeps.
    */
   Schema.Struct({
     type: Schema.tag("start_recording"),

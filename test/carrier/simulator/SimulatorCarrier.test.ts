@@ -359,6 +359,49 @@ describe("Simulated callers", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  it.effect("say, press and hang up as they are told, one after the other", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      // Two seconds of sound at another rate than that of the phone.
+      const speech = { rate: 8_000, samples: new Int16Array(16_000).fill(1_000) }
+      yield* use.simulateInbound({
+        from: "+12025550191",
+        to: owned,
+        acts: { speech, digits: "1w2W#", hangUpAfterMs: 9_000 }
+      })
+      const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
+      yield* use.elapse(1000)
+      yield* use.send(leg, { type: "answer", tenantId: Ids.tenant("tenant") })
+      yield* use.elapse(10_000)
+      const story = use.story(leg).map((each) => each.split(" @"))
+      expect(story.map(([what]) => what)).toStrictEqual([
+        "answered",
+        "dtmf 1",
+        "dtmf 2",
+        "dtmf #",
+        "ended hangup null far"
+      ])
+      const [answered = 0, ...times] = story.map(([, at]) => Number(at))
+      const expected = [4_000, 4_700, 5_900, 9_000]
+      for (const [index, at] of times.entries())
+        expect(Math.abs(at - answered - (expected[index] ?? 0))).toBeLessThan(60)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("echo as long as they are told, when that is all", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      const acts = { speech: null, digits: "", hangUpAfterMs: 2_000 }
+      yield* use.simulateInbound({ from: "+12025550191", to: owned, acts })
+      const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
+      yield* use.send(leg, { type: "answer", tenantId: Ids.tenant("tenant") })
+      yield* use.elapse(100)
+      yield* use.send(leg, { type: "media", tenantId: Ids.tenant("tenant"), media: Media.dtmf(Ids.work("d"), "9") })
+      yield* use.elapse(2_500)
+      expect(untimed(use.story(leg))).toStrictEqual(["answered", "dtmf 9", "d completed", "ended hangup null far"])
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect("give up after a minute of ringing", () =>
     Effect.gen(function* () {
       const use = yield* bench

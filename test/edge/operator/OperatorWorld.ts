@@ -14,6 +14,7 @@ import { Targets } from "../../../src/tenancy/target/Target.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
 import * as Sample from "../../support/fake/CarrierSample.ts"
+import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
 import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -23,7 +24,7 @@ export class Recorded extends Context.Service<
   Recorded,
   {
     readonly commands: Array<CarrierCommand>
-    readonly inbound: Array<{ readonly from: string; readonly to: string }>
+    readonly inbound: Array<Parameters<InboundSimulator["Service"]["simulateInbound"]>[0]>
     /** The reasons that `/readyz` gives. */
     readonly reasons: Array<string>
     readonly tokenFile: string
@@ -87,6 +88,7 @@ export const over = (carrier: Layer.Layer<Layer.Success<typeof Carrier.layer>, n
         Webhooks.layer({ ownsConnection: () => Effect.succeed(false), subscriptionLimit: () => Effect.succeed(50) })
       )
     ),
+    Layer.provideMerge(FakeSpeech.layer),
     Layer.provideMerge(Features.layer),
     Layer.provideMerge(recorded),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))

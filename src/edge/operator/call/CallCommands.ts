@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { InboundSimulator } from "../../../carrier/InboundSimulator.ts"
 import * as CallEvent from "../../../domain/event/CallEvent.ts"
@@ -11,6 +11,7 @@ import { Retention } from "../../../runtime/retention/Retention.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
 import * as TenantReference from "../tenant/TenantReference.ts"
+import * as CallerSpeech from "./CallerSpeech.ts"
 import * as CallTimelineText from "./CallTimelineText.ts"
 import * as EndedCalls from "./EndedCalls.ts"
 
@@ -55,10 +56,23 @@ export const commands = [
       summary: "a simulated phone calls a number of a tenant",
       input: {
         from: Flag.of(E164, "the simulated phone", { value: "+E164" }),
-        to: Flag.of(E164, "the number that it calls", { value: "+E164" })
+        to: Flag.of(E164, "the number that it calls", { value: "+E164" }),
+        say: Flag.optional(Flag.text(500), "what it says a second after the answer", { value: "TEXT" }),
+        press: Flag.optional(
+          Schema.String.check(Schema.isPattern(/^[0-9A-D*#wW]{1,64}$/)),
+          "keys that it presses after that; w waits half a second, W a second",
+          { value: "KEYS" }
+        ),
+        hangupAfter: Flag.optional(Flag.between(0, 3_600), "how long after the answer it hangs up; 60 unless given", {
+          flag: "hangup-after",
+          value: "SECONDS"
+        })
       },
-      run: Effect.fnUntraced(function* (call) {
-        const admission = yield* (yield* InboundSimulator).simulateInbound(call)
+      run: Effect.fnUntraced(function* ({ from, hangupAfter, press = "", say, to }) {
+        const speech = say === undefined ? null : yield* CallerSpeech.make(say)
+        const acts = { speech, digits: press, hangUpAfterMs: hangupAfter === undefined ? null : hangupAfter * 1000 }
+        const isPlain = speech === null && press === "" && hangupAfter === undefined
+        const admission = yield* (yield* InboundSimulator).simulateInbound(isPlain ? { from, to } : { from, to, acts })
         return admission.admitted
           ? { admitted: true, call_id: admission.callId }
           : { admitted: false, cause: admission.cause }

@@ -618,7 +618,37 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect([taken.code, taken.stdout]).toStrictEqual([0, "admitted: true\ncall_id: svc_call_1"])
         const refused = yield* operator("simulate-inbound", "--from", "+12025550100", "--to", "+12025550199")
         expect([refused.code, refused.stdout]).toStrictEqual([1, "admitted: false\ncause: not_found"])
-        expect(inbound).toHaveLength(2)
+        expect(inbound.splice(0)).toStrictEqual([
+          { from: "+12025550100", to: "+12025550150" },
+          { from: "+12025550100", to: "+12025550199" }
+        ])
+      })
+    )
+
+    it.effect("tells a simulated phone what to say, to press, and when to hang up", () =>
+      Effect.gen(function* () {
+        const { inbound } = yield* Recorded
+        const call = ["simulate-inbound", "--from", "+12025550100", "--to", "+12025550150"] as const
+        const acting = yield* operator(...call, "--say", "My order, please.", "--press", "1w2#", "--hangup-after", "30")
+        expect(acting.code).toBe(0)
+        expect(inbound.splice(0)).toMatchObject([
+          { acts: { speech: { rate: 8_000 }, digits: "1w2#", hangUpAfterMs: 30_000 } }
+        ])
+        yield* operator(...call, "--press", "5")
+        yield* operator(...call, "--hangup-after", "0")
+        expect(inbound.splice(0).map(({ acts }) => acts)).toStrictEqual([
+          { speech: null, digits: "5", hangUpAfterMs: null },
+          { speech: null, digits: "", hangUpAfterMs: 0 }
+        ])
+        for (const wrong of [
+          ["--press", "x"],
+          ["--press", ""],
+          ["--hangup-after", "-1"],
+          ["--hangup-after", "3601"],
+          ["--say", "failing text"]
+        ])
+          expect([wrong, (yield* operator(...call, ...wrong)).code]).not.toStrictEqual([wrong, 0])
+        expect(inbound).toStrictEqual([])
       })
     )
 
