@@ -150,9 +150,11 @@ export const make = Effect.fnUntraced(function* (random: Random.Random, rows: Ru
   const end = (legId: Id.LegId, report: Omit<Extract<LegReport, { readonly type: "ended" }>, "type">): void => {
     const phone = phones.get(legId)
     if (phone === undefined || phone.phase === "over") return
+    const wasTalking = phone.phase === "talking"
     phone.phase = "over"
     bridges.ended(legId)
     rooms.delete(legId)
+    if (wasTalking && random.chance(0.3)) say(legId, phone, { type: "leaving", ...report })
     say(legId, phone, { type: "ended", ...report })
     for (const id of phone.recording) store(legId, phone, id)
   }
