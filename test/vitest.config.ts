@@ -36,6 +36,7 @@ export default defineConfig({
           ...database,
           name: "process",
           include: [...files.process],
+          maxWorkers: 4,
           sequence: { groupOrder: 1 }
         }
       }
