@@ -273,6 +273,21 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
     })
   )
 
+  it.effect("delays no event of a call because the body of an answer never ends", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start((_, response) => void response.writeHead(200).write("begun"))
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      const callId = World.call()
+      yield* World.commit(...[1, 2, 3, 4, 5].map((sequence) => World.event(tenantId, callId, sequence)))
+      // One after the other with ten seconds each, they would take longer than the receiver waits for them.
+      yield* receiver.arrived(5)
+      const seen = yield* World.rowsWhen(tenantId, World.finished)
+      for (const row of seen) expect(row).toMatchObject({ status: "succeeded", response_body_snippet: "begun" })
+    })
+  )
+
   it.effect("attempts again, as the same attempt, what a process left between request and outcome", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start()

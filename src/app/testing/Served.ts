@@ -90,7 +90,7 @@ export const make = ({ during, fault, seen }: Options) => {
           return {
             status: response.status,
             headers: Object.fromEntries(response.headers),
-            body: asked.truncate === true ? bytes.subarray(0, asked.maxResponseBytes) : bytes
+            body: asked.truncate === undefined ? bytes : bytes.subarray(0, asked.maxResponseBytes)
           }
         },
         catch: (error) => {

@@ -16,9 +16,10 @@ export interface Whole extends Asked {
   readonly body?: string | Uint8Array
   /**
    * The status alone decides about the answer. The body is the part that was received: it may end at
-   * `maxResponseBytes`, where the connection broke, or at the time limit.
+   * `maxResponseBytes`, where the connection broke, at the time limit, or `afterMs` after the head of the answer. A
+   * bounded part of the rest is read and dropped afterwards, so that the connection can be used again.
    */
-  readonly truncate?: boolean
+  readonly truncate?: { readonly afterMs: number }
   /**
    * The holder (a tenant) in whose turns the answer is read, for answers that may be long: a little is read in each
    * turn of the event loop, shared fairly among the holders, so that it holds up no other work. Absent: the answer is

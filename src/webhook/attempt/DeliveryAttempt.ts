@@ -22,8 +22,11 @@ export interface Delivery extends ClaimStatement.Delivery {
   readonly sinceMs: number
 }
 
-/** How many bytes of an answer are kept; the rest is not read. */
+/** How many bytes of an answer's body are kept. */
 export const snippetBytes = 1024
+
+/** How long the body may come after the status line. The next event of the lane waits meanwhile. */
+export const snippetMs = 250
 
 const attempts = Metric.counter("webhook_attempts_total", { description: "Webhook attempts by how they ended" })
 const counted = {
@@ -62,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: {
         body: delivery.body,
         timeoutMs,
         maxResponseBytes: snippetBytes,
-        truncate: true,
+        truncate: { afterMs: snippetMs },
         maxRedirects: 0
       })
     )

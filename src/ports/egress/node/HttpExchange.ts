@@ -2,13 +2,11 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { Effect } from "effect"
 import * as Pace from "../../../domain/fair/Pace.ts"
 import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
+import * as Drains from "./Drains.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 
 /** Starts a request. Its body and its end follow. */
 export type Start = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
-
-/** After a cut answer, this much is read and dropped, so that the connection can be used again; then it is closed. */
-const forgottenBytes = 65_536
 
 export const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {}
@@ -42,9 +40,9 @@ const joined = (chunks: ReadonlyArray<Uint8Array>, length: number): Uint8Array =
  */
 export const exchange = (
   start: Start,
-  { method, headers, body, maxResponseBytes, pacedFor, truncate = false }: Whole,
+  { method, headers, body, maxResponseBytes, pacedFor, truncate }: Whole,
   withinMs: number,
-  pace: Pace.Pace
+  { drain, pace }: { readonly pace: Pace.Pace; readonly drain: Drains.Drain }
 ): Effect.Effect<EgressResponse, EgressError> =>
   Effect.callback((resume) => {
     let current: ClientRequest
@@ -78,17 +76,27 @@ export const exchange = (
           headers: headersOf(response),
           body: joined(chunks, Math.min(length, maxResponseBytes))
         })
-      if (truncate) cut = finish
-      if (!truncate && announced(response, method) > maxResponseBytes)
+      /** Completes before the body has ended. The rest is dropped. */
+      const cutNow = () => {
+        if (settled) return
+        finish()
+        clearTimeout(deadline)
+        drain(response)
+      }
+      if (truncate !== undefined) {
+        cut = finish
+        const late = setTimeout(cutNow, truncate.afterMs)
+        response.once("close", () => clearTimeout(late))
+      } else if (announced(response, method) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
       const take = (chunk: Uint8Array): void => {
         const capacity = maxResponseBytes - length
         length += chunk.length
         if (capacity > 0) chunks.push(chunk)
         if (length <= maxResponseBytes) return
-        if (!truncate) return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
-        if (!settled) finish()
-        if (length > maxResponseBytes + forgottenBytes) response.destroy()
+        if (truncate === undefined)
+          return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
+        cutNow()
       }
       if (pacedFor === undefined) response.on("data", take)
       else Pace.follow(response, (read) => pace.ask(pacedFor, read), take)

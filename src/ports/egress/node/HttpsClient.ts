@@ -7,6 +7,7 @@ import type { Pinned } from "../Pinned.ts"
 import type { EgressTargetFault, EgressTarget } from "../EgressTarget.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
+import * as Drains from "./Drains.ts"
 import { type Start, exchange } from "./HttpExchange.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 import * as Pace from "../../../domain/fair/Pace.ts"
@@ -29,6 +30,8 @@ export interface Options {
   readonly maxConnectionsPerDestination?: number
   /** The most requests under way in all, including streams; one more fails at once with `connect`. */
   readonly maxInFlight?: number
+  /** How much of an answer is read and dropped after it was cut, at one destination. */
+  readonly drains?: Drains.Bounds
   /** An unused connection is closed after this time, or earlier when the peer's `Keep-Alive` header asks for it. */
   readonly idleMs?: number
 }
@@ -94,6 +97,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
 
   const pace = Pace.make()
+  const drains = Drains.make(options.drains)
   let inFlight = 0
   const admitted = Effect.acquireRelease(
     Effect.suspend(() => (inFlight >= maxInFlight ? Effect.fail(tooMany) : Effect.sync(() => void inFlight++))),
@@ -104,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       connections.renew()
     },
     request: (target, request, withinMs) =>
-      Effect.scoped(Effect.andThen(admitted, exchange(startAt(target, true), request, withinMs, pace))),
+      Effect.scoped(Effect.andThen(admitted, exchange(startAt(target, true), request, withinMs, { pace, drain: drains.at(`${target.host}:${target.port}`) }))),
     // A stream gets a new connection, because the peer may close a kept one, and a stream cannot be sent again.
     stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(startAt(target, false), request)),
     pin: ({ host, path, port, scheme }, timeoutMs) =>

@@ -126,7 +126,13 @@ export const layer = (config: S3Store) =>
         inTime(
           Effect.flatMap(signed(method, key, headers), (request) =>
             Effect.mapError(
-              client.request({ ...request, timeoutMs: shortMs, maxResponseBytes: shortBytes, truncate: true }),
+              client.request({
+                ...request,
+                timeoutMs: shortMs,
+                maxResponseBytes: shortBytes,
+                // The body names the error, so it has the whole time.
+                truncate: { afterMs: shortMs }
+              }),
               fromEgress
             )
           )

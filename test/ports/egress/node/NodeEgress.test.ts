@@ -80,7 +80,7 @@ describe("egress over node:https", () => {
       expect((yield* egress.request(paced("/empty", "a"))).body).toHaveLength(0)
       expect(server.connections).toHaveLength(4)
       expect((yield* failure(egress, paced("/", "a", long.length - 1))).reason).toBe("too_large")
-      const cut = yield* egress.request({ ...paced("/", "a", 1000), truncate: true })
+      const cut = yield* egress.request({ ...paced("/", "a", 1000), truncate: { afterMs: 10_000 } })
       expect(Buffer.compare(cut.body, long.subarray(0, 1000))).toBe(0)
     })
   )
@@ -271,7 +271,7 @@ describe("egress to a server that misbehaves", () => {
       // Only one connection is allowed, so the next request waits until the rest of the answer was read and dropped.
       const egress = yield* egressOf({ maxConnectionsPerDestination: 1 })
       for (let n = 0; n < 3; n++) {
-        const { body } = yield* egress.request(get(server.at(), { truncate: true }))
+        const { body } = yield* egress.request(get(server.at(), { truncate: { afterMs: 10_000 } }))
         expect(body).toHaveLength(1_000)
       }
       expect(server.connections).toHaveLength(1)
@@ -287,7 +287,7 @@ describe("egress to a server that misbehaves", () => {
         }
         pour()
       })
-      const { body } = yield* (yield* egressOf()).request(get(server.at(), { truncate: true }))
+      const { body } = yield* (yield* egressOf()).request(get(server.at(), { truncate: { afterMs: 10_000 } }))
       expect(body).toHaveLength(1_000)
       yield* server.closed(1)
     })
@@ -305,12 +305,64 @@ describe("egress to a server that misbehaves", () => {
           })
         })
         const egress = yield* egressOf()
-        const answer = yield* egress.request(get(server.at(path), { truncate: true, timeoutMs: 500 }))
+        const answer = yield* egress.request(get(server.at(path), { truncate: { afterMs: 10_000 }, timeoutMs: 500 }))
         expect(answer.status).toBe(200)
         expect(bodyText(answer)).toBe(path === "/headers-only" ? "" : "begun")
         yield* server.closed(1)
         expect(yield* failure(egress, get(server.at(path), { timeoutMs: 500 }))).toBeInstanceOf(EgressError)
       })
+  )
+
+  it.live.each(["/drips", "/stalls", "/headers-only"])(
+    "does not wait for a body that never ends where the status decides: %s",
+    ([path]) =>
+      Effect.gen(function* () {
+        const server = yield* serve((request, response) => {
+          response.writeHead(200)
+          response.flushHeaders()
+          if (request.url === "/stalls") response.write("begun")
+          if (request.url !== "/drips") return
+          const drip = setInterval(() => response.write("x"), 5)
+          response.once("close", () => clearInterval(drip))
+        })
+        const egress = yield* egressOf()
+        // The time limit is longer than that of the test.
+        const request = get(server.at(path), { truncate: { afterMs: 50 }, timeoutMs: 600_000 })
+        expect((yield* egress.request(request)).status).toBe(200)
+        yield* server.closed(1)
+      })
+  )
+
+  it.live("keeps what came of the body in time, and the connection of a body that ends soon after", () =>
+    Effect.gen(function* () {
+      let late = (): void => undefined
+      const server = yield* serve((request, response) => {
+        if (request.url === "/next") return void response.end()
+        response.write("begun")
+        late = () => void response.end("y".repeat(20_000))
+      })
+      // Only one connection is allowed, so the next request waits until the rest of the answer was read and dropped.
+      const egress = yield* egressOf({
+        maxConnectionsPerDestination: 1,
+        drains: { places: 1, bytes: 65_536, forMs: 600_000 }
+      })
+      const answer = yield* egress.request(get(server.at(), { truncate: { afterMs: 200 } }))
+      expect(bodyText(answer)).toBe("begun")
+      late()
+      expect((yield* egress.request(get(server.at("/next")))).status).toBe(200)
+      expect(server.connections).toHaveLength(1)
+    })
+  )
+
+  it.live("drops the rest of only so many answers of one destination at once, and closes the others", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => void response.write("begun"))
+      const egress = yield* egressOf({ drains: { places: 1, bytes: 65_536, forMs: 600_000 } })
+      for (let n = 0; n < 3; n++) yield* egress.request(get(server.at(), { truncate: { afterMs: 1 } }))
+      yield* server.closed(2)
+      yield* server.closed(3)
+      expect(server.connections[0]?.destroyed).toBe(false)
+    })
   )
 
   it.live("gives up at the deadline on a server that sends a byte now and then, and closes", () =>
