@@ -22,7 +22,7 @@ const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  schema: { type: "string", maxLength: 128 },
+  schema: { type: "string", minLength: 1, maxLength: 128 },
   description: "The first response is stored for 24 hours; a repetition returns it with `Idempotent-Replayed: true`.",
   example: "order-7"
 }

@@ -96,7 +96,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           const credential = credentialOf(request)
           const key = yield* identify(request, credential)
           const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
+          const idempotencyKey = yield* Effect.mapError(IdempotencyMiddleware.keyOf(request), (error) => early ?? error)
           if (idempotencyKey === null && early !== null) return yield* Effect.fail(early)
           const all = change(request, { key, credential: credential ?? "", early, idempotencyKey })
           return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all

@@ -9,16 +9,21 @@ import * as RequestTarget from "../connection/RequestTarget.ts"
 /** The longest Idempotency-Key, guide/idempotency.md#which-requests. */
 const keyLimit = 128
 
+const empty = ApiError.of("invalid_request", "the Idempotency-Key is empty; give each request one of its own")
 const tooLong = ApiError.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
 
 /** Counts Unicode code points, like every length. Node gives the bytes of a header as Latin-1. */
 const lengthOf = (key: string): number =>
   key.length <= keyLimit ? key.length : Array.from(Buffer.from(key, "latin1").toString()).length
 
-/** The request's Idempotency-Key; `null` when it has none (an empty one is none). */
+/**
+ * The request's Idempotency-Key; `null` when it has none. An empty one is refused, because its sender believes that a
+ * repetition is safe.
+ */
 export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string | null, ApiError> => {
   const key = request.headers["idempotency-key"]
-  if (key === undefined || key === "") return Effect.succeed(null)
+  if (key === undefined) return Effect.succeed(null)
+  if (key === "") return Effect.fail(empty)
   return lengthOf(key) > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
 }
 

@@ -171,13 +171,30 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
       })
     )
 
-    it.effect("is ignored when empty, and on GET", () =>
+    it.effect.each(["", " ", "\t "])("is refused when empty: %j", (key) =>
+      Effect.gen(function* () {
+        const before = world.reached.length
+        const answer = yield* place(key)
+        expect([answer.status, TestServer.codeOf(answer)]).toEqual([400, "invalid_request"])
+        expect(answer.text).toContain("Idempotency-Key")
+        expect(world.reached).toHaveLength(before)
+      })
+    )
+
+    it.effect.each(["", "k".repeat(129)])("is looked at after the scope", (key) =>
+      Effect.gen(function* () {
+        const answer = yield* place(key, { key: "svc_live_reader" })
+        expect([answer.status, TestServer.codeOf(answer)]).toEqual([403, "forbidden"])
+      })
+    )
+
+    it.effect("is ignored on GET", () =>
       Effect.gen(function* () {
         const { port } = yield* Listening
-        yield* place("")
-        expect(replayed(yield* place(""))).toBeUndefined()
-        const get = () => TestServer.send(port, "GET", "/v1/calls", { headers: { "idempotency-key": "k".repeat(129) } })
-        expect((yield* Effect.promise(get)).status).toBe(200)
+        for (const key of ["", "k".repeat(129)]) {
+          const get = () => TestServer.send(port, "GET", "/v1/calls", { headers: { "idempotency-key": key } })
+          expect((yield* Effect.promise(get)).status).toBe(200)
+        }
       })
     )
   })
