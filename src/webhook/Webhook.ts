@@ -18,6 +18,7 @@ import * as WebhookView from "./subscription/WebhookView.ts"
 
 export * as DeliveryAttempt from "./attempt/DeliveryAttempt.ts"
 export * as RetryPolicy from "./attempt/RetryPolicy.ts"
+export * as Snippet from "./attempt/Snippet.ts"
 export * as WebhookView from "./subscription/WebhookView.ts"
 
 /** The caller of an operation: the API key and its tenant. */

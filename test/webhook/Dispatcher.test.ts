@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
 import { expect, layer } from "@effect/vitest"
 import { Clock, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -94,6 +95,40 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
         retries: false
       })
       expect(receiver.received.length).toBe(7)
+    })
+  )
+
+  it.effect.each([408, 425, 429])("repeats a %s with Retry-After after it, and ends with one without", (code) =>
+    Effect.gen(function* () {
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) => {
+        if (++answers === 1) response.setHeader("Retry-After", "1")
+        response.writeHead(code).end("slowly")
+      })
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const [waiting] = yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
+      expect(waiting).toMatchObject({ status: "queued", attempt_no: 1, response_status_code: code })
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      expect(row).toMatchObject({ status: "failed", attempt_no: 2, error_message: `the target answered ${code}` })
+      const [first, second] = receiver.received
+      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990)
+    })
+  )
+
+  it.effect("shows the words of a body that the receiver compressed", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start((_, response) =>
+        response.writeHead(500, { "Content-Encoding": "gzip" }).end(gzipSync("no such tenant"))
+      )
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch({ delaysMs: [] })
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      expect(row?.response_body_snippet).toBe("no such tenant")
     })
   )
 

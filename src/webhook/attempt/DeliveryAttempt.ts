@@ -7,6 +7,7 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import type * as ClaimStatement from "../claim/ClaimStatement.ts"
 import type * as DeliveryQueue from "../claim/DeliveryQueue.ts"
 import * as Signature from "./Signature.ts"
+import * as Snippet from "./Snippet.ts"
 
 /** The limit for the answer of a target. */
 export const timeoutMs = 10_000
@@ -21,9 +22,6 @@ const openSecrets = 4_096
 export interface Delivery extends ClaimStatement.Delivery {
   readonly sinceMs: number
 }
-
-/** How many bytes of an answer's body are kept. */
-export const snippetBytes = 1024
 
 /** How long the body may come after the status line. The next event of the lane waits meanwhile. */
 export const snippetMs = 250
@@ -64,7 +62,7 @@ export const make = Effect.fnUntraced(function* (options: {
         headers,
         body: delivery.body,
         timeoutMs,
-        maxResponseBytes: snippetBytes,
+        maxResponseBytes: Snippet.bytes,
         truncate: { afterMs: snippetMs },
         maxRedirects: 0
       })
@@ -81,9 +79,12 @@ export const make = Effect.fnUntraced(function* (options: {
       if (target.secret === null) return unsigned
       const sentAt = yield* Clock.currentTimeMillis
       const answer = yield* send(delivery, target, sentAt)
-      return Result.isSuccess(answer)
-        ? { reply: answered(answer.success.status), sentAt, snippet: text(answer.success.body) }
-        : { reply: { type: "transport_error", message: answer.failure.message } as const, sentAt, snippet: null }
+      if (Result.isFailure(answer))
+        return { reply: { type: "transport_error", message: answer.failure.message } as const, sentAt, snippet: null }
+      const { body, headers, status } = answer.success
+      const retryAfterMs = RetryPolicy.retryAfterMs(headers["retry-after"], yield* Clock.currentTimeMillis)
+      const reply = { type: "answered", statusCode: status, retryAfterMs } as const
+      return { reply, sentAt, snippet: Snippet.of(body, headers["content-encoding"]) }
     })
     const verdict = RetryPolicy.judge(delivery.attemptNo, reply, options.delaysMs)
     yield* Metric.update(counted[verdict.status], 1)
@@ -124,7 +125,6 @@ const unsigned: Sent = {
   snippet: null
 }
 const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
-const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
 
 /** Keeps the newest `capacity` results. A failure is not kept. */
 const remembering = (capacity: number, of: (key: string) => string) => {
@@ -145,9 +145,3 @@ const targetOf = ({ sealedSecret, targetUrl }: Delivery, open: (sealed: string) 
     return { url: targetUrl, secret: null }
   }
 }
-
-/**
- * The start of an answer as text. A character that the limit cut in two is left out; bytes that are not UTF-8 become
- * U+FFFD.
- */
-const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

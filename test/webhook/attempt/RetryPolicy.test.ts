@@ -2,7 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as RetryPolicy from "../../../src/webhook/attempt/RetryPolicy.ts"
 
-const answered = (statusCode: number): RetryPolicy.Reply => ({ type: "answered", statusCode })
+const answered = (statusCode: number, retryAfterMs: number | null = null): RetryPolicy.Reply => ({
+  type: "answered",
+  statusCode,
+  retryAfterMs
+})
 const transportError: RetryPolicy.Reply = {
   type: "transport_error",
   message: "timeout: no complete answer in time"
@@ -23,7 +27,16 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     ["404", answered(404), failed],
     ["408", answered(408), failed],
     ["410", answered(410), failed],
+    ["425", answered(425), failed],
     ["429", answered(429), failed],
+    ["408 with Retry-After", answered(408, 7_000), retry(7_000)],
+    ["425 with Retry-After", answered(425, 7_000), retry(7_000)],
+    ["429 with Retry-After", answered(429, 7_000), retry(7_000)],
+    ["429 with a Retry-After of nothing", answered(429, 0), retry(1_000)],
+    ["429 with a Retry-After of a year", answered(429, 365 * 86_400_000), retry(86_400_000)],
+    ["400 with Retry-After", answered(400, 7_000), failed],
+    ["410 with Retry-After", answered(410, 7_000), failed],
+    ["503 with Retry-After", answered(503, 7_000), retry(30_000)],
     ["499", answered(499), failed],
     ["500", answered(500), retry(30_000)],
     ["503", answered(503), retry(30_000)],
@@ -42,6 +55,14 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     expect(RetryPolicy.judge(7, transportError)).toStrictEqual(failed)
   })
 
+  it("waits for Retry-After, and from the second attempt on as long as the schedule waited before", () => {
+    const waits = (retryAfterMs: number) =>
+      [1, 2, 3, 4, 5, 6].map((attemptNo) => RetryPolicy.judge(attemptNo, answered(429, retryAfterMs)))
+    expect(waits(2_000)).toStrictEqual([2, 30, 120, 600, 3_600, 21_600].map((seconds) => retry(seconds * 1000)))
+    expect(waits(900_000)).toStrictEqual([900, 900, 900, 900, 3_600, 21_600].map((seconds) => retry(seconds * 1000)))
+    expect(RetryPolicy.judge(7, answered(429, 2_000))).toStrictEqual(failed)
+  })
+
   it("succeeds at the seventh attempt too", () => {
     expect(RetryPolicy.judge(7, answered(200))).toStrictEqual(succeeded)
   })
@@ -50,13 +71,36 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     "no status and no attempt number leads to an eighth attempt",
     {
       attemptNo: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })),
-      statusCode: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))
+      statusCode: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 })),
+      retryAfterMs: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e12 })))
     },
-    ({ attemptNo, statusCode }) => {
-      const verdict = RetryPolicy.judge(attemptNo, answered(statusCode))
+    ({ attemptNo, retryAfterMs, statusCode }) => {
+      const verdict = RetryPolicy.judge(attemptNo, answered(statusCode, retryAfterMs))
       expect(verdict.status !== "queued" || attemptNo < 7).toBe(true)
     }
   )
+})
+
+describe("Retry-After, RFC 9110 section 10.2.3", () => {
+  const now = Date.UTC(2026, 0, 1)
+  it.each([
+    ["seconds", "120", 120_000],
+    ["none at all", "0", 0],
+    ["a date", "Thu, 01 Jan 2026 00:02:00 GMT", 120_000],
+    ["a date that has passed", "Wed, 31 Dec 2025 23:00:00 GMT", 0],
+    ["an absent header", undefined, null],
+    ["an empty one", "", null],
+    ["a fraction", "1.5", null],
+    ["a negative number", "-1", null],
+    ["words", "soon", null],
+    ["a bare year", "2027-01-01", null],
+    ["two values", "1, 2", null],
+    ["more digits than a number holds", "9".repeat(400), 9e15]
+  ] as const)("is read as %s", (_name, header, wanted) => {
+    const found = RetryPolicy.retryAfterMs(header, now)
+    if (wanted === null || found === null) expect(found).toBe(wanted)
+    else expect(Math.min(found, 9e15)).toBe(wanted)
+  })
 })
 
 describe("the error message of a delivery", () => {

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import { catalogue, type EventType, eventTypes } from "../../../domain/event/EventCatalogue.ts"
-import { DeliveryAttempt, RetryPolicy } from "../../../webhook/Webhook.ts"
+import { DeliveryAttempt, RetryPolicy, Snippet } from "../../../webhook/Webhook.ts"
 
 /** The events in the published document: the requests that a webhook's receiver gets, and what its answers mean. */
 
@@ -19,8 +19,9 @@ export const tag = {
       "the bytes as they came, not over JSON that was parsed and written again; compare in constant time; refuse a " +
       "timestamp that is more than 300 seconds from now. Each attempt is signed anew, its body stays the same. What " +
       "goes to the failover URL is signed with the failover secret.",
-    `**Answers.** 2xx within ${spoken(DeliveryAttempt.timeoutMs)} is success. 4xx ends the delivery as failed. 5xx, a redirect (it is not ` +
-      "followed), no answer in time and every transport error are tried again, each attempt so long after the one " +
+    `**Answers.** 2xx within ${spoken(DeliveryAttempt.timeoutMs)} is success. 4xx ends the delivery as failed, but ` +
+      "408, 425 and 429 with `Retry-After` are tried again after it. 5xx, a redirect (it is not followed), no answer in " +
+      "time and every transport error are tried again, each attempt so long after the one " +
       `before: ${RetryPolicy.schedule.map(spoken).join(", ")}. After attempt ${RetryPolicy.schedule.length + 1} the delivery is failed, and stays ` +
       "in the delivery log."
   ].join("\n\n")
@@ -50,9 +51,11 @@ export const parameters = {
 
 const responses = {
   "2XX": {
-    description: `Received. The first ${DeliveryAttempt.snippetBytes} bytes of the body are kept in the delivery log.`
+    description: `Received. The first ${Snippet.bytes} bytes of the body are kept in the delivery log.`
   },
-  "4XX": { description: "Refused: the delivery is failed and not tried again." },
+  "4XX": {
+    description: "Refused: the delivery is failed and not tried again, except 408, 425 and 429 with `Retry-After`."
+  },
   default: { description: "Tried again later." }
 }
 
