@@ -1,6 +1,7 @@
 import { Context, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
 import { type AddressKind, classify } from "../../../ports/egress/EgressTarget.ts"
 
 /**
@@ -32,7 +33,7 @@ export class ClientAddress extends Context.Service<
 
 /**
  * Returns the right-most hop that is not a trusted proxy, or the left-most one when all are. Every trusted proxy
- * appended the peer that it saw; entries further left can be forged. An entry that is no address ends the walk at the
+ * appended the peer that it saw, some with its port; entries further left can be forged. An entry that is no address ends the walk at the
  * hop before it.
  */
 export const resolve = (
@@ -51,10 +52,27 @@ export const resolve = (
   return address
 }
 
-/** Normalizes an address, an IPv4-mapped IPv6 address to IPv4; null when the text is no address. */
+/**
+ * The notations in which proxies write an address and its port: with or without quotes (RFC 7239 section 6), an IPv6
+ * address in brackets or bare. A bare IPv6 address has a port only after eight groups, because in a shorter one the
+ * last group may be of the address.
+ */
+const notations: ReadonlyArray<RegExp> = [
+  /^([0-9.]+)(?::[0-9]{1,5})?$/,
+  /^\[([^[\]]+)\](?::[0-9]{1,5})?$/,
+  /^((?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}):[0-9]{1,5}$/i,
+  /^([^[\]]+)$/
+]
+
+/** Gives the one spelling of an address, without port and zone; null when the text is no address. */
 const normalize = (text: string): string | null => {
-  const bare = text.replace(/^\[(.*)\]$/, "$1")
-  return ipaddr.isValid(bare) && !/^\d+$/.test(bare) ? ipaddr.process(bare).toString() : null
+  const bare = text.replace(/^"(.*)"$/, "$1")
+  for (const notation of notations) {
+    const [, address] = notation.exec(bare) ?? []
+    // A zone has a meaning on the proxy's machine only, RFC 4007 section 11.
+    if (address !== undefined) return IpAddress.canonical(address.replace(/%.*$/, ""))
+  }
+  return null
 }
 
 const own: ReadonlySet<AddressKind> = new Set(["loopback", "private", "link_local"])
