@@ -9,7 +9,7 @@ import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarri
 import * as IpAddress from "../../../src/domain/network/IpAddress.ts"
 import * as ApiKeyHandlers from "../../../src/edge/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../../src/edge/http/connection/ClientAddress.ts"
-import { BaseUrl } from "../../../src/edge/http/answer/Pagination.ts"
+import { BaseUrl } from "../../../src/edge/http/answer/BaseUrl.ts"
 import { RateLimit } from "../../../src/edge/http/request/RateLimit.ts"
 import * as Server from "../../../src/edge/http/Server.ts"
 import { Idempotency } from "../../../src/runtime/idempotency/Idempotency.ts"

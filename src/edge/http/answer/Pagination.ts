@@ -1,10 +1,11 @@
-import { Context, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Field from "../../../domain/schema/Field.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import * as Query from "../request/Query.ts"
+import { BaseUrl } from "./BaseUrl.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 
 /** Page-number pagination, guide/requests.md#lists. */
@@ -47,9 +48,6 @@ export const envelope = <S extends Schema.Top>(item: S) =>
     previous: Field.textOrNull("URL of the page before; null on the first.", null),
     results: Schema.Array(item).annotate({ description: "The rows of this page." })
   })
-
-/** `BASE_URL` without a trailing slash, the beginning of every absolute link. */
-export class BaseUrl extends Context.Service<BaseUrl, string>()("trunkline/http/BaseUrl") {}
 
 interface Asked {
   readonly page?: number
