@@ -15,10 +15,9 @@ const segmentsOf = (path: string): ReadonlyArray<string> => path.replace(/\/$/, 
 export const make = (routes: ReadonlyArray<Route>) => {
   const entries = new Map<string, Entry>()
   for (const { method, path } of routes) {
-    const key = segmentsOf(path)
-      .map((segment) => (segment.startsWith(":") ? ":" : segment))
-      .join("/")
-    const entry = entries.get(key) ?? { segments: key.split("/"), methods: new Set() }
+    const segments = segmentsOf(path).map((segment) => (segment.startsWith(":") ? ":" : segment))
+    const key = segments.join("/")
+    const entry = entries.get(key) ?? { segments, methods: new Set() }
     entry.methods.add(method)
     if (method === "GET") entry.methods.add("HEAD")
     entry.methods.add("OPTIONS")

@@ -13,7 +13,6 @@ import * as InvoiceFile from "./billing/InvoiceFile.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConferenceHandlers from "./conference/ConferenceHandlers.ts"
 import * as ConnectionHandlers from "./trunk/ConnectionHandlers.ts"
-import * as Document from "./document/Document.ts"
 import * as ErrorPages from "./answer/ErrorPages.ts"
 import * as Guide from "./guide/Guide.ts"
 import * as NumberHandlers from "./number/NumberHandlers.ts"
@@ -62,8 +61,7 @@ const declared = (): ReadonlyArray<RouteTable.Route> => {
 }
 
 const documentation: ReadonlyArray<RouteTable.Route> = [
-  { method: "GET", path: Document.pagePath },
-  { method: "GET", path: Document.documentPath },
+  ...Reference.routes,
   ...Guide.routes,
   ...LinkPages.routes,
   ...TwilioHangup.routes

@@ -313,6 +313,7 @@ export const layer = (
     readonly graceMs?: number
     readonly port?: number
     readonly limits?: Partial<Record<keyof typeof Server.limits, number>>
+    readonly baseUrl?: string
   } = {}
 ) =>
   Server.layer({
@@ -336,7 +337,7 @@ export const layer = (
       Idempotency.layerMemory(world.receipts),
       ClientAddress.layer(options.trust ?? "none"),
       RateLimit.layer({ signupPerHour: 5 }),
-      Layer.succeed(BaseUrl, "https://api.example.com")
+      Layer.succeed(BaseUrl, options.baseUrl ?? "https://api.example.com")
     ])
   )
 

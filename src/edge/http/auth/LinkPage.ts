@@ -68,10 +68,10 @@ const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): 
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" minlength="${minimum}" maxlength="${maximum}" required>`
 
 /**
- * The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
+ * `base` is the path under which clients reach the API. The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
  * server, log or referrer sees it until the button sends it.
  */
-export const of = ({ button, done, inputs, intro, posts, title }: LinkPage): Page => ({
+export const of = ({ button, done, inputs, intro, posts, title }: LinkPage, base: string): Page => ({
   text: `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
@@ -81,7 +81,7 @@ export const of = ({ button, done, inputs, intro, posts, title }: LinkPage): Pag
 ${inputs.map(inputOf).join("\n")}
 <button name="ask">${escaped(button)}</button>
 </form><p role="status"></p>
-<noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "token" to POST /${escaped(posts)}.</p></noscript>
+<noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "token" to POST ${escaped(`${base}/${posts}`)}.</p></noscript>
 </main><script>${script}</script></body></html>
 `,
   contentType: "text/html; charset=utf-8",

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
+import * as BaseUrl from "../answer/BaseUrl.ts"
 import type { Route } from "../RouteTable.ts"
 import * as StaticPage from "../answer/StaticPage.ts"
 import * as LinkPage from "./LinkPage.ts"
@@ -40,11 +41,10 @@ const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
 
 export const routes: ReadonlyArray<Route> = Object.keys(pages).map((path) => ({ method: "GET", path }))
 
-export const layer = HttpRouter.use((router) =>
-  Effect.forEach(
-    Object.entries(pages),
-    ([path, page]) =>
-      Effect.flatMap(StaticPage.make(LinkPage.of(page)), (served) => router.add("GET", path as `/${string}`, served)),
-    { discard: true }
-  )
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const base = yield* BaseUrl.path
+    for (const [path, page] of Object.entries(pages))
+      yield* router.add("GET", path as `/${string}`, yield* StaticPage.make(LinkPage.of(page, base)))
+  })
 ).pipe(Layer.orDie)

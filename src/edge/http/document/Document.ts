@@ -15,6 +15,7 @@ interface Generated extends Json {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
   readonly components: Json & { readonly schemas: Example.Components }
   readonly tags: ReadonlyArray<unknown>
+  readonly info: Json & { readonly description: string }
 }
 
 /** Maps method and path, as the document spells them, to endpoints. */
@@ -40,8 +41,11 @@ const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: E
   return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))] as const]
 }
 
-/** Completes the generated document with what the endpoints declare beside their schemas, and with the events. */
-const whole = (document: unknown): Json => {
+/**
+ * Completes the generated document with what the endpoints declare beside their schemas, and with the events. `base` is
+ * the path under which clients reach the API.
+ */
+const whole = (base: string, document: unknown): Json => {
   const { components, paths, tags, ...rest } = tidy(document) as Generated
   const declared = endpoints()
   const bodies: Array<readonly [string, Json]> = []
@@ -56,6 +60,8 @@ const whole = (document: unknown): Json => {
   })
   return {
     ...rest,
+    info: { ...rest.info, description: rest.info.description.replaceAll(docsLink, `](${base}${pagePath}`) },
+    servers: [{ url: base === "" ? "/" : base }],
     tags: [...tags, EventDocument.tag],
     paths: Object.fromEntries(operations),
     webhooks: EventDocument.webhooks,
@@ -73,10 +79,14 @@ const whole = (document: unknown): Json => {
   }
 }
 
+/** The beginning of a link's target in a description. */
+const docsLink = `](${pagePath}`
+
 /** The declared API with its complete OpenAPI 3.1 document. */
-export const published = Api.annotateMerge(OpenApi.annotations({ transform: whole }))
+export const published = (base = "") =>
+  Api.annotateMerge(OpenApi.annotations({ transform: (document) => whole(base, document) }))
 
-export const make = (): Json => OpenApi.fromApi(published) as unknown as Json
+export const make = (base = ""): Json => OpenApi.fromApi(published(base)) as unknown as Json
 
-/** The document as JSON text, committed as `src/edge/http/openapi.json`. */
-export const render = (): string => `${JSON.stringify(make(), null, 2)}\n`
+/** The document as JSON text. Without a base it is the one that is committed as `src/edge/http/openapi.json`. */
+export const render = (base = ""): string => `${JSON.stringify(make(base), null, 2)}\n`

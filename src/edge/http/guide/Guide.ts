@@ -2,6 +2,8 @@ import { readdir, readFile } from "node:fs/promises"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { ApiError } from "../../../domain/ApiError.ts"
+import * as BaseUrl from "../answer/BaseUrl.ts"
+import * as Document from "../document/Document.ts"
 import type { Route } from "../RouteTable.ts"
 import * as StaticPage from "../answer/StaticPage.ts"
 import * as Markdown from "./Markdown.ts"
@@ -22,12 +24,14 @@ export const routes: ReadonlyArray<Route> = [
 
 const pathOf = (file: string): string => (file === index ? path : path + file.replace(/\.md$/, ""))
 
-/** Points links between pages to where these are served; other links stay. */
-const linkTo = (href: string): string => {
-  const [file = "", anchor] = href.split("#", 2)
-  if (!/^[a-zA-Z-]+\.md$/.test(file)) return href
-  return pathOf(file) + (anchor === undefined ? "" : `#${anchor}`)
-}
+/** Points links between pages to where clients find these; other links stay. */
+const linkTo =
+  (base: string) =>
+  (href: string): string => {
+    const [file = "", anchor] = href.split("#", 2)
+    if (!/^[a-zA-Z-]+\.md$/.test(file)) return href
+    return base + pathOf(file) + (anchor === undefined ? "" : `#${anchor}`)
+  }
 
 /** Maps file name to text. */
 export const read = async (): Promise<ReadonlyMap<string, string>> => {
@@ -37,22 +41,28 @@ export const read = async (): Promise<ReadonlyMap<string, string>> => {
   )
 }
 
-/** Maps path to the whole document. The pages follow the order in which the index links them. */
-export const render = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+/**
+ * Maps path to the whole document. The pages follow the order in which the index links them. `base` is the path under
+ * which clients reach the API.
+ */
+export const render = (files: ReadonlyMap<string, string>, base = ""): ReadonlyMap<string, string> => {
   const shown = new Map(
-    [...files].map(([name, text]) => [name, { path: pathOf(name), ...Markdown.render(text, linkTo) }] as const)
+    [...files].map(
+      ([name, text]) => [name, { path: base + pathOf(name), ...Markdown.render(text, linkTo(base)) }] as const
+    )
   )
   const home = shown.get(index)
   if (home === undefined) throw new Error(`the guide has no ${index}`)
   const ordered = Markdown.links(files.get(index) ?? "").flatMap((href) => shown.get(href) ?? [])
-  return new Map([...shown.values()].map((page) => [page.path, Template.page(page, home, ordered)]))
+  const places = { home, all: ordered, reference: base + Document.pagePath }
+  return new Map([...shown].map(([name, page]) => [pathOf(name), Template.page(page, places)]))
 }
 
 const unknown = ApiError.of("not_found", "the guide has no such page")
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const documents = render(yield* Effect.promise(read))
+    const documents = render(yield* Effect.promise(read), yield* BaseUrl.path)
     const pages = new Map(
       yield* Effect.forEach(documents, ([at, text]) =>
         Effect.map(

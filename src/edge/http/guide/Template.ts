@@ -1,4 +1,3 @@
-import * as Document from "../document/Document.ts"
 import { escaped, sourceHash } from "../answer/StaticPage.ts"
 import type { Heading } from "./Markdown.ts"
 
@@ -12,7 +11,17 @@ interface Shown {
 
 interface Place {
   readonly title: string
+  /** The path that links name. */
   readonly path: string
+}
+
+/** Where a page leads. */
+interface Places {
+  readonly home: Place
+  /** The order of the index, which is not among them. */
+  readonly all: ReadonlyArray<Place>
+  /** The path of the interactive page of the API. */
+  readonly reference: string
 }
 
 const style = `
@@ -88,8 +97,8 @@ const contents = (headings: ReadonlyArray<Heading>): string => {
   return `<ul>${items.join("")}</ul>`
 }
 
-/** Renders the whole document of one page. `all` follows the order of the index and excludes it. */
-export const page = (shown: Shown, home: Place, all: ReadonlyArray<Place>): string => {
+/** Renders the whole document of one page. */
+export const page = (shown: Shown, { all, home, reference }: Places): string => {
   const at = all.findIndex(({ path }) => path === shown.path)
   const previous = at > 0 ? all[at - 1] : at === 0 ? home : undefined
   const next = all[at + 1]
@@ -108,8 +117,8 @@ export const page = (shown: Shown, home: Place, all: ReadonlyArray<Place>): stri
 <body>
 <div class="page">
 <nav class="pages" aria-label="Pages">
-<a class="home" href="${home.path}"${shown.path === home.path ? ' aria-current="page"' : ""}>Trunkline: ${escaped(home.title.toLowerCase())}</a>
-${link(Document.pagePath, "API reference")}
+<a class="home" href="${escaped(home.path)}"${shown.path === home.path ? ' aria-current="page"' : ""}>Trunkline: ${escaped(home.title.toLowerCase())}</a>
+${link(reference, "API reference")}
 <ul>
 ${items.join("\n")}
 </ul>
