@@ -33,7 +33,12 @@ export const layer = (config: Config, { dataDir, unready, version }: Options) =>
   )
 
 const api = (config: Config) =>
-  HttpServer.layer({ host: config.httpHost, port: config.httpPort, graceMs: 10_000 }).pipe(
+  HttpServer.layer({
+    host: config.httpHost,
+    port: config.httpPort,
+    graceMs: 10_000,
+    limits: { keepAliveMs: config.httpKeepAliveSecs * 1_000 }
+  }).pipe(
     Layer.provide([
       ApiKeyHandlers.authenticator,
       ClientAddress.layer(config.trustProxy),

@@ -40,8 +40,9 @@ export const limits = {
   headersMs: 10_000,
   /** The time from the first byte of a request to its last one. */
   requestMs: 30_000,
+  /** The time from an answer to the next request of its connection. */
   keepAliveMs: 65_000,
-  /** The time without a byte in either direction. */
+  /** The time without a byte in either direction, during a request. */
   idleMs: 60_000,
   connections: 10_000,
   atWork: 256,
@@ -63,7 +64,7 @@ export const layer = (options: {
   readonly host: string
   readonly port: number
   readonly graceMs: number
-  /** Overrides some of `limits`, for tests. */
+  /** Overrides some of `limits`. */
   readonly limits?: Partial<Record<keyof typeof limits, number>>
 }) =>
   Layer.effect(

@@ -1,5 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { gzipSync } from "node:zlib"
+import * as Id from "../../../src/domain/Id.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
 import { Listening } from "../../../src/edge/http/Server.ts"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
@@ -12,6 +14,10 @@ const ask = (method: string, path: string, asked?: TestServer.Asked) =>
 
 const refusal = (method: string, path: string, asked?: TestServer.Asked) =>
   Effect.map(ask(method, path, asked), (answer) => [answer.status, TestServer.codeOf(answer)])
+
+interface Refused {
+  readonly error: { readonly code: string; readonly message: string }
+}
 
 const good = { from: "+12025550150", to: "+12025550100" }
 const oneCall = `/v1/calls/${TestServer.callOfA}`
@@ -95,7 +101,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
   describe("paths and methods", () => {
     it.effect("answers unknown paths with 404 before it asks for a key", () =>
       Effect.gen(function* () {
-        for (const path of ["/", "/v1", "/v2/calls", "/v1/calls/x/y/z", "/v1/Calls"])
+        for (const path of ["/v1", "/v2/calls", "/v1/calls/x/y/z", "/v1/Calls"])
           expect(yield* refusal("GET", path, { key: null })).toEqual([404, "not_found"])
       })
     )
@@ -252,6 +258,66 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
           expect(yield* refusal("POST", "/v1/calls", { body: text })).toEqual(bad)
         const headers = { "content-type": "application/json; charset=utf-8" }
         expect((yield* ask("POST", "/v1/calls", { body, headers })).status).toBe(201)
+      })
+    )
+
+    it.effect("says which Content-Type it wants, whatever the body is made of", () =>
+      Effect.gen(function* () {
+        const { port } = yield* Listening
+        const forms = ["from=%2B12025550150&to=%2B12025550100", "null", "a,".repeat(5_000), "x".repeat(70_000)]
+        const bytes = Buffer.concat([Buffer.from("--x\r\n\r\n"), Buffer.from([0xff, 0xfe, 0x00]), Buffer.from("\r\n--x--")])
+        const document = `/v1/porting/orders/${Id.derive("an order", "port")}/documents`
+        for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/csv", ""])
+          for (const path of ["/v1/calls", `${oneCall}/actions/hangup`, "/v1/auth/login", document])
+            for (const form of [...forms, bytes]) {
+              const answer = yield* Effect.promise(() =>
+                fetch(`http://127.0.0.1:${port}${path}`, {
+                  method: "POST",
+                  body: typeof form === "string" ? Buffer.from(form) : form,
+                  headers: { authorization: "Bearer svc_live_a", "content-type": type }
+                })
+              )
+              const { error } = JSON.parse(yield* Effect.promise(() => answer.text())) as Refused
+              const named = type === "" ? "" : `, not ${type.split(";")[0]}`
+              expect([path, form.length, answer.status, error]).toEqual([
+                path,
+                form.length,
+                400,
+                {
+                  code: "invalid_request",
+                  message: `the body must be JSON, with Content-Type: application/json${named}`
+                }
+              ])
+            }
+      })
+    )
+
+    it.effect.each(["gzip", "deflate", "br", "GZIP", "gzip, identity", "what"])(
+      "reads no body with Content-Encoding: %s",
+      (coding) =>
+        Effect.gen(function* () {
+          const document = `/v1/porting/orders/${Id.derive("an order", "port")}/documents`
+          const before = world.reached.length
+          for (const path of ["/v1/calls", `${oneCall}/actions/hangup`, "/v1/auth/login", document])
+            for (const body of [JSON.stringify(good), gzipSync(JSON.stringify(good)).toString("latin1")]) {
+              const answer = yield* ask("POST", path, { body, headers: { "content-encoding": coding } })
+              expect([path, answer.status, TestServer.codeOf(answer)]).toEqual([path, 415, "invalid_request"])
+              expect(answer.text).toContain(`Content-Encoding: ${coding.toLowerCase()}`)
+              expect(answer.headers["accept-encoding"]).toBe("identity")
+            }
+          expect(world.reached).toHaveLength(before)
+        })
+    )
+
+    it.effect("reads a body with Content-Encoding: identity, and an empty one with any", () =>
+      Effect.gen(function* () {
+        for (const coding of ["identity", ""]) {
+          const answer = yield* ask("POST", "/v1/calls", { body: good, headers: { "content-encoding": coding } })
+          expect(answer.status).toBe(201)
+        }
+        const headers = { "content-encoding": "gzip" }
+        expect((yield* ask("POST", `${oneCall}/actions/hangup`, { body: "", headers })).status).toBe(200)
+        expect((yield* ask("GET", "/v1/calls", { headers })).status).toBe(200)
       })
     )
 

@@ -69,6 +69,26 @@ describe("Server", () => {
     })
   )
 
+  it.live("keeps a connection open between requests for as long as it is told, beyond the limit of a request", () =>
+    Effect.gen(function* () {
+      const limits = { keepAliveMs: 600_000, idleMs: 100 }
+      const context = yield* Layer.build(TestServer.layer(new TestServer.World(), { limits }))
+      const { port } = yield* Effect.provide(Listening, context)
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const get = Effect.callback<{ readonly kept: unknown; readonly isReused: boolean }>((resume) => {
+        const asked = request({ host: "127.0.0.1", port, path: "/v1/calls", agent }, (response) => {
+          const kept = response.headers["keep-alive"]
+          response.resume().on("end", () => resume(Effect.succeed({ kept, isReused: asked.reusedSocket })))
+        }).end()
+      })
+      expect(yield* get).toEqual({ kept: "timeout=600", isReused: false })
+      // A limit that has passed ends the connection, however late this test goes on.
+      yield* Effect.sleep("300 millis")
+      expect(yield* get).toEqual({ kept: "timeout=600", isReused: true })
+      agent.destroy()
+    }).pipe(Effect.scoped)
+  )
+
   it.live("cuts what is still in flight when the grace is over", () =>
     Effect.gen(function* () {
       const world = new TestServer.World()

@@ -17,6 +17,8 @@ import * as Speech from "./SpeechConfig.ts"
 export interface Config {
   readonly httpHost: string
   readonly httpPort: number
+  /** How long a connection of the API may rest between two requests. */
+  readonly httpKeepAliveSecs: number
   /** The URL without a trailing slash. */
   readonly baseUrl: string
   /** Null: the embedded Postgres under `dataDir` is used. */
@@ -85,6 +87,15 @@ const publicAddresses = (env: Environment.Environment, variable: string, host: s
   return { ipv4: of("ipv4"), ipv6: of("ipv6") }
 }
 
+/** Reads a URL that links begin with: they append a path to it. */
+const baseUrl = (env: Environment.Environment, variable: string, otherwise: string): string => {
+  const url = env.url(variable, otherwise, ["http:", "https:"])
+  const { password, username } = new URL(url)
+  return /[?#]/.test(url) || username !== "" || password !== ""
+    ? Environment.fail(variable, "must be a URL without a query, a fragment or a user name: paths are appended to it")
+    : url
+}
+
 /** Reads `false`, `true`, or addresses and CIDR networks separated by commas. */
 const proxies = (env: Environment.Environment, variable: string): Config["trustProxy"] => {
   const value = env.text(variable, "false")
@@ -143,7 +154,8 @@ export const parse = (variables: Environment.Variables): Config => {
   return {
     httpHost,
     httpPort,
-    baseUrl: env.url("BASE_URL", `http://${reachable}:${httpPort}`, ["http:", "https:"]),
+    httpKeepAliveSecs: env.integer("HTTP_KEEP_ALIVE_SECS", 65, 1, 3_600),
+    baseUrl: baseUrl(env, "BASE_URL", `http://${reachable}:${httpPort}`),
     databaseUrl: databaseUrl === null ? null : Redacted.make(databaseUrl),
     dataDir: env.text("DATA_DIR", "data"),
     sipHost,

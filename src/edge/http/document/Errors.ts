@@ -63,6 +63,8 @@ export const responses = (endpoint: HttpApiEndpoint.Top, about: About): Readonly
     const status = about.statuses?.[code] ?? statusOf(code)
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
+  // A body with a content coding.
+  if (endpoint.method !== "GET") byStatus.set(415, [...(byStatus.get(415) ?? []), "invalid_request"])
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)

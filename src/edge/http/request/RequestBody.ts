@@ -12,23 +12,33 @@ import { IncomingMessage } from "node:http"
 import { finished } from "node:stream"
 import * as Pace from "../../../domain/fair/Pace.ts"
 import * as BodyFault from "./BodyFault.ts"
+import * as MediaFault from "./MediaFault.ts"
 
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
 
 /**
  * Reads the raw bytes once, up to `limit` bytes. The request keeps them, and the decoder reads them from there.
  *
- * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `BodyFault`. The rest of a
- * body that is too long is not waited for.
+ * Fails with `invalid_request` when the body is longer than the limit, was cut off, or has a `MediaFault` or a
+ * `BodyFault`. The rest of a body that is too long is not waited for.
  */
 export const read = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
 ): Effect.Effect<Uint8Array, ApiError> =>
   Effect.flatMap(take(request, limit), (bytes) => {
+    if (bytes.length === 0) return Effect.succeed(bytes)
+    const media = MediaFault.of(request)
+    if (media !== null) return refuse(request, media)
     const fault = BodyFault.of(bytes)
     return fault === null ? Effect.succeed(bytes) : Effect.fail(fault)
   })
+
+/** Refuses a body by its headers. A 415 says that a body is taken as it is. */
+const refuse = (request: HttpServerRequest.HttpServerRequest, fault: ApiError): Effect.Effect<never, ApiError> =>
+  fault.status === 415
+    ? Effect.andThen(answering(request, "accept-encoding", "identity"), Effect.fail(fault))
+    : Effect.fail(fault)
 
 const take = (
   request: HttpServerRequest.HttpServerRequest,
@@ -67,7 +77,9 @@ export const chunks = (
     })
     const unwatch = finished(source, { writable: false }, (error) => {
       leave()
-      resume(error === null || error === undefined ? Effect.succeed(taken) : Effect.fail(unreadable))
+      const media = length === 0 ? null : MediaFault.of(request)
+      if (error !== null && error !== undefined) resume(Effect.fail(unreadable))
+      else resume(media === null ? Effect.succeed(taken) : refuse(request, media))
     })
     const leave = () => {
       stop()
@@ -137,16 +149,18 @@ const refuseTooLarge = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number
 ): Effect.Effect<never, ApiError> => {
-  const refused = Effect.fail(ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`))
+  const tooLong = ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`)
+  const refused = refuse(request, MediaFault.of(request) ?? tooLong)
   if (Number(request.headers["content-length"]) <= 2 * limit)
     return Effect.suspend(() => {
       if (request.source instanceof IncomingMessage) request.source.resume()
       return refused
     })
-  return Effect.andThen(
-    HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
-    ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request)),
-    refused
-  )
+  return Effect.andThen(answering(request, "connection", "close"), refused)
 }
+
+/** Sets a header of the answer, whatever it will be. */
+const answering = (request: HttpServerRequest.HttpServerRequest, name: string, value: string) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, name, value))
+  ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))

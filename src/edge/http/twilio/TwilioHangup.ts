@@ -5,6 +5,7 @@ import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { ApiError, httpStatus } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Authenticator } from "../request/Authenticator.ts"
+import * as MediaFault from "../request/MediaFault.ts"
 import { ClientAddress } from "../connection/ClientAddress.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import type { Route } from "../RouteTable.ts"
@@ -60,6 +61,8 @@ export const layer = HttpRouter.use(
       const key = yield* authenticator.authenticate(credential, addresses.of(request))
       if (!key.scopes.includes("calls:write") && !key.scopes.includes("*")) return yield* lacksScope
       if ((yield* authenticator.tenantStatus(key.tenantId)) !== "active") return yield* paused
+      const coded = MediaFault.encoded(request)
+      if (coded !== null) return yield* coded
       const body = yield* request.text.pipe(
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(mostOctets)),
         Effect.mapError(() => unreadable)

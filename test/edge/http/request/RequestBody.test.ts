@@ -14,7 +14,8 @@ const text = (bytes: number) => `"${"a".repeat(bytes - 2)}"`
 /** The outcome of a body of this many bytes, with or without a declared length. */
 const read = (bytes: number, allowed: number, isSaid: boolean) => {
   const body = isSaid ? text(bytes) : new Blob([text(bytes)]).stream()
-  const headers = isSaid ? { "content-length": String(bytes) } : {}
+  const type = { "content-type": "application/json" }
+  const headers = isSaid ? { ...type, "content-length": String(bytes) } : type
   const request = new Request("http://a/v1/upload", { method: "POST", body, headers, duplex: "half" })
   return RequestBody.read(HttpServerRequest.fromWeb(request), allowed).pipe(
     Effect.match({ onSuccess: ({ length }) => length, onFailure: ({ message }) => message })
