@@ -167,7 +167,8 @@ const computations: Readonly<Record<string, ReadonlySet<string>>> = {
     "hkdfSync",
     "scrypt"
   ]),
-  "node:util": new Set(["isDeepStrictEqual"])
+  "node:util": new Set(["isDeepStrictEqual"]),
+  "node:zlib": new Set(["constants", "gunzipSync", "inflateSync", "brotliDecompressSync", "zstdDecompressSync"])
 }
 
 /** Packages that code outside of adapters, edges and the composition may use, by wing. */

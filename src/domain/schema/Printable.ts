@@ -17,5 +17,14 @@ export const neutral = (text: string): string =>
 /** The same for text that this service laid out in lines: each line separately. */
 export const lines = (text: string): string => text.split("\n").map(neutral).join("\n")
 
+/**
+ * Characters that show nothing by themselves: white space, controls, formats, half surrogate pairs, unassigned code
+ * points, marks without a letter, and letters that are drawn as nothing (Hangul fillers, the blank Braille cell).
+ */
+const invisible = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
+/** Whether a person who reads the text sees anything of it. */
+export const isVisible = (text: string): boolean => text.replace(invisible, "") !== ""
+
 const escaped = (unit: number): string =>
   unit === 0x0a ? "\\n" : unit === 0x0d ? "\\r" : unit === 0x09 ? "\\t" : `\\u${unit.toString(16).padStart(4, "0")}`

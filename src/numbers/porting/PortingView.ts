@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { E164 } from "../../domain/E164.ts"
 import * as Field from "../../domain/schema/Field.ts"
 import type { NumberId, TenantId } from "../../domain/Id.ts"
+import * as Name from "../../domain/schema/Name.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 
 /** Porting orders and their documents, guide/porting.md: their rows, and how they are shown. */
@@ -43,7 +44,7 @@ const ExceptionDetail = Schema.Struct({
 })
 export type ExceptionDetail = typeof ExceptionDetail.Type
 
-const line = Schema.String.check(Schema.isMinCodePoints(1), Schema.isMaxCodePoints(200))
+const line = Name.of(200)
 const lineOrNull = (description: string, example: string) =>
   Schema.NullOr(line).annotate({ description, examples: [example] })
 

@@ -258,7 +258,8 @@ const grantable = (held: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =
   Effect.gen(function* () {
     if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")
     const unknown = wanted.find((scope) => !Scope.isScope(scope))
-    if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`, "scopes")
+    if (unknown !== undefined)
+      return yield* invalid(`there is no scope "${unknown}"; there are ${Scope.scopes.join(", ")}`, "scopes")
     const missing = wanted.find((scope) => !Scope.grants(held, scope))
     if (missing !== undefined)
       return yield* ApiError.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")

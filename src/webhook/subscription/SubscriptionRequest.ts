@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { RouteId } from "../../domain/Id.ts"
-import { isEventType } from "../../domain/event/EventCatalogue.ts"
+import { eventTypes, isEventType } from "../../domain/event/EventCatalogue.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
@@ -37,12 +37,12 @@ export const check = <R extends SubscriptionPatch>(
       ApiError.of("event_types_required", 'event_types must name at least one event, or be ["*"]', "event_types")
     )
   const unknown = request.eventTypes.find((name) => name !== "*" && !isEventType(name))
-  if (unknown !== undefined)
-    return Result.fail(
-      ApiError.of("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`, "event_types")
-    )
-  const eventTypes = request.eventTypes.includes("*") ? ["*"] : [...new Set(request.eventTypes)]
-  return Result.succeed({ ...request, eventTypes })
+  if (unknown !== undefined) {
+    const message = `event_types: there is no event "${unknown.slice(0, 64)}"; there are *, ${eventTypes.join(", ")}`
+    return Result.fail(ApiError.of("invalid_request", message, "event_types"))
+  }
+  const wanted = request.eventTypes.includes("*") ? ["*"] : [...new Set(request.eventTypes)]
+  return Result.succeed({ ...request, eventTypes: wanted })
 }
 
 const wireNames = {

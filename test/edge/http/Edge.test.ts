@@ -265,7 +265,11 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       Effect.gen(function* () {
         const { port } = yield* Listening
         const forms = ["from=%2B12025550150&to=%2B12025550100", "null", "a,".repeat(5_000), "x".repeat(70_000)]
-        const bytes = Buffer.concat([Buffer.from("--x\r\n\r\n"), Buffer.from([0xff, 0xfe, 0x00]), Buffer.from("\r\n--x--")])
+        const bytes = Buffer.concat([
+          Buffer.from("--x\r\n\r\n"),
+          Buffer.from([0xff, 0xfe, 0x00]),
+          Buffer.from("\r\n--x--")
+        ])
         const document = `/v1/porting/orders/${Id.derive("an order", "port")}/documents`
         for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/csv", ""])
           for (const path of ["/v1/calls", `${oneCall}/actions/hangup`, "/v1/auth/login", document])

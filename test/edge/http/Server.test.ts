@@ -82,7 +82,7 @@ describe("Server", () => {
         }).end()
       })
       expect(yield* get).toEqual({ kept: "timeout=600", isReused: false })
-      // A limit that has passed ends the connection, however late this test goes on.
+      // A limit that has passed ends the connection, however late the next request is.
       yield* Effect.sleep("300 millis")
       expect(yield* get).toEqual({ kept: "timeout=600", isReused: true })
       agent.destroy()

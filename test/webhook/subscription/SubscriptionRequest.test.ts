@@ -31,6 +31,13 @@ describe("what a subscription may say, guide/webhooks.md#subscriptions", () => {
       expect(code({ eventTypes: ["call.started", name] })).toBe("invalid_request")
   })
 
+  it("says which names there are where it does not know one", () => {
+    const result = check({ eventTypes: ["call.exploded"] })
+    const message = Result.isFailure(result) ? result.failure.message : ""
+    expect(message).toContain('"call.exploded"')
+    for (const name of ["*", ...eventTypes]) expect(message).toContain(name)
+  })
+
   it("stores * beside others as *, and a name once", () => {
     expect(typesOf(["call.started", "*"])).toStrictEqual(["*"])
     expect(typesOf(["call.ended", "call.started", "call.ended"])).toStrictEqual(["call.ended", "call.started"])

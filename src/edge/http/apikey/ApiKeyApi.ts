@@ -4,6 +4,7 @@ import { ApiKey, CreatedApiKey } from "../../../tenancy/apikey/ApiKey.ts"
 import { scopes } from "../../../domain/Scope.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Query from "../request/Query.ts"
 import * as Text from "../request/Text.ts"
@@ -18,7 +19,7 @@ const params = { id: PathId.apiKey.annotate({ description: "The key's record." }
 const CreateApiKey = body(
   "CreateApiKey",
   {
-    name: of(Text.of(1, 120), "To know it by.", "billing export"),
+    name: of(Name.of(120), "To know it by.", "billing export"),
     scopes: Schema.Array(Text.of(0, 64))
       .check(Schema.isMaxLength(100))
       .annotate({

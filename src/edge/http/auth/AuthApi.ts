@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { LoggedIn, Member } from "../../../tenancy/team/Team.ts"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
@@ -42,8 +43,8 @@ export class AuthApi extends HttpApiGroup.make("auth")
       payload: body("AcceptInvitation", {
         token,
         password: newPassword,
-        firstName: of(Text.of(1, 120), "Of the new member.", "Ada"),
-        lastName: of(Text.of(1, 120), "Of the new member.", "Lovelace")
+        firstName: of(Name.of(120), "Of the new member.", "Ada"),
+        lastName: of(Name.of(120), "Of the new member.", "Lovelace")
       }),
       success: Member.pipe(HttpApiSchema.status(201)),
       errors: ["conflict"]

@@ -68,8 +68,8 @@ const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): 
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" minlength="${minimum}" maxlength="${maximum}" required>`
 
 /**
- * `base` is the path under which clients reach the API. The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
- * server, log or referrer sees it until the button sends it.
+ * The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
+ * server, log or referrer sees it until the button sends it. `base` is the path under which clients reach the API.
  */
 export const of = ({ button, done, inputs, intro, posts, title }: LinkPage, base: string): Page => ({
   text: `<!doctype html>

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ConferenceField } from "../../../telephony/conference/Conference.ts"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Text from "../request/Text.ts"
 import * as CallBodies from "../call/CallBodies.ts"
@@ -7,7 +8,7 @@ import { body, of, or } from "../../../domain/schema/RequestField.ts"
 
 /** The request body of a new conference, guide/conferences.md#creating-a-conference. */
 export const CreateConference = body("CreateConference", {
-  name: of(Text.of(1, 120), "Unique among the workspace's rooms that are not completed.", "Weekly"),
+  name: of(Name.of(120), "Unique among the workspace's rooms that are not completed.", "Weekly"),
   hostCallId: PathId.prefixed("call").annotate({ description: "A call that is answered or bridged: it is the host." }),
   beepEnabled: or(ConferenceField.beepEnabled, "never"),
   startOnCreate: or(of(Schema.Boolean, "False: the room starts when its second participant comes in.", true), true),

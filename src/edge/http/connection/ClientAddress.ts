@@ -33,8 +33,8 @@ export class ClientAddress extends Context.Service<
 
 /**
  * Returns the right-most hop that is not a trusted proxy, or the left-most one when all are. Every trusted proxy
- * appended the peer that it saw, some with its port; entries further left can be forged. An entry that is no address ends the walk at the
- * hop before it.
+ * appended the peer that it saw, some with its port; entries further left can be forged. An entry that is no address
+ * ends the walk at the hop before it.
  */
 export const resolve = (
   peer: string | null,

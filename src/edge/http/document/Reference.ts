@@ -7,8 +7,8 @@ import * as Document from "./Document.ts"
 import * as StaticPage from "../answer/StaticPage.ts"
 
 /**
- * The interactive page of the document, to which `/` leads, and the document itself. The page's scripts are inlined: it loads nothing, and
- * contacts only this service.
+ * The interactive page of the document, to which `/` leads, and the document itself. The page's scripts are inlined: it
+ * loads nothing, and contacts only this service.
  */
 const scalar = {
   withDefaultFonts: false,

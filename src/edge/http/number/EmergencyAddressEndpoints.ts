@@ -1,4 +1,5 @@
 import { HttpApiSchema } from "effect/http-api"
+import * as Name from "../../../domain/schema/Name.ts"
 import { EmergencyAddress } from "../../../numbers/number/Number.ts"
 import { endpoints } from "../Endpoint.ts"
 import * as PathId from "../request/PathId.ts"
@@ -12,7 +13,7 @@ const { get, list, post, remove } = endpoints({ reads: "numbers:read", writes: "
 const params = { id: PathId.prefixed("addr").annotate({ description: "The address." }) }
 const all = "/v1/numbers/emergency-addresses"
 
-const line = (maximum: number, description: string, example: string) => of(Text.of(1, maximum), description, example)
+const line = (maximum: number, description: string, example: string) => of(Name.of(maximum), description, example)
 
 export const emergencyAddresses = [
   post("add_emergency_address", all, "Add an emergency address", {

@@ -2,6 +2,7 @@ import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { E164 } from "../../../domain/E164.ts"
 import { NumberLookup, NumberView } from "../../../numbers/number/Number.ts"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
@@ -63,7 +64,7 @@ const OrderNumbers = body("OrderNumbers", {
   customerReference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
 })
 
-const tags = Schema.Array(Text.of(1, 64)).check(
+const tags = Schema.Array(Name.of(64)).check(
   Schema.makeFilter(
     (words: ReadonlyArray<string>) => (new Set(words).size === words.length ? undefined : "must hold each tag once"),
     { toJsonSchema: () => ({ uniqueItems: true }) }
@@ -71,7 +72,7 @@ const tags = Schema.Array(Text.of(1, 64)).check(
   Schema.isMaxLength(50)
 )
 
-const callerIdName = matching(/^[A-Z0-9 ]{1,15}$/u, "must be 1 to 15 of A-Z, 0-9 and space")
+const callerIdName = matching(/^[A-Z0-9 ]{1,15}$/u, "must be 1 to 15 of A-Z, 0-9 and space").check(Name.isVisible)
 
 const ConfigureNumber = body("ConfigureNumber", {
   routeId: optional(
@@ -79,7 +80,7 @@ const ConfigureNumber = body("ConfigureNumber", {
     "The connection on which its inbound calls are told; null: the default one.",
     null
   ),
-  name: optional(Schema.NullOr(Text.of(1, 120)), "What you call it.", "Front desk"),
+  name: optional(Schema.NullOr(Name.of(120)), "What you call it.", "Front desk"),
   customerReference: optional(Schema.NullOr(Text.of(0, 128)), "Yours.", "order 7"),
   tags: optional(tags, "Your own words, each once; they replace the ones before.", ["sales"]),
   messagingEnabled: optional(Schema.Boolean, "This service sends no messages: true is refused.", false),

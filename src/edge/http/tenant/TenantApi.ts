@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as EmailAddressField from "../request/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
@@ -16,10 +17,10 @@ const email = EmailAddressField.schema("Of the first member.")
 const Signup = body("Signup", {
   email,
   password: of(Text.of(10, 128), "Kept as a hash.", "correct horse battery"),
-  tenantName: of(Text.of(1, 120), "Of the workspace.", "Acme"),
-  firstName: of(Text.of(1, 120), "Of the first member.", "Ada"),
-  lastName: of(Text.of(1, 120), "Of the first member.", "Lovelace"),
-  legalName: Text.optional(200, "Of the company.", "Acme Inc."),
+  tenantName: of(Name.of(120), "Of the workspace.", "Acme"),
+  firstName: of(Name.of(120), "Of the first member.", "Ada"),
+  lastName: of(Name.of(120), "Of the first member.", "Lovelace"),
+  legalName: nullable(Text.of(0, 200).check(Name.isVisible), "Of the company.", "Acme Inc."),
   country: nullable(Text.country, "ISO 3166-1 alpha-2, in either case.", "US"),
   companySize: Text.optional(120, "In words.", "11-50"),
   industry: Text.optional(120, "In words.", "retail"),

@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import * as Name from "../../../domain/schema/Name.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 
@@ -55,6 +56,8 @@ export const on = (description: string, line: Line = {}) => of(Wire.absentIs(fal
 export const onOff = { on: true, off: false }
 
 export const text = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
+
+export const name = (most: number) => text(most).check(Name.isVisible)
 
 export const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -1,11 +1,12 @@
 import { Effect, Schema } from "effect"
+import * as Name from "../../../domain/schema/Name.ts"
 import { Invoices } from "../../../money/invoice/Invoice.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
 import * as TenantReference from "../tenant/TenantReference.ts"
 
 /** One printed line, without control characters. */
-const Text = Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u))
+const Text = Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u), Name.isVisible)
 
 const party = {
   name: Flag.of(Text, "the name on invoices"),

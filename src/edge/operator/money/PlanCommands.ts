@@ -25,7 +25,7 @@ export const commands = [
     summary: "makes or changes a plan; only with --public can tenants choose it",
     input: {
       slug: Flag.argument("slug", Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,59}$/)), "the plan"),
-      name: Flag.of(Flag.text(120), "the name that tenants see"),
+      name: Flag.of(Flag.name(120), "the name that tenants see"),
       description: Flag.optional(Schema.String.check(Schema.isMaxLength(500)), "what tenants read of it", {
         value: "TEXT"
       }),

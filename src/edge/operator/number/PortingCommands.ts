@@ -99,7 +99,7 @@ export const commands = [
     input: {
       orderId,
       at: Flag.time("when the numbers move"),
-      losingCarrier: Flag.optional(Flag.text(200), "the name of the losing carrier", { flag: "carrier", value: "NAME" })
+      losingCarrier: Flag.optional(Flag.name(200), "the name of the losing carrier", { flag: "carrier", value: "NAME" })
     },
     run: ({ at, losingCarrier = null, orderId }) => told(orderId, { type: "foc", at, losingCarrier })
   }),

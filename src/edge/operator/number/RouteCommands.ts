@@ -80,7 +80,7 @@ export const commands = [
     summary: "adds a SIP trunk; --default makes it the tenant's default route",
     input: {
       tenant: TenantReference.required,
-      name: Flag.of(Schema.String, "the name that the tenant sees"),
+      name: Flag.of(Flag.name(120), "the name that the tenant sees"),
       host: Flag.of(Schema.String, "an IP address or a DNS name"),
       port: Flag.of(Wire.absentIs(5060, Schema.Int), "the port of SIP, 5060 unless given"),
       username,

@@ -24,7 +24,7 @@ export const commands = [
     summary: "makes an API key for a tenant, and shows it once",
     input: {
       tenant: TenantReference.argument,
-      name: Flag.of(Flag.text(120), "what the tenant sees it as", { value: "TEXT" }),
+      name: Flag.of(Flag.name(120), "what the tenant sees it as", { value: "TEXT" }),
       scopes: Flag.optional(Schema.Array(Schema.String), "what it may do, as calls:read,calls:write; all unless given"),
       expires: Flag.optionalTime("when it ends, as 2027-01-31T12:00:00Z")
     },

@@ -94,8 +94,7 @@ export const exchange = (
         length += chunk.length
         if (capacity > 0) chunks.push(chunk)
         if (length <= maxResponseBytes) return
-        if (truncate === undefined)
-          return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
+        if (truncate === undefined) return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
         cutNow()
       }
       if (pacedFor === undefined) response.on("data", take)

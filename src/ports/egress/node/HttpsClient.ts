@@ -108,7 +108,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       connections.renew()
     },
     request: (target, request, withinMs) =>
-      Effect.scoped(Effect.andThen(admitted, exchange(startAt(target, true), request, withinMs, { pace, drain: drains.at(`${target.host}:${target.port}`) }))),
+      Effect.scoped(
+        Effect.andThen(
+          admitted,
+          exchange(startAt(target, true), request, withinMs, {
+            pace,
+            drain: drains.at(`${target.host}:${target.port}`)
+          })
+        )
+      ),
     // A stream gets a new connection, because the peer may close a kept one, and a stream cannot be sent again.
     stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(startAt(target, false), request)),
     pin: ({ host, path, port, scheme }, timeoutMs) =>
