@@ -16,3 +16,10 @@ export interface Pinned {
   /** The certificate authorities that are trusted besides the default roots, as PEM. */
   readonly authorities: string | null
 }
+
+/**
+ * How long one of several addresses may take to connect before the next is tried; the last one has the whole rest of
+ * the time limit. Node gives each 250 ms, in which a far host does not answer, and one whose first packet is lost
+ * answers after a second.
+ */
+export const addressMs = 2_500

@@ -3,7 +3,7 @@ import { request as httpsRequest, type RequestOptions } from "node:https"
 import { isIP } from "node:net"
 import { Effect, Result, type Scope } from "effect"
 import { EgressError, type EgressResponse, type EgressStreamResponse, type Streamed, type Whole } from "../Egress.ts"
-import type { Pinned } from "../Pinned.ts"
+import { addressMs, type Pinned } from "../Pinned.ts"
 import type { EgressTargetFault, EgressTarget } from "../EgressTarget.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
@@ -75,7 +75,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   } = options
   const resolve = CheckedLookup.checked(options.resolve, options.permits, options.refuses)
   const secureContext = Trust.contextOf(authorities)
-  const transport = { lookup: CheckedLookup.make(resolve), ...(secureContext === undefined ? {} : { secureContext }) }
+  const transport = {
+    lookup: CheckedLookup.make(resolve),
+    autoSelectFamilyAttemptTimeout: addressMs,
+    ...(secureContext === undefined ? {} : { secureContext })
+  }
   const kept = { maxSockets, timeout: options.idleMs ?? 30_000 }
   const connections = yield* closing(new Connections({ ...transport, ...kept, maxIdle: maxIdleConnections }))
   const plainConnections = yield* closing(new PlainAgent({ ...kept, keepAlive: true, maxFreeSockets: 16 }))

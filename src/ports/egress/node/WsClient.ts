@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net"
 import { WebSocket } from "ws"
 import type { Closed, Open, Options } from "../WebSocketClient.ts"
-import type { Pinned } from "../Pinned.ts"
+import { addressMs, type Pinned } from "../Pinned.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import * as NodeFailure from "./NodeFailure.ts"
 import * as Trust from "./Trust.ts"
@@ -34,6 +34,8 @@ const start = (pinned: Pinned, options: Options): WebSocket | Error => {
   const asked = {
     headers: options.headers,
     lookup: CheckedLookup.make(async () => pinned.addresses),
+    // The time limit is short, and half of it is left for the address after the first.
+    autoSelectFamilyAttemptTimeout: Math.min(addressMs, options.handshakeMs / 2),
     ...(secureContext === undefined ? {} : { secureContext }),
     maxPayload: options.maxMessageBytes,
     // The limit for a server that does not hang up after its close frame; the default is 30 seconds.

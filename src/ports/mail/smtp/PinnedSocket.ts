@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { connect, isIP, isIPv6, type Socket } from "node:net"
 import { getCACertificates } from "node:tls"
 import type { EgressError } from "../../egress/Egress.ts"
-import type { Pinned } from "../../egress/Pinned.ts"
+import { addressMs, type Pinned } from "../../egress/Pinned.ts"
 
 /** The description of an open socket for nodemailer, which begins TLS on it. */
 interface Opened {
@@ -61,6 +61,7 @@ const socketTo = ({ addresses, host, port }: Pinned, timeoutMs: number): Effect.
       host,
       port,
       autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: addressMs,
       lookup: (_name, _options, answer) => answer(null, found)
     })
     const failed = (error: Error) => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../../../src/ports/egress/Egress.ts"
 import * as NodeEgress from "../../../../src/ports/egress/node/NodeEgress.ts"
+import * as BusyListener from "../../../support/network/BusyListener.ts"
 import * as DataDirectory from "../../../support/DataDirectory.ts"
 import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { authority, egressOf, listen, serve } from "./Egresses.ts"
@@ -246,6 +247,40 @@ describe("egress to where it must not go", () => {
       seen.length = 0
       expect(bodyText(yield* egress.request({ ...request, maxRedirects: 2 }))).toBe("end")
       expect(seen).toStrictEqual(["/one secret", "/two secret", "/end -"])
+    })
+  )
+})
+
+describe("egress to a host with several addresses", () => {
+  // Nothing listens on the others, which refuse at once.
+  it.live.each([
+    [["127.0.0.1", "127.0.0.2"]],
+    [["127.0.0.2", "127.0.0.1"]],
+    [["127.0.0.1", "127.0.0.2", "127.0.0.3"]],
+    [["127.0.0.3", "127.0.0.1", "127.0.0.2"]],
+    [["127.0.0.1", "::1"]],
+    [["::1", "127.0.0.1"]]
+  ])("waits more than a second for the one that answers: %s", ([addresses = []]) =>
+    Effect.gen(function* () {
+      const server = yield* serve()
+      const { port } = yield* BusyListener.start(server.port)
+      const egress = yield* egressOf({
+        resolve: async () => addresses,
+        rules: { permits: (address) => addresses.includes(address), localNames: false }
+      })
+      const url = `https://hook.example:${port}/`
+      expect((yield* egress.request(get(url))).status).toBe(200)
+      const { body: _, ...request } = get(url)
+      expect((yield* egress.stream({ ...request, idleMs: 5_000 })).status).toBe(200)
+    })
+  )
+
+  it.live("has every address checked before the first is tried", () =>
+    Effect.gen(function* () {
+      const server = yield* serve()
+      const egress = yield* egressOf({ resolve: async () => ["127.0.0.1", "127.0.0.2"] })
+      expect((yield* failure(egress, get(server.at()))).reason).toBe("blocked")
+      expect(server.connections).toHaveLength(0)
     })
   )
 })

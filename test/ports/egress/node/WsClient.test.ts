@@ -8,6 +8,7 @@ import { type WebSocket, WebSocketServer } from "ws"
 import * as WsClient from "../../../../src/ports/egress/node/WsClient.ts"
 import type { Pinned } from "../../../../src/ports/egress/Pinned.ts"
 import type { Closed, Link, Options } from "../../../../src/ports/egress/WebSocketClient.ts"
+import * as BusyListener from "../../../support/network/BusyListener.ts"
 import { eventually } from "../../../support/network/HttpsReceiver.ts"
 import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { certificate, egressOf, listen } from "./Egresses.ts"
@@ -134,6 +135,23 @@ describe("a WebSocket's address", () => {
       told.link.close()
       yield* end(told)
     })
+  )
+
+  it.live.each([[["127.0.0.1", "127.0.0.2"]], [["127.0.0.2", "127.0.0.1", "::1"]]])(
+    "may be one of several, and is waited for longer than a second: %s",
+    ([addresses = []]) =>
+      Effect.gen(function* () {
+        const server = yield* serve((socket) => socket.send("here"))
+        const pinned = yield* pin(server.at())
+        const { port } = yield* BusyListener.start(pinned.port)
+        const told = connect({ ...pinned, port, addresses }, { handshakeMs: 4_000 })
+        yield* eventually(
+          () => told.messages.length === 1,
+          () => undefined
+        )
+        told.link.close()
+        yield* end(told)
+      })
   )
 
   it.live("crosses to another thread, which connects there", () =>

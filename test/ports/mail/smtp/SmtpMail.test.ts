@@ -6,6 +6,7 @@ import { OperatorTarget } from "../../../../src/ports/egress/OperatorTarget.ts"
 import * as NodeOperatorEgress from "../../../../src/ports/egress/node/NodeOperatorEgress.ts"
 import { Mail, type MailMessage } from "../../../../src/ports/mail/Mail.ts"
 import * as SmtpMail from "../../../../src/ports/mail/smtp/SmtpMail.ts"
+import * as BusyListener from "../../../support/network/BusyListener.ts"
 import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 
 const authority = TestCertificate.makeAuthority()
@@ -70,6 +71,7 @@ interface Asked {
   readonly requiresTls?: boolean
   readonly isTrusted?: boolean
   readonly hasLogin?: boolean
+  readonly addresses?: ReadonlyArray<string>
 }
 
 const send = (port: number, message: MailMessage, asked: Asked = {}) =>
@@ -85,7 +87,7 @@ const send = (port: number, message: MailMessage, asked: Asked = {}) =>
       from: { name: "Phone, Inc.", address: "no-reply@phone.example" },
       login: hasLogin ? { user: "trunkline", password: Redacted.make(password) } : null,
       requiresTls: asked.requiresTls ?? true
-    }).pipe(Layer.provide(NodeOperatorEgress.layer()))
+    }).pipe(Layer.provide(NodeOperatorEgress.layer(asked.addresses && (async () => asked.addresses ?? []))))
     return yield* Effect.flatMap(Mail, (mail) => mail.send(message)).pipe(Effect.provide(mail), Effect.result)
   })
 
@@ -111,6 +113,17 @@ describe("mail by SMTP", () => {
       expect(headers(got.raw)).toMatch(/^Content-Type: multipart\/alternative/im)
       expect(got.raw).toContain("<p>Hello</p>")
     }).pipe(Effect.scoped)
+  )
+
+  it.live.each([[["127.0.0.1", "127.0.0.2"]], [["127.0.0.2", "127.0.0.1", "::1"]]])(
+    "waits more than a second for the one address of several that answers: %s",
+    ([addresses = []]) =>
+      Effect.gen(function* () {
+        const { port, taken } = yield* serving()
+        const busy = yield* BusyListener.start(port)
+        expect(yield* send(busy.port, letter, { addresses })).toMatchObject({ _tag: "Success" })
+        expect(taken).toHaveLength(1)
+      }).pipe(Effect.scoped)
   )
 
   it.live("goes over TLS from the first byte", () =>
