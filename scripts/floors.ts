@@ -177,6 +177,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   protocol:
     /^(effect(\/|$)|ipaddr\.js$|sdp-transform$|@echogarden\/speex-resampler-wasm|mpg123-decoder$|@wasm-audio-decoders\/|codec-parser$)/,
   media: /^(effect(\/|$)|mpg123-decoder$)/,
+  carrier: /^(effect(\/|$)|libphonenumber-js)/,
   ports: /^(effect(\/|$)|ipaddr\.js$)/,
   runtime: /^(effect(\/|$)|@effect\/sql-pg\/PgTypes$)/,
   money: /^(effect(\/|$)|libphonenumber-js)/,

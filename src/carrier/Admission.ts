@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 import { CustomHeader } from "../domain/CustomHeader.ts"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallIdentity } from "./number/CallIdentity.ts"
+import { TrunkNumberPlan } from "./number/TrunkNumberPlan.ts"
 import { RejectCause } from "./CarrierCommand.ts"
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
@@ -11,8 +13,11 @@ export const InboundOffer = Schema.Struct({
   incarnation: Schema.String,
   /** The address of the known peer that sent it; null when the adapter has only one peer. */
   source: Schema.NullOr(Schema.String),
+  /** The numbers as they read without a number plan, in E.164 where they can be. */
   from: Schema.String,
   to: Schema.String,
+  /** The parties in the words of the peer, which the number plan of its trunk reads; absent: the numbers are E.164. */
+  identity: Schema.optionalKey(CallIdentity),
   resume: Schema.Json,
   /** The custom headers (`X-…`) of the peer's INVITE; absent when it has none. */
   headers: Schema.optionalKey(Schema.Array(CustomHeader))
@@ -40,6 +45,8 @@ export const SipTrunk = Schema.Struct({
   /** The value of the `transport` parameter of a SIP URI, RFC 3261 section 19.1.1. */
   transport: Schema.Literals(["udp", "tcp", "tls"]),
   username: Schema.NullOr(Schema.String),
-  password: Schema.NullOr(Schema.String)
+  password: Schema.NullOr(Schema.String),
+  /** How it writes numbers; absent: `TrunkNumberPlan.none`. */
+  numbers: Schema.optionalKey(TrunkNumberPlan)
 })
 export type SipTrunk = typeof SipTrunk.Type

@@ -8,13 +8,3 @@ export const E164 = Schema.String.check(
 ).annotate({ description: "E.164: `+` and 6 to 15 digits.", examples: ["+12025550100"] })
 
 export const isE164 = (value: string): boolean => pattern.test(value)
-
-/**
- * The E.164 number in a SIP user part or a trunk's caller id; `null` when it cannot be one. Accepts a missing `+`, an
- * international `00`, and visual separators (RFC 3966 section 5.1.1).
- */
-export const fromDialled = (value: string): string | null => {
-  const digits = value.replace(/[-. ()]/g, "").replace(/^00/, "+")
-  const candidate = digits.startsWith("+") ? digits : `+${digits}`
-  return isE164(candidate) ? candidate : null
-}

@@ -8,7 +8,7 @@ import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { header, type SipRequest } from "../../protocol/sip/message/SipMessage.ts"
 import type { Admission } from "../Carrier.ts"
 import * as SecurityLog from "./ingress/SecurityLog.ts"
-import * as DialledNumber from "./leg/dial/DialledNumber.ts"
+import * as InviteIdentity from "./leg/inbound/InviteIdentity.ts"
 
 const refusals = Metric.counter("sip_invites_refused_total", {
   description: "INVITEs of known peers that were refused before they became calls, by status",
@@ -44,8 +44,8 @@ export const make = Effect.gen(function* () {
       source,
       status,
       why,
-      from: harmless(DialledNumber.caller(invite)),
-      to: DialledNumber.called(invite) ?? "none",
+      from: harmless(InviteIdentity.caller(invite)),
+      to: InviteIdentity.called(invite) ?? "none",
       call_id: harmless(header(invite, "Call-ID")),
       leg: legId ?? "none",
       tenant: of?.tenantId ?? "none",

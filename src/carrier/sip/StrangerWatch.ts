@@ -10,7 +10,7 @@ import type { Sighting } from "./ingress/IngressPipeline.ts"
 import * as BanList from "./ingress/BanList.ts"
 import * as SecurityLog from "./ingress/SecurityLog.ts"
 import * as StrangerSource from "./ingress/StrangerSource.ts"
-import * as DialledNumber from "./leg/dial/DialledNumber.ts"
+import * as InviteIdentity from "./leg/inbound/InviteIdentity.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
 /** The messages of the lines that fail2ban reads. */
@@ -54,7 +54,7 @@ export const make = Effect.gen(function* () {
         method: request === null ? "unread" : SipMetrics.methodOf(request.method),
         status: sighting.type === "refused" ? (sighting.status ?? "none") : "none",
         why: sighting.type === "unread" ? sighting.why : "stranger",
-        to: (request === null ? null : DialledNumber.called(request)) ?? "none",
+        to: (request === null ? null : InviteIdentity.called(request)) ?? "none",
         messages
       })
     },

@@ -19,7 +19,7 @@ import * as CommandFailure from "../CommandFailure.ts"
 import * as OrderMemory from "../OrderMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
-import * as DialledNumber from "./leg/dial/DialledNumber.ts"
+import * as InviteIdentity from "./leg/inbound/InviteIdentity.ts"
 import type * as IngressFilter from "./ingress/IngressFilter.ts"
 import * as InboundLeg from "./leg/inbound/InboundLeg.ts"
 import * as OrphanedLeg from "./leg/OrphanedLeg.ts"
@@ -97,7 +97,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     }
     if (isClosedTo(from)) return refuse(503, draining ? "draining" : "full", [retryLater])
     transactions.respond(id, Responses.make(invite, 100))
-    const to = DialledNumber.called(invite)
+    const to = InviteIdentity.called(invite)
     if (to === null) return refuse(404, "no number")
     InboundLeg.take(context, { id, invite, from, to, source })
   }

@@ -1,7 +1,8 @@
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import * as Field from "../../domain/schema/Field.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import * as TrunkNumberPlan from "../../carrier/number/TrunkNumberPlan.ts"
 
 /** A connection as its tenant sees it, without the adapter and its configuration. */
 export const Connection = Wire.struct({
@@ -43,6 +44,19 @@ export interface RouteRow extends Readonly<typeof Connection.Type>, TrunkSetting
   readonly port: number | null
   readonly username: string | null
   readonly password: string | null
+  /** As it is stored, because a later version may have written it; `planOf` reads it. */
+  readonly numberPlan: unknown
+}
+
+const decodePlan = Schema.decodeUnknownOption(TrunkNumberPlan.TrunkNumberPlan)
+
+/**
+ * The number plan of a route; null when it has none. A stored field that cannot be read counts as unset, so that a
+ * version that lacks a field of a later one still takes calls.
+ */
+export const planOf = ({ numberPlan }: Pick<RouteRow, "numberPlan">): TrunkNumberPlan.TrunkNumberPlan | null => {
+  if (typeof numberPlan !== "object" || numberPlan === null) return null
+  return Option.getOrElse(decodePlan({ ...TrunkNumberPlan.none, ...numberPlan }), () => TrunkNumberPlan.none)
 }
 
 /**

@@ -10,7 +10,7 @@ export const make = Effect.gen(function* () {
   const { all, count, done, first, sql, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, tenant_id, name, is_default, status, adapter, host, port, username, password, max_calls,
-    outbound_cps, inbound_cps, is_qualified, refuses_unreachable, created_at`
+    outbound_cps, inbound_cps, is_qualified, refuses_unreachable, number_plan, created_at`
 
   return {
     insert: (row: RouteRow) => done`INSERT INTO route ${values({ ...row })}`,
@@ -24,7 +24,8 @@ export const make = Effect.gen(function* () {
         UPDATE route SET is_default = ${row.isDefault}, status = ${row.status}, username = ${row.username},
           password = ${row.password}, max_calls = ${row.maxCalls}, outbound_cps = ${row.outboundCps},
           inbound_cps = ${row.inboundCps}, is_qualified = ${row.isQualified},
-          refuses_unreachable = ${row.refusesUnreachable}
+          refuses_unreachable = ${row.refusesUnreachable},
+          number_plan = ${row.numberPlan === null ? null : JSON.stringify(row.numberPlan)}::text::jsonb
         WHERE id = ${row.id}`,
 
     remove: (id: RouteId) => done`DELETE FROM route WHERE id = ${id}`,
@@ -64,6 +65,13 @@ export const make = Effect.gen(function* () {
         SELECT ${columns} FROM route
         WHERE tenant_id = ${tenantId} AND adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[])
         ORDER BY created_at, id LIMIT 1`,
+
+    /** The number plans of the active trunks at these hosts, each once, at most `limit`. */
+    plansAt: (hosts: ReadonlyArray<string>, limit: number) =>
+      all<Pick<RouteRow, "numberPlan">>`
+        SELECT DISTINCT number_plan FROM route
+        WHERE adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[]) AND number_plan IS NOT NULL
+        LIMIT ${limit}`,
 
     /** The hosts of trunks after this one, by the version of their last change. */
     hostsSince: ({ host, version }: Pick<TrunkHost, "version" | "host">, limit: number) =>

@@ -2,6 +2,7 @@ import { Cache, Clock, Context, Effect, Layer } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { RouteDirectory, type SipTrunk } from "../../carrier/Carrier.ts"
+import type { TrunkNumberPlan } from "../../carrier/number/TrunkNumberPlan.ts"
 import { TrunkStates } from "../../carrier/peer/TrunkStates.ts"
 import * as Id from "../../domain/Id.ts"
 import * as IpAddress from "../../domain/network/IpAddress.ts"
@@ -16,6 +17,7 @@ import {
   type ConnectionView,
   defaultSettings,
   limitsOf,
+  planOf,
   type RouteRow,
   type TrunkSettings,
   view
@@ -25,7 +27,13 @@ import * as RouteRepo from "./RouteRepo.ts"
 import * as TrunkChanges from "./TrunkChanges.ts"
 import * as TrunkCapacity from "./TrunkCapacity.ts"
 
-export { type ConnectionView, Connection } from "./ConnectionView.ts"
+export { type ConnectionView, Connection, planOf } from "./ConnectionView.ts"
+
+/** A trunk at the address that a call came from, with its number plan; null: the operator set none. */
+export interface TrunkAt {
+  readonly routeId: Id.RouteId
+  readonly plan: TrunkNumberPlan | null
+}
 
 /** The adapter that a call goes through. */
 interface Route {
@@ -57,8 +65,16 @@ interface Entering {
   readonly direction: "inbound" | "outbound"
 }
 
-/** The capacity of each cache: routes, trunks, and routes by address. */
+/** The capacity of each cache: routes, trunks, routes by address, and number plans by address. */
 const remembered = 10_000
+
+/** The most number plans at one address that are tried for a called number. */
+const mostPlans = 64
+
+const numbersOf = (row: RouteRow): Pick<SipTrunk, "numbers"> => {
+  const plan = planOf(row)
+  return plan === null ? {} : { numbers: plan }
+}
 
 const notFound = ApiError.of("not_found", "no such connection")
 const noRoute = ApiError.of("not_found", "route_id names no connection of this workspace", "route_id")
@@ -103,8 +119,18 @@ export class Trunks extends Context.Service<
     readonly leave: (occupant: TrunkCapacity.Occupant) => Effect.Effect<void>
     /** The live calls of each route that has any. */
     readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
+    /** Changes these fields of a trunk's number plan; null removes the plan. */
+    readonly setNumbers: (
+      id: string,
+      fields: Partial<TrunkNumberPlan> | null
+    ) => Effect.Effect<ConnectionView, ApiError>
     /** The tenant's oldest active trunk at this address of a known peer; null when it has none there. */
-    readonly routeAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<Id.RouteId | null>
+    readonly trunkAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<TrunkAt | null>
+    /**
+     * The number plans of all trunks at this address of a known peer, each once. Of more than 64 different ones, which
+     * no carrier needs, some are left out.
+     */
+    readonly plansAt: (address: string) => Effect.Effect<ReadonlyArray<TrunkNumberPlan>>
     /**
      * Resolves a route id, or the tenant's default for null. Fails with 400 for a malformed id, 404 when the route is
      * unknown or of another tenant, 422 when it is disabled.
@@ -139,7 +165,8 @@ export class Trunks extends Context.Service<
           port: row.port ?? 5060,
           transport: "udp",
           username: row.username,
-          password: row.password === null ? null : vault.open(row.password)
+          password: row.password === null ? null : vault.open(row.password),
+          ...numbersOf(row)
         })
         const trunks = yield* RowCache.make({
           capacity: remembered,
@@ -153,12 +180,24 @@ export class Trunks extends Context.Service<
             return repo.sipAt(Id.TenantId.make(tenantId), peers.hostsAt(address))
           }
         })
+        const plans = yield* RowCache.make({
+          capacity: remembered,
+          lookup: (address: string): Effect.Effect<ReadonlyArray<TrunkNumberPlan>> =>
+            Effect.map(repo.plansAt(peers.hostsAt(address), mostPlans), (rows) =>
+              rows.flatMap((row) => planOf(row) ?? [])
+            )
+        })
         const peers = yield* KnownPeers.make({
           life: repo.peerTableLife,
           changedSince: repo.hostsSince,
           lookup: options.lookup,
           onChange: Effect.suspend(() =>
-            Effect.all([Cache.invalidateAll(routes), Cache.invalidateAll(trunks), Cache.invalidateAll(routesAt)])
+            Effect.all([
+              Cache.invalidateAll(routes),
+              Cache.invalidateAll(trunks),
+              Cache.invalidateAll(routesAt),
+              Cache.invalidateAll(plans)
+            ])
           ).pipe(Effect.asVoid)
         })
 
@@ -190,6 +229,7 @@ export class Trunks extends Context.Service<
             port: null,
             username: null,
             password: null,
+            numberPlan: null,
             ...defaultSettings,
             createdAt: tenant.at
           })
@@ -215,6 +255,7 @@ export class Trunks extends Context.Service<
             port: trunk.port,
             username: trunk.username,
             password: trunk.password === null ? null : vault.seal(trunk.password),
+            numberPlan: null,
             ...defaultSettings,
             isQualified: trunk.isQualified ?? defaultSettings.isQualified,
             createdAt: at
@@ -243,6 +284,7 @@ export class Trunks extends Context.Service<
           yield* Cache.invalidate(routes, `${row.tenantId} ${row.id}`)
           yield* Cache.invalidate(trunks, row.id)
           yield* Cache.invalidateAll(routesAt)
+          yield* Cache.invalidateAll(plans)
           if (row.host !== null) yield* peers.refresh(row.host)
         })
         const changes = yield* TrunkChanges.make({ repo, changed })
@@ -283,14 +325,18 @@ export class Trunks extends Context.Service<
           makeDefault: (id) => Effect.map(changes.makeDefault(id), view),
           setPassword: (id, password) => Effect.map(changes.setPassword(id, password), view),
           setLimits: (id, settings) => Effect.map(changes.setLimits(id, settings), view),
+          setNumbers: (id, fields) => Effect.map(changes.setNumbers(id, fields), view),
           remove: (id) => Effect.map(changes.remove(id), view),
           resolve,
           enter,
           resume: (occupant, routeId) => Effect.sync(() => capacity.resume(occupant, routeId)),
           leave: (occupant) => Effect.sync(() => capacity.leave(occupant)),
           liveCalls: Effect.sync(capacity.counts),
-          routeAt: (tenantId, address) =>
-            Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)
+          trunkAt: (tenantId, address) =>
+            Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) =>
+              row === null ? null : { routeId: row.id, plan: planOf(row) }
+            ),
+          plansAt: (address) => Cache.get(plans, address)
         })
         const directory = RouteDirectory.of({
           sipTrunk: (routeId) => Cache.get(trunks, routeId),

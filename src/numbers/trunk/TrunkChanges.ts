@@ -6,7 +6,9 @@ import * as Id from "../../domain/Id.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
-import type { RouteRow, TrunkSettings } from "./ConnectionView.ts"
+import * as TrunkNumberPlan from "../../carrier/number/TrunkNumberPlan.ts"
+import * as Wire from "../../domain/schema/Wire.ts"
+import { planOf, type RouteRow, type TrunkSettings } from "./ConnectionView.ts"
 import type * as RouteRepo from "./RouteRepo.ts"
 
 /** A trunk's digest credentials. Without `username` the present one stays. Password null removes the password. */
@@ -126,6 +128,32 @@ export const make = Effect.fnUntraced(function* (options: {
         })
       ),
 
+    /** Changes the given fields of the number plan, or removes it for null. */
+    setNumbers: (id: string, fields: Partial<TrunkNumberPlan.TrunkNumberPlan> | null) =>
+      change(id, (row) =>
+        Effect.gen(function* () {
+          if (row.adapter !== "sip") return yield* ApiError.of("unprocessable", "only a SIP trunk has a number plan")
+          const before = planOf(row)
+          const after = fields === null ? null : { ...TrunkNumberPlan.none, ...before, ...fields }
+          const fault = after === null ? null : TrunkNumberPlan.faultOf(after)
+          if (fault !== null) return yield* ApiError.of("invalid_request", fault)
+          const shown = (plan: TrunkNumberPlan.TrunkNumberPlan | null, field: PlanField) =>
+            (plan ?? TrunkNumberPlan.none)[field]
+          const changes = planFields
+            .filter((field) => shown(after, field) !== shown(before, field))
+            .map((field) => ({
+              field: `number_plan.${Wire.snake(field)}`,
+              from: shown(before, field),
+              to: shown(after, field)
+            }))
+          if (changes.length === 0 && (after === null) === (before === null)) return row
+          const next: RouteRow = { ...row, numberPlan: after }
+          yield* repo.update(next)
+          if (changes.length > 0) yield* write(row, "updated", changes)
+          return next
+        })
+      ),
+
     /** Fails while anything names the route; the error lists the names. */
     remove: (id: string) =>
       change(id, (row) =>
@@ -143,6 +171,9 @@ export const make = Effect.fnUntraced(function* (options: {
       )
   }
 })
+
+type PlanField = keyof TrunkNumberPlan.TrunkNumberPlan
+const planFields = Object.keys(TrunkNumberPlan.TrunkNumberPlan.fields) as ReadonlyArray<PlanField>
 
 /** The settings with their external names. */
 const fields = [

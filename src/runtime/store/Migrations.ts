@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { init } from "./migration/0060_init.ts"
 import { backfillJob } from "./migration/0061_backfill_job.ts"
 import { callReference } from "./migration/0063_call_reference.ts"
+import { numberPlan } from "./migration/0064_number_plan.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -16,7 +17,8 @@ type Migrations = Readonly<Record<`${number}_${string}`, Effect.Effect<unknown, 
 export const all: Migrations = {
   "0060_init": init,
   "0061_backfill_job": backfillJob,
-  "0063_call_reference": callReference
+  "0063_call_reference": callReference,
+  "0064_number_plan": numberPlan
 }
 
 /** The last schema of version 0.1. */

@@ -90,12 +90,28 @@ const copied = `[last_Via:]
 
 const contact = "Contact: <sip:sipp@[local_ip]:[local_port];transport=[transport]>"
 
-/** Answers calls at once and waits for the BYE; with `rtp` it plays that file meanwhile. */
-export const answering = (rtp?: string): string =>
+/** Fails the call unless its request matches these expressions. */
+const matching = (expressions: ReadonlyArray<string>): string =>
+  expressions.length === 0
+    ? `<recv request="INVITE" crlf="true"/>`
+    : [
+        `<recv request="INVITE" crlf="true"><action>`,
+        ...expressions.map(
+          (each, index) => `<ereg regexp="${each}" search_in="msg" check_it="true" assign_to="m${index}"/>`
+        ),
+        `</action></recv>`,
+        `<Reference variables="${expressions.map((_, index) => `m${index}`).join(",")}"/>`
+      ].join("\n")
+
+/**
+ * Answers calls at once and waits for the BYE; with `rtp` it plays that file meanwhile. `expressions`: what the INVITE
+ * must match.
+ */
+export const answering = (rtp?: string, expressions: ReadonlyArray<string> = []): string =>
   scenario(
     "answering",
     [
-      `<recv request="INVITE" crlf="true"/>`,
+      matching(expressions),
       send(`SIP/2.0 180 Ringing\n${copied}\n${contact}\nContent-Length: 0`),
       send(
         `SIP/2.0 200 OK\n${copied}\n${contact}\nContent-Type: application/sdp\nContent-Length: [len]\n\n${sdp(rtp === undefined ? "[media_port]" : "[rtpstream_audio_port]")}`,
@@ -110,22 +126,39 @@ export const answering = (rtp?: string): string =>
     ].join("\n")
   )
 
-const invite = (number: string): string => `INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
+/** A caller as it writes itself: the user of its From, its name, and more headers. */
+interface Caller {
+  readonly user: string
+  readonly name?: string
+  readonly headers?: ReadonlyArray<string>
+}
+
+const stranger: Caller = { user: "+4930123456" }
+
+const fromOf = ({ name, user }: Caller): string =>
+  `From: ${name === undefined ? "" : `"${name}" `}<sip:${user}@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]`
+
+const invite = (number: string, caller = stranger): string => `INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
       Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
-      From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
+      ${fromOf(caller)}
       To: <sip:${number}@[remote_ip]:[remote_port]>
       Call-ID: [call_id]
       CSeq: 1 INVITE
-      ${contact}
+      ${[contact, ...(caller.headers ?? [])].join("\n      ")}
       Max-Forwards: 70
       Content-Type: application/sdp
       Content-Length: [len]
 
 ${sdp("[media_port]")}`
 
-const inDialog = (number: string, method: "ACK" | "BYE", cseq: number): string => `${method} [next_url] SIP/2.0
+const inDialog = (
+  number: string,
+  method: "ACK" | "BYE",
+  cseq: number,
+  caller = stranger
+): string => `${method} [next_url] SIP/2.0
       Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
-      From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
+      ${fromOf(caller)}
       To: <sip:${number}@[remote_ip]:[remote_port]>[peer_tag_param]
       Call-ID: [call_id]
       CSeq: ${cseq} ${method}
@@ -133,17 +166,17 @@ const inDialog = (number: string, method: "ACK" | "BYE", cseq: number): string =
       Content-Length: 0`
 
 /** Calls the service, is answered, holds for the `-d` of its run, hangs up. */
-export const calling = (number: string): string =>
+export const calling = (number: string, caller = stranger): string =>
   scenario(
     "calling",
     [
-      send(invite(number), ' retrans="500"'),
+      send(invite(number, caller), ' retrans="500"'),
       `<recv response="100" optional="true"/>`,
       `<recv response="180" optional="true"/>`,
       `<recv response="200" rrs="true" rtd="true" timeout="20000"/>`,
-      send(inDialog(number, "ACK", 1)),
+      send(inDialog(number, "ACK", 1, caller)),
       `<pause/>`,
-      send(inDialog(number, "BYE", 2), ' retrans="500"'),
+      send(inDialog(number, "BYE", 2, caller), ' retrans="500"'),
       `<recv response="200" crlf="true" timeout="20000"/>`
     ].join("\n")
   )

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RouteDirectory } from "../../../src/carrier/Carrier.ts"
 import * as PeerTable from "../../../src/carrier/peer/PeerTable.ts"
+import * as TrunkNumberPlan from "../../../src/carrier/number/TrunkNumberPlan.ts"
 import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import type { RouteId } from "../../../src/domain/Id.ts"
 import * as Features from "../../support/service/Features.ts"
@@ -35,7 +36,7 @@ describe("connections (guide/connections.md#routes)", () => {
         const { id } = yield* Features.newTenant()
         const peers = yield* listening
         expect(peers.has("192.0.2.10")).toBe(false)
-        expect(yield* connections.routeAt(id, "192.0.2.10")).toBe(null)
+        expect(yield* connections.trunkAt(id, "192.0.2.10")).toBe(null)
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id })
         expect(yield* directory.sipTrunk(added.id)).toStrictEqual({
           routeId: added.id,
@@ -46,11 +47,53 @@ describe("connections (guide/connections.md#routes)", () => {
           password: "secret"
         })
         expect(peers.has("192.0.2.10")).toBe(true)
-        expect(yield* connections.routeAt(id, "192.0.2.10")).toBe(added.id)
+        expect(yield* connections.trunkAt(id, "192.0.2.10")).toMatchObject({ routeId: added.id })
         expect(yield* connections.resolve(id, added.id)).toStrictEqual({ routeId: added.id, adapter: "sip" })
         const [row] = yield* sql<{ readonly password: string }>`SELECT password FROM route WHERE id = ${added.id}`
         expect(row?.password ?? "").toMatch(/^v1\./)
         expect(JSON.stringify(yield* connections.find(id, added.id))).not.toContain("192.0.2.10")
+      })
+    )
+
+    it.effect("keeps a number plan, which the carrier gets with the trunk, and every plan at an address once", () =>
+      Effect.gen(function* () {
+        const connections = yield* Trunks
+        const directory = yield* RouteDirectory
+        const host = "192.0.2.60"
+        const one = yield* Features.newTenant()
+        const two = yield* Features.newTenant()
+        const first = yield* connections.addSipTrunk({ ...trunk, host, tenantId: one.id })
+        const second = yield* connections.addSipTrunk({ ...trunk, host, tenantId: two.id })
+        expect(yield* connections.plansAt(host)).toEqual([])
+        const fields = { country: "AU", sends: "national" } as const
+        const plan = { ...TrunkNumberPlan.none, ...fields }
+        yield* connections.setNumbers(first.id, fields)
+        expect(yield* directory.sipTrunk(first.id)).toMatchObject({ numbers: plan })
+        expect(yield* connections.trunkAt(one.id, host)).toStrictEqual({ routeId: first.id, plan })
+        expect(yield* connections.trunkAt(two.id, host)).toStrictEqual({ routeId: second.id, plan: null })
+        yield* connections.setNumbers(second.id, fields)
+        expect(yield* connections.plansAt(host)).toStrictEqual([plan])
+        yield* connections.setNumbers(second.id, { techPrefix: "7#" })
+        expect(yield* connections.plansAt(host)).toHaveLength(2)
+        yield* connections.setNumbers(second.id, null)
+        expect(yield* connections.plansAt(host)).toStrictEqual([plan])
+        expect(yield* directory.sipTrunk(second.id)).not.toHaveProperty("numbers")
+        const refused = yield* Effect.flip(connections.setNumbers(second.id, { sends: "national" }))
+        expect(refused).toMatchObject({ code: "invalid_request", message: "the national form needs a country" })
+      })
+    )
+
+    it.effect("reads what it can of a number plan that another version wrote", () =>
+      Effect.gen(function* () {
+        const connections = yield* Trunks
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* Features.newTenant()
+        const added = yield* connections.addSipTrunk({ ...trunk, host: "192.0.2.61", tenantId: id })
+        yield* sql`UPDATE route SET number_plan = ${'{"country":"AU","later":1}'}::text::jsonb WHERE id = ${added.id}`
+        expect(yield* connections.trunkAt(id, "192.0.2.61")).toStrictEqual({
+          routeId: added.id,
+          plan: { ...TrunkNumberPlan.none, country: "AU" }
+        })
       })
     )
 
@@ -97,8 +140,8 @@ describe("connections (guide/connections.md#routes)", () => {
         yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "sip.example.net" })
         for (const address of ["198.51.100.4", "2001:db8::4"]) {
           expect(peers.has(address)).toBe(true)
-          expect(yield* connections.routeAt(id, address)).toBe(first.id)
-          expect(yield* connections.routeAt(other.id, address)).toBe(null)
+          expect(yield* connections.trunkAt(id, address)).toMatchObject({ routeId: first.id })
+          expect(yield* connections.trunkAt(other.id, address)).toBe(null)
         }
         expect(peers.has("198.51.100.5")).toBe(false)
       })
@@ -109,7 +152,7 @@ describe("connections (guide/connections.md#routes)", () => {
         const connections = yield* Trunks
         const { id } = yield* Features.newTenant()
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "2001:DB8:0:0::44" })
-        expect(yield* connections.routeAt(id, "2001:db8::44")).toBe(added.id)
+        expect(yield* connections.trunkAt(id, "2001:db8::44")).toMatchObject({ routeId: added.id })
         for (const host of [":::::", "2001:db8", "1.2.3", "300.1.1.1", "[2001:db8::1]", "a b", ""])
           expect(yield* Effect.flip(connections.addSipTrunk({ ...trunk, tenantId: id, host }))).toMatchObject({
             code: "invalid_request"
@@ -132,7 +175,7 @@ describe("connections (guide/connections.md#routes)", () => {
         yield* until(() => peers.has("192.0.2.22"))
         expect(peers.has("192.0.2.20")).toBe(false)
         expect(yield* directory.sipTrunk(added.id)).toMatchObject({ host: "192.0.2.22" })
-        expect(yield* connections.routeAt(id, "192.0.2.22")).toBe(added.id)
+        expect(yield* connections.trunkAt(id, "192.0.2.22")).toMatchObject({ routeId: added.id })
 
         yield* sql`UPDATE route SET status = 'disabled' WHERE id = ${added.id}`
         yield* until(() => !peers.has("192.0.2.22"))

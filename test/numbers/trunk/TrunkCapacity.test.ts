@@ -59,6 +59,7 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
       port: 5060,
       username: null,
       password: null,
+      numberPlan: null,
       ...settings
     })
     const letIn = (settings: Partial<RouteRow>, direction: "inbound" | "outbound", apartMs: number) => {

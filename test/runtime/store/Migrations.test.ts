@@ -7,10 +7,14 @@ import * as TestDatabase from "../../support/TestDatabase.ts"
 
 const database = Layer.unwrap(Effect.map(TestDatabase.empty, (url) => PgClient.layer({ url, maxConnections: 3 })))
 
+/** The number of the first migration of a later program. */
+const next = Migrations.newest + 1
+const nameOf = (name: string) => `${String(next).padStart(4, "0")}_${name}`
+
 /** A later program, whose migration gives each tenant a language. */
 const later = Migrations.make({
   ...Migrations.all,
-  "0062_tenant_language": Effect.gen(function* () {
+  [nameOf("tenant_language")]: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE tenant ADD COLUMN language text NOT NULL DEFAULT 'en'`
     yield* sql`UPDATE tenant SET language = 'de' WHERE country = 'DE'`
@@ -18,7 +22,7 @@ const later = Migrations.make({
 })
 
 /** The migrations of this version. */
-const now = ["60 init", "61 backfill_job"]
+const now = Object.keys(Migrations.all).map((name) => name.replace(/^0*([0-9]+)_/, "$1 "))
 
 const ran = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -43,7 +47,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       yield* tenant
       yield* Effect.all([later.run, later.run], { concurrency: 2 })
       yield* later.run
-      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
+      expect(yield* ran).toStrictEqual([...now, `${next} tenant_language`])
       expect(yield* sql`SELECT slug, language FROM tenant`).toStrictEqual([{ slug: "acme", language: "de" }])
     }).pipe(Effect.provide(database))
   )
@@ -51,8 +55,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
   it.effect("that is new gets every migration, in order", () =>
     Effect.gen(function* () {
       yield* later.run
-      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
-      expect([later.newest, Migrations.newest]).toStrictEqual([62, 61])
+      expect(yield* ran).toStrictEqual([...now, `${next} tenant_language`])
+      expect(later.newest).toBe(next)
     }).pipe(Effect.provide(database))
   )
 
@@ -62,9 +66,9 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       for (const attempt of [Migrations.check, Migrations.run]) {
         const error = yield* Effect.flip(attempt)
         expect(error).toBeInstanceOf(Migrations.SchemaUnknown)
-        expect(error.message).toContain("0062_tenant_language")
+        expect(error.message).toContain(nameOf("tenant_language"))
       }
-      expect(yield* ran).toStrictEqual([...now, "62 tenant_language"])
+      expect(yield* ran).toStrictEqual([...now, `${next} tenant_language`])
     }).pipe(Effect.provide(database))
   )
 
@@ -93,7 +97,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("A data
       yield* Migrations.run
       const failing = Migrations.make({
         ...Migrations.all,
-        "0062_half": Effect.gen(function* () {
+        [nameOf("half")]: Effect.gen(function* () {
           yield* sql`CREATE TABLE half (id int)`
           yield* sql`SELECT 1 / 0`
         })

@@ -32,10 +32,14 @@ export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
 /** Our Contact, with our number in the call. */
 export const contact = (self: SelfAddress, number: string): string => `<${uri(number, self)}>`
 
-/** The value of our From without a tag; includes the name of the caller if there is one. */
-export const identity = (self: SelfAddress, number: string, name = ""): string =>
+/** The value of our From without a tag, or of P-Asserted-Identity. `domain` null: our address. */
+export const identity = (
+  self: SelfAddress,
+  user: string,
+  { domain, name = "" }: { readonly domain: string | null; readonly name?: string | undefined }
+): string =>
   NameAddr.format({
     displayName: name.replace(/\p{Cc}/gu, " ").trim(),
-    uri: `sip:${SipUri.escapedUser(number)}@${IpAddress.host(self.address)}`,
+    uri: `sip:${SipUri.escapedUser(user)}@${domain ?? IpAddress.host(self.address)}`,
     params: []
   })

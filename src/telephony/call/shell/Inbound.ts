@@ -2,7 +2,9 @@ import { Deferred, Effect } from "effect"
 import { Accounts } from "../../../money/account/Account.ts"
 import { Billing } from "../../../money/billing/Billing.ts"
 import type { Admission, InboundOffer } from "../../../carrier/Carrier.ts"
-import { Trunks } from "../../../numbers/trunk/Trunk.ts"
+import * as CallIdentity from "../../../carrier/number/CallIdentity.ts"
+import * as TrunkNumberPlan from "../../../carrier/number/TrunkNumberPlan.ts"
+import { type TrunkAt, Trunks } from "../../../numbers/trunk/Trunk.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Numbers } from "../../../numbers/number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
@@ -40,12 +42,40 @@ export const make = Effect.fnUntraced(function* (options: {
     return arrivedBy ?? (yield* connections.resolve(tenantId, null)).routeId
   })
 
+  /** The owner of an active number. */
+  const ownerOf = (number: string) =>
+    Effect.map(numbers.byDialled(number), (owner) => (owner?.status === "active" ? owner : null))
+
+  /**
+   * The number that a leg calls, its owner, and the owner's trunk at the address that the leg came from. What the
+   * digits mean depends on the trunk, and a carrier may have trunks of several tenants at one address. So each number
+   * plan there is tried, and counts only for a tenant whose own trunk reads the digits like that.
+   */
+  const findCalled = Effect.fnUntraced(function* ({ identity, source, to }: InboundOffer) {
+    if (source === null || identity === undefined) {
+      const owner = yield* ownerOf(to)
+      if (owner === null) return null
+      return { to, owner, trunk: source === null ? null : yield* connections.trunkAt(owner.tenantId, source) }
+    }
+    for (const plan of [...(yield* connections.plansAt(source)), TrunkNumberPlan.none])
+      for (const number of CallIdentity.called(plan, identity)) {
+        const owner = yield* ownerOf(number)
+        if (owner === null) continue
+        const trunk = yield* connections.trunkAt(owner.tenantId, source)
+        if (CallIdentity.called(trunk?.plan ?? TrunkNumberPlan.none, identity).includes(number))
+          return { to: number, owner, trunk }
+      }
+    return null
+  })
+
   const admit = Effect.fnUntraced(function* (callId: Id.CallId, offer: InboundOffer) {
-    const owner = yield* numbers.byDialled(offer.to)
-    if (owner === null || owner.status !== "active") return refused("not_found")
+    const found = yield* findCalled(offer)
+    if (found === null) return refused("not_found")
+    const { owner, to, trunk } = found
+    const caller = callerOf(offer, trunk)
     const { inboundRecording, tenantId } = owner
     if (owner.isSuspended) return refused("user_busy", { tenantId, routeId: null, why: "number_suspended" })
-    const rate = yield* Effect.result(billing.rate("inbound", offer.to))
+    const rate = yield* Effect.result(billing.rate("inbound", to))
     if (rate._tag === "Failure") return refused("unavailable", { tenantId, routeId: null, why: rate.failure.code })
     const home = yield* Effect.result(accounts.takeIn(tenantId))
     if (home._tag === "Failure") {
@@ -56,7 +86,7 @@ export const make = Effect.fnUntraced(function* (options: {
     let spawned = false
     let of: Of = { tenantId, routeId: null, why: "fault" }
     const take = Effect.gen(function* () {
-      const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
+      const arrivedBy = trunk?.routeId ?? null
       const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
       // The limits are those of the trunk that the leg came in by, whatever route its number has.
       const entering = { tenantId, routeId: arrivedBy ?? routeId, occupant: callId, direction: "inbound" } as const
@@ -85,8 +115,8 @@ export const make = Effect.fnUntraced(function* (options: {
           plan: CallSetup.ofNumber(inboundRecording)
         },
         legId: offer.legId,
-        from: offer.from,
-        to: offer.to,
+        from: caller.from,
+        to,
         resume: offer.resume,
         headers: offer.headers ?? []
       })
@@ -127,6 +157,13 @@ export const make = Effect.fnUntraced(function* (options: {
       return yield* waiting === undefined ? once(callId, offer) : Deferred.await(waiting)
     })
 })
+
+/** The caller as the plan of the trunk reads it. An adapter with one peer reports numbers in E.164. */
+const callerOf = ({ from, identity, source }: InboundOffer, trunk: TrunkAt | null) => {
+  if (identity === undefined) return { from, facts: CallIdentity.nothing }
+  const caller = CallIdentity.caller(trunk?.plan ?? TrunkNumberPlan.none, identity)
+  return source === null ? { ...caller, from } : caller
+}
 
 type Refused = Extract<Admission, { readonly admitted: false }>
 type Of = NonNullable<Refused["of"]>

@@ -115,6 +115,79 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
     })
   )
 
+  it.effect("get a number plan, field by field, with a line; `route try` shows what it does in both directions", () =>
+    Effect.gen(function* () {
+      const { host, id } = yield* added()
+      const tried = (...args: ReadonlyArray<string>) =>
+        Effect.map(operator("route", "try", id, ...args, "--json"), jsonOf)
+      expect(yield* tried("0414674199")).toEqual({
+        sent: null,
+        received: { called: "0414674199", caller: "0414674199", to: null, from: "0414674199" }
+      })
+      yield* operator("route", "numbers", id, "--country", "AU", "--send", "national", "--tech-prefix", "77#")
+      const set = jsonOf(
+        yield* operator("route", "numbers", id, "--from-user", "account7", "--from-domain", "sip.example.com", "--json")
+      )
+      expect(set).toMatchObject({
+        number_plan: {
+          country: "AU",
+          national_prefix: "0",
+          international_prefix: "0011",
+          tech_prefix: "77#",
+          sends: "national",
+          caller: "from",
+          from_user: "account7",
+          asserted_user: null,
+          from_domain: "sip.example.com"
+        }
+      })
+      expect(yield* tried("0414674199")).toMatchObject({ received: { to: "+61414674199", from: "+61414674199" } })
+      expect(yield* tried("+61414674199", "--from", "+12025550123")).toEqual({
+        sent: {
+          request_uri: `sip:77#0414674199@${host}:5060`,
+          from: "sip:account7@sip.example.com",
+          p_asserted_identity: "sip:001112025550123@sip.example.com"
+        },
+        received: {
+          called: "77#0414674199",
+          caller: "001112025550123",
+          to: "+61414674199",
+          from: "+12025550123"
+        }
+      })
+      yield* operator(
+        "route",
+        "numbers",
+        id,
+        "--national-prefix",
+        "none",
+        "--tech-prefix",
+        "none",
+        "--from-user",
+        "none"
+      )
+      expect(yield* tried("+61414674199")).toMatchObject({
+        sent: { request_uri: `sip:414674199@${host}:5060`, from: "sip:414674199@sip.example.com" }
+      })
+      for (const [flag, value] of [
+        ["--country", "XX"],
+        ["--country", "none"],
+        ["--tech-prefix", "a"],
+        ["--from-domain", "a b"],
+        ["--send", "other"]
+      ] as const)
+        expect((yield* operator("route", "numbers", id, flag, value)).code, `${flag} ${value}`).not.toBe(0)
+      expect((yield* operator("route", "numbers", id, "--none", "--country", "AU")).stderr).toContain("--none")
+      expect(jsonOf(yield* operator("route", "numbers", id, "--none", "--json"))).toMatchObject({ number_plan: null })
+      expect((yield* audits(id)).slice(1)).toEqual([
+        "connection.updated number_plan.country number_plan.tech_prefix number_plan.sends",
+        "connection.updated number_plan.from_user number_plan.from_domain",
+        "connection.updated number_plan.national_prefix number_plan.tech_prefix number_plan.from_user",
+        "connection.updated number_plan.country number_plan.national_prefix number_plan.sends number_plan.from_domain"
+      ])
+    })
+  )
+
   it.effect("are removed when nothing names them; otherwise it says what does", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

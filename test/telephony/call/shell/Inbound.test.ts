@@ -5,6 +5,8 @@ import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { CallRegistry } from "../../../../src/telephony/call/shell/CallRegistry.ts"
 import * as Inbound from "../../../../src/telephony/call/shell/Inbound.ts"
+import * as CallIdentity from "../../../../src/carrier/number/CallIdentity.ts"
+import * as TrunkNumberPlan from "../../../../src/carrier/number/TrunkNumberPlan.ts"
 import { Trunks } from "../../../../src/numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../../src/domain/ApiError.ts"
 import { Numbers } from "../../../../src/numbers/number/Number.ts"
@@ -33,7 +35,7 @@ const routeOf = Effect.fnUntraced(function* (
       leave: () => Effect.void,
       resolve: (_, routeId) =>
         Effect.succeed({ routeId: routeId ?? routes.default, adapter: routeId === null ? "simulator" : "sip" }),
-      routeAt: (_, address) => Effect.succeed(address === "192.0.2.2" ? routes.trunk : null)
+      trunkAt: (_, address) => Effect.succeed(address === "192.0.2.2" ? { routeId: routes.trunk, plan: null } : null)
     }),
     Layer.mock(Numbers)({
       byDialled: () =>
@@ -145,6 +147,118 @@ describe("an inbound call", () => {
         })
       }).pipe(Effect.provide(doors))
       expect(asked).toStrictEqual([["inbound", "+12025550150"]])
+    })
+  )
+})
+
+/** Two tenants with trunks at one address: one writes Australian numbers, the other German ones. */
+const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.CallIdentity>) {
+  const told: Array<{ readonly from: string; readonly to: string }> = []
+  const rated: Array<string> = []
+  const plans = {
+    au: { ...TrunkNumberPlan.none, country: "AU", sends: "national" as const },
+    de: { ...TrunkNumberPlan.none, country: "DE", sends: "national" as const }
+  }
+  const owners: Readonly<Record<string, string>> = {
+    "+61298765432": "au",
+    "+49298765432": "au",
+    "+4930123456": "de",
+    "+12025550150": "us"
+  }
+  const doors = Layer.mergeAll(
+    Layer.mock(Accounts)({
+      takeIn: () => Effect.succeed(0),
+      opening: () => {
+        throw new Error("no account opens here")
+      },
+      onStatus: () => {}
+    }),
+    Layer.mock(Billing)({
+      rate: (_, number) => Effect.sync(() => (rated.push(number), 10_000)),
+      prices: Effect.succeed(WorkPrice.free)
+    }),
+    Layer.mock(Trunks)({
+      enter: () => Effect.void,
+      leave: () => Effect.void,
+      resolve: () => Effect.succeed({ routeId: Ids.route("default"), adapter: "simulator" }),
+      plansAt: () => Effect.succeed([plans.de, plans.au]),
+      trunkAt: (tenantId) =>
+        Effect.succeed(
+          tenantId === Ids.tenant("au") || tenantId === Ids.tenant("de")
+            ? { routeId: Ids.route(tenantId), plan: tenantId === Ids.tenant("au") ? plans.au : plans.de }
+            : null
+        )
+    }),
+    Layer.mock(Numbers)({
+      byDialled: (number) =>
+        Effect.succeed(
+          owners[number] === undefined
+            ? null
+            : {
+                tenantId: Ids.tenant(owners[number]),
+                numberId: Ids.number("n"),
+                routeId: null,
+                status: "active" as const,
+                isSuspended: false,
+                callerIdName: null,
+                inboundRecording: { enabled: false, format: "mp3" as const, channels: "single" as const }
+              }
+        )
+    })
+  )
+  const actor = {
+    time: { offsetMs: 0 },
+    tell: (input: (typeof told)[number]) => Effect.sync(() => told.push(input)),
+    state: () => ({})
+  }
+  const admit = yield* Inbound.make({
+    registry: { known: () => Effect.succeed(null), spawn: () => Effect.succeed(actor) } as unknown as CallRegistry,
+    maxCallSecs: 60,
+    accepting: () => true
+  }).pipe(Effect.provide(doors))
+  const admission = yield* admit({
+    from: "0414674199",
+    to: "0298765432",
+    identity: { ...CallIdentity.named("0414674199", "Bob"), called: ["0298765432"], ...identity },
+    legId: Ids.leg("l"),
+    adapter: "sip",
+    source: "192.0.2.2",
+    resume: null,
+    incarnation: "i",
+    at: 0
+  })
+  return { admission: admission.admitted ? "admitted" : admission.cause, told: told[0], rated }
+})
+
+describe("an inbound call of a trunk of national numbers", () => {
+  it.effect("comes to the tenant whose own trunk reads its digits so, and is reported and rated in E.164", () =>
+    Effect.gen(function* () {
+      const { admission, rated, told } = yield* admitted({})
+      expect(admission).toBe("admitted")
+      // +49298765432 is a number of this tenant, too, but its trunk writes no German numbers.
+      expect(told).toMatchObject({ from: "+61414674199", to: "+61298765432" })
+      expect(rated).toEqual(["+61298765432"])
+    })
+  )
+
+  it.effect("is read by the plan of the called tenant's trunk, not by another one at the address", () =>
+    Effect.gen(function* () {
+      const { told } = yield* admitted({ called: ["030123456"], from: { user: "01711234567", name: "" } })
+      expect(told).toMatchObject({ from: "+491711234567", to: "+4930123456" })
+    })
+  )
+
+  it.effect("reaches a tenant without a trunk there by E.164, and its caller is reported as it came", () =>
+    Effect.gen(function* () {
+      const { told } = yield* admitted({ called: ["+12025550150"] })
+      expect(told).toMatchObject({ from: "0414674199", to: "+12025550150" })
+    })
+  )
+
+  it.effect("to a number of nobody is not found", () =>
+    Effect.gen(function* () {
+      expect((yield* admitted({ called: ["0298765433"] })).admission).toBe("not_found")
+      expect((yield* admitted({ called: [] })).admission).toBe("not_found")
     })
   )
 })

@@ -2,6 +2,7 @@ import * as DialogMethod from "../../../../protocol/sip/dialog/DialogMethod.ts"
 import * as Requests from "../../../../protocol/sip/message/Requests.ts"
 import type { SipRequest } from "../../../../protocol/sip/message/SipMessage.ts"
 import type { CarrierCommand, SipTrunk } from "../../../Carrier.ts"
+import * as TrunkNumberPlan from "../../../number/TrunkNumberPlan.ts"
 import * as CustomHeaders from "../../CustomHeaders.ts"
 import * as DialIdentity from "./DialIdentity.ts"
 import * as NextHop from "../../transport/NextHop.ts"
@@ -23,19 +24,20 @@ export const make = (
   body?: Requests.Body,
   again = 0
 ): SipRequest => {
-  const uri = NextHop.uriAt(trunk, to)
+  const sent = TrunkNumberPlan.sent(trunk.numbers ?? TrunkNumberPlan.none, { from, to })
+  const uri = NextHop.uriAt(trunk, sent.called)
   const { self, userAgent } = caller
-  const party = SelfAddress.identity(self, from, callerIdName)
+  const party = (user: string) => SelfAddress.identity(self, user, { name: callerIdName, domain: sent.domain })
   return Requests.invite({
     ...SelfAddress.hop(self, identity.branch(again)),
     uri,
-    from: `${party};tag=${identity.fromTag}`,
+    from: `${party(sent.from)};tag=${identity.fromTag}`,
     to: `<${uri}>`,
     callId: identity.callId,
     cseq: 1 + again,
-    contact: SelfAddress.contact(self, from),
+    contact: SelfAddress.contact(self, sent.caller),
     headers: [
-      ["P-Asserted-Identity", party],
+      ["P-Asserted-Identity", party(sent.asserted)],
       DialogMethod.allow,
       ["User-Agent", userAgent],
       ...CustomHeaders.of(headers)

@@ -15,7 +15,7 @@ import type { Admission } from "../../../Carrier.ts"
 import type { Context, Leg } from "../../Context.ts"
 import type { Refused } from "../../InviteLog.ts"
 import * as CustomHeaders from "../../CustomHeaders.ts"
-import * as DialledNumber from "../dial/DialledNumber.ts"
+import * as InviteIdentity from "./InviteIdentity.ts"
 import * as InboundLegMachine from "./InboundLegMachine.ts"
 import * as LegLifecycle from "../LegLifecycle.ts"
 import * as LegResume from "../LegResume.ts"
@@ -29,7 +29,7 @@ interface Arrived {
   readonly invite: SipRequest
   /** The flow by which the INVITE arrived. */
   readonly from: Flow
-  /** The called number in E.164. */
+  /** The called number as it reads without a number plan: E.164, else as it came. */
   readonly to: string
   /** The address of the known peer that sent it. */
   readonly source: string
@@ -130,8 +130,9 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     adapter: "sip",
     incarnation: context.incarnation,
     source,
-    from: DialledNumber.caller(invite),
+    from: InviteIdentity.caller(invite),
     to,
+    identity: InviteIdentity.of(invite),
     resume: LegResume.ringing(invite, localTag, flow),
     ...(headers.length === 0 ? {} : { headers })
   }

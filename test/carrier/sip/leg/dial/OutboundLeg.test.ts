@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as TrunkNumberPlan from "../../../../../src/carrier/number/TrunkNumberPlan.ts"
 import type { MediaEvent } from "../../../../../src/ports/media/MediaMessage.ts"
 import * as Dialog from "../../../../../src/protocol/sip/dialog/Dialog.ts"
 import { header, type SipRequest, type SipResponse } from "../../../../../src/protocol/sip/message/SipMessage.ts"
@@ -44,6 +45,24 @@ describe("an outbound leg", () => {
       expect(header(invite, "From")).toMatch(/^<sip:\+12025550150@192\.0\.2\.1>;tag=/)
       expect(header(invite, "P-Asserted-Identity")).toBe("<sip:+12025550150@192.0.2.1>")
       expect(new TextDecoder().decode(invite.body)).toContain("m=audio 40002 RTP/AVP 9 0 8 96 101 97\r\n")
+    })
+  )
+
+  it.effect("writes numbers as the plan of its trunk says, and names us by its user and domain", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("national")
+      const plan = { ...TrunkNumberPlan.none, country: "DE", sends: "national" as const }
+      rig.trunk = {
+        ...Rig.trunk,
+        numbers: { ...plan, techPrefix: "77#", fromUser: "account7", fromDomain: "trunk.example" }
+      }
+      yield* rig.command({ ...Rig.dial, callerIdName: "Shop" })
+      const invite = Rig.requestOf(rig.sent(), "INVITE")
+      expect(invite.uri).toBe("sip:77%23030123456@192.0.2.2:5062")
+      expect(header(invite, "To")).toBe("<sip:77%23030123456@192.0.2.2:5062>")
+      expect(header(invite, "From")).toMatch(/^"Shop" <sip:account7@trunk\.example>;tag=/)
+      expect(header(invite, "P-Asserted-Identity")).toBe('"Shop" <sip:0012025550150@trunk.example>')
+      expect(header(invite, "Contact")).toBe("<sip:0012025550150@192.0.2.1:5060>")
     })
   )
 
