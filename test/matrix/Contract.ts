@@ -334,7 +334,17 @@ export const events: Readonly<
   >
 > = {
   "call.started": {
-    data: [...ofCall, "from", "to", "direction", "route_id", "custom_headers"],
+    data: [
+      ...ofCall,
+      "from",
+      "to",
+      "direction",
+      "route_id",
+      "custom_headers",
+      "caller_name",
+      "diversion",
+      "attestation"
+    ],
     values: { direction: ["outbound", "inbound"] }
   },
   "call.ringing": { data: [...ofCall, "ringing_at"] },

@@ -44,7 +44,7 @@ export const named = (number: string, name: string): CallIdentity => ({
 })
 
 /** The facts that a call shows of its caller besides the number. */
-const CallerFacts = Schema.Struct({
+export const CallerFacts = Schema.Struct({
   callerName: Schema.NullOr(Schema.String),
   diversion: Schema.Array(Schema.Struct({ number: Schema.String, reason: DiversionReason })),
   attestation: Schema.NullOr(AttestationLevel)

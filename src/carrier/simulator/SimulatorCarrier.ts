@@ -16,6 +16,7 @@ import {
 import type { Bridgeable } from "../bridge/Bridges.ts"
 import { SharedBridges } from "../bridge/SharedBridges.ts"
 import { SharedRooms } from "../room/SharedRooms.ts"
+import * as CallIdentity from "../number/CallIdentity.ts"
 import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { type CallerActs, InboundSimulator } from "../InboundSimulator.ts"
@@ -79,7 +80,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   /** Requests the admission of an inbound leg, passes the answer to the caller, then runs the leg. */
   const takeIn = (
     line: SimulatedLine.SimulatedLine,
-    call: Pick<InboundOffer, "from" | "to" | "headers">,
+    call: Pick<InboundOffer, "from" | "to" | "headers"> & { readonly callerIdName?: string },
     told: (admission: Admission) => void
   ) =>
     Effect.gen(function* () {
@@ -94,7 +95,8 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
           from: call.from,
           to: call.to,
           resume: null,
-          ...(call.headers === undefined ? {} : { headers: call.headers })
+          ...(call.headers === undefined ? {} : { headers: call.headers }),
+          ...(call.callerIdName === undefined ? {} : { identity: CallIdentity.named(call.from, call.callerIdName) })
         })
         .pipe(Effect.onError(() => Effect.sync(() => told({ admitted: false, cause: "unavailable" }))))
       told(admission)

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import * as EndWhy from "../EndWhy.ts"
 import * as Field from "../schema/Field.ts"
+import * as CallerReport from "../CallerReport.ts"
 import * as LegReport from "../LegReport.ts"
 import * as Secret from "../schema/Secret.ts"
 import * as Wire from "../schema/Wire.ts"
@@ -80,7 +81,10 @@ export const rows = {
           description: "The caller's own `X-` headers, of an inbound call; empty where there are none.",
           examples: [[{ name: "X-Customer", value: "4711" }]]
         })
-      )
+      ),
+      callerName: Schema.optionalKey(CallerReport.fields.callerName),
+      diversion: Schema.optionalKey(CallerReport.fields.diversion),
+      attestation: Schema.optionalKey(CallerReport.fields.attestation)
     })
   },
   "call.ringing": {

@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 import * as EndWhy from "../../domain/EndWhy.ts"
 import * as Field from "../../domain/schema/Field.ts"
+import * as CallerReport from "../../domain/CallerReport.ts"
 import * as LegReport from "../../domain/LegReport.ts"
+import * as CallIdentity from "../../carrier/number/CallIdentity.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Recordings from "../recording/Recording.ts"
@@ -48,8 +50,8 @@ const CallLeg = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "CallLeg" }))
 
 /**
- * A call as the API shows it, guide/calls.md#the-call. `legs` and `recordings` are complete on retrieve and in the
- * replies of actions, and empty on list rows.
+ * A call as the API shows it, guide/calls.md#the-call. `legs`, `recordings` and what is known of the caller besides its
+ * number are complete on retrieve and in the replies of actions, and empty or null on list rows.
  */
 export const Call = Wire.struct({
   id: Field.callId(),
@@ -57,6 +59,7 @@ export const Call = Wire.struct({
   status,
   from: Field.text("The calling number, E.164.", "+12025550150"),
   to: Field.text("The called number, E.164.", "+12025550100"),
+  ...CallerReport.fields,
   routeId: Field.routeId,
   initiatedAt,
   answeredAt,
@@ -82,6 +85,7 @@ const encode = Wire.encoder(Call)
 export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): Call => ({
   ...encode({
     ...state,
+    ...(state.caller ?? CallIdentity.nothing),
     durationSeconds: durationSeconds(state.answeredAt, state.endedAt),
     why: EndWhy.of(state.endWhy),
     legs: state.legs.map((leg) => ({
@@ -100,7 +104,15 @@ export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.R
 
 /** The view of a list row. */
 export const ofRow = (row: CallRow): Call =>
-  encode({ ...row, from: row.fromNumber, to: row.toNumber, why: null, legs: [], recordings: [] })
+  encode({
+    ...row,
+    ...CallIdentity.nothing,
+    from: row.fromNumber,
+    to: row.toNumber,
+    why: null,
+    legs: [],
+    recordings: []
+  })
 
 /** The exact bytes of a response. */
 export const render = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): string =>

@@ -30,7 +30,7 @@ const bench = Effect.gen(function* () {
     elapse: (yield* Outside).elapse,
     simulateInbound: (yield* InboundSimulator).simulateInbound,
     presence: (legId: LegId) => Sample.presence(carrier, "simulator", legId),
-    dial: (to: string, legId = Ids.leg("leg")) =>
+    dial: (to: string, legId = Ids.leg("leg"), more: { readonly callerIdName?: string } = {}) =>
       carrier.interpret(
         "simulator",
         Sample.order({
@@ -41,7 +41,8 @@ const bench = Effect.gen(function* () {
           tenantId: Ids.tenant("t"),
           routeId: Ids.route("r"),
           from: "+12025550190",
-          to
+          to,
+          ...more
         })
       ),
     hangup: (legId: LegId) => send(legId, { type: "hangup", origin: null, resume: null }),
@@ -214,6 +215,15 @@ describe("Calls between tenants", () => {
     expect.assert(offer !== undefined)
     return { ...use, offer, callee: offer.legId }
   })
+
+  it.effect("the name of the calling number comes with the call, as a trunk would bring it", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      yield* use.dial(owned, Ids.leg("leg"), { callerIdName: "Ada" })
+      yield* use.elapse(100)
+      expect(use.sink.offers[0]?.identity).toMatchObject({ from: { user: "+12025550190", name: "Ada" } })
+    }).pipe(Effect.provide(world()))
+  )
 
   it.effect("an owned number rings there, is answered there, and digits cross", () =>
     Effect.gen(function* () {

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Prices } from "../../../domain/WorkPrice.ts"
 import { RejectCause } from "../../../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../../../carrier/CarrierEvent.ts"
+import { CallerFacts } from "../../../carrier/number/CallIdentity.ts"
 import { Snapshot } from "../../../carrier/Snapshot.ts"
 import { CallId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../../../domain/Id.ts"
 import { CustomHeader } from "../../../domain/CustomHeader.ts"
@@ -77,6 +78,8 @@ export const CallInput = Schema.Union([
     legId: LegId,
     from: Schema.String,
     to: Schema.String,
+    /** Absent: the input is of a version that did not report them. */
+    caller: Schema.optionalKey(CallerFacts),
     resume: Schema.Json,
     /** The caller's custom headers; absent: none. */
     headers: Schema.optionalKey(Schema.Array(CustomHeader))

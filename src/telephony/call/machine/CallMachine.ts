@@ -139,6 +139,7 @@ const started = (
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
   const membership = input.type === "place" ? (input.seat ?? null) : null
+  const caller = input.type === "offered" ? input.caller : undefined
   const leg = Leg.started(
     {
       id: legId,
@@ -162,6 +163,7 @@ const started = (
     status: "initiated",
     from: input.from,
     to: input.to,
+    ...(caller === undefined ? {} : { caller }),
     routeId: terms.routeId,
     adapter: terms.adapter,
     customerReference: input.type === "place" ? input.customerReference : null,
@@ -217,7 +219,9 @@ const started = (
       to: input.to,
       direction,
       routeId: terms.routeId,
-      customHeaders: input.type === "offered" ? (input.headers ?? []) : []
+      customHeaders: input.type === "offered" ? (input.headers ?? []) : [],
+      // A replay of an input without these facts gives the event that was sent then.
+      ...caller
     }
   })
 }

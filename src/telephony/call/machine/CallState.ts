@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import * as EndWhy from "../../../domain/EndWhy.ts"
 import { Prices } from "../../../domain/WorkPrice.ts"
+import { CallerFacts } from "../../../carrier/number/CallIdentity.ts"
 import { CallId, MemberId, RouteId, TenantId } from "../../../domain/Id.ts"
 import { CallStatus, Leg, Millis } from "./leg/Leg.ts"
 import { Pending } from "./leg/Pending.ts"
@@ -35,6 +36,8 @@ export const CallState = Schema.Struct({
   status: CallStatus,
   from: Schema.String,
   to: Schema.String,
+  /** Absent: an outbound call, or one of a version that did not report them. */
+  caller: Schema.optionalKey(CallerFacts),
   routeId: RouteId,
   adapter: Schema.String,
   customerReference: OrNull(Schema.String),

@@ -117,6 +117,7 @@ export const make = Effect.fnUntraced(function* (options: {
         legId: offer.legId,
         from: caller.from,
         to,
+        caller: caller.facts,
         resume: offer.resume,
         headers: offer.headers ?? []
       })

@@ -49,6 +49,20 @@ describe("Placing, guide/calls.md#placing-a-call", () => {
     expect(again.effects.at(-1)?.commands.at(-1)).toMatchObject({ type: "answer", headers })
   })
 
+  it("what is known of a caller is kept, and told with call.started; a call that we place tells nothing of it", () => {
+    const caller = {
+      callerName: "Ada",
+      diversion: [{ number: "+12025550160", reason: "user_busy" as const }],
+      attestation: "A" as const
+    }
+    const scene = Sample.start({ ...Sample.offered(), caller } as CallInput, t0)
+    expect(Sample.events(scene)[0]?.data).toMatchObject(caller)
+    expect(scene.state.caller).toStrictEqual(caller)
+    // An input of a version that did not know them is replayed to the event of that version.
+    expect(Sample.events(Sample.start(Sample.offered(), t0))[0]?.data).not.toHaveProperty("callerName")
+    expect(Sample.events(Sample.start(Sample.place(), t0))[0]?.data).not.toHaveProperty("callerName")
+  })
+
   it("ringing and answer move it on, each with its event; a step backwards changes nothing", () => {
     let scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ringing", resume: null }, t0 + 500)
     scene = Sample.carrier(scene, { type: "answered", resume: { d: 1 } }, t0 + 900)

@@ -153,7 +153,7 @@ describe("an inbound call", () => {
 
 /** Two tenants with trunks at one address: one writes Australian numbers, the other German ones. */
 const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.CallIdentity>) {
-  const told: Array<{ readonly from: string; readonly to: string }> = []
+  const told: Array<{ readonly from: string; readonly to: string; readonly caller?: unknown }> = []
   const rated: Array<string> = []
   const plans = {
     au: { ...TrunkNumberPlan.none, country: "AU", sends: "national" as const },
@@ -237,6 +237,7 @@ describe("an inbound call of a trunk of national numbers", () => {
       expect(admission).toBe("admitted")
       // +49298765432 is a number of this tenant, too, but its trunk writes no German numbers.
       expect(told).toMatchObject({ from: "+61414674199", to: "+61298765432" })
+      expect(told?.caller).toEqual({ callerName: "Bob", diversion: [], attestation: null })
       expect(rated).toEqual(["+61298765432"])
     })
   )

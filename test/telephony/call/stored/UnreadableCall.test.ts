@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine.ts"
+import type { CallInput } from "../../../../src/telephony/call/machine/CallInput.ts"
 import { type CallState, stateVersion } from "../../../../src/telephony/call/machine/CallState.ts"
 import * as Upgrade from "../../../../src/telephony/call/stored/Upgrade.ts"
 import * as UnreadableCall from "../../../../src/telephony/call/stored/UnreadableCall.ts"
@@ -74,12 +75,18 @@ const scenes = (() => {
   const playing = Sample.act(answered, "play", { url: "https://a.example/" }, t0 + 200)
   const busy = Sample.act(Sample.act(playing, "gather", {}, t0 + 210), "send_dtmf", { digits: "1" }, t0 + 220)
   const offered = Sample.start(Sample.offered(), t0)
+  const caller = {
+    callerName: "Ada",
+    diversion: [{ number: "+12025550160", reason: "user_busy" as const }],
+    attestation: "A" as const
+  }
   const answering = Sample.act(offered, "answer", {}, t0 + 50)
   return {
     "was dialled": placed,
     rings: ringing,
     "is answered and busy": busy,
     "was offered": offered,
+    "was offered with all that is known of its caller": Sample.start({ ...Sample.offered(), caller } as CallInput, t0),
     "is being answered": answering,
     "came in and is answered": Sample.carrier(answering, { type: "answered", resume: { tag: 3 } }, t0 + 90),
     "has ended and whose BYE is not answered": Sample.act(busy, "hangup", {}, t0 + 5000),
