@@ -6,6 +6,7 @@ import { type ConnectionView, planOf, Trunks } from "../../../numbers/trunk/Trun
 import { ApiError } from "../../../domain/ApiError.ts"
 import { E164, isE164 } from "../../../domain/E164.ts"
 import type { RouteId, TenantId } from "../../../domain/Id.ts"
+import * as IpAddress from "../../../domain/network/IpAddress.ts"
 import * as Timestamp from "../../../domain/time/Timestamp.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import * as Command from "../command/Command.ts"
@@ -94,7 +95,7 @@ const sentTo = (
   const sent = TrunkNumberPlan.sent(plan, numbers)
   const domain = sent.domain ?? ourAddress
   return {
-    request_uri: `sip:${sent.called}@${row.host ?? ""}:${row.port ?? 5060}`,
+    request_uri: `sip:${sent.called}@${IpAddress.host(row.host ?? "")}:${row.port ?? 5060}`,
     from: `sip:${sent.from}@${domain}`,
     p_asserted_identity: `sip:${sent.asserted}@${domain}`
   }
