@@ -48,6 +48,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         ])
         // One started minute of each leg.
         expect(over.cost_cents).toBe(2)
+        yield* a.event(id, "call.ended")
         const events = yield* a.events(id)
         expect(events.map(({ type }) => type)).toEqual([
           "call.started",

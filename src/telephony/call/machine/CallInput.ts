@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as EndWhy from "../../../domain/EndWhy.ts"
 import { Prices } from "../../../domain/WorkPrice.ts"
 import { RejectCause } from "../../../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../../../carrier/CarrierEvent.ts"
@@ -115,8 +116,12 @@ export const CallInput = Schema.Union([
     tell: ToCall,
     reservedMinutes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Int)))
   }),
-  /** The account's answer to a renewal, in minutes of each meter. Null: it refused, or did not answer. */
-  Schema.Struct({ type: Schema.tag("renewal"), reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)) }),
+  /** The account's answer to a renewal, in minutes of each meter. Null: it refused, or did not answer (`refusal`). */
+  Schema.Struct({
+    type: Schema.tag("renewal"),
+    reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)),
+    refusal: Schema.optionalKey(EndWhy.Code)
+  }),
   /**
    * The call was rebuilt, or its carrier is back. `snapshot` is the carrier's view of the call's legs, null when the
    * carrier cannot be asked. `lostAt` is the last sign of life from the source of the legs' events: a leg that is gone

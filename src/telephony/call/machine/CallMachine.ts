@@ -65,7 +65,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "told":
       return OnRoomEvent.step(state, input, context)
     case "renewal":
-      return Reservation.renewed(state, input.reservedMinutes, context.now)
+      return Reservation.renewed(state, input, context.now)
     case "recovered":
       return OnRecovery.step(state, input, context)
     case "faulted":

@@ -62,6 +62,8 @@ export const CallState = Schema.Struct({
   plan: CallSetup,
   /** When the account refused to reserve more; null again after the next renewal. */
   renewalRefusedAt: OrNull(Millis),
+  /** The reason of that refusal; absent: none, or it is not known. */
+  renewalRefusal: Schema.optionalKey(EndWhy.Code),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),
   legs: Schema.Array(Leg).check(Schema.isMinLength(1)),

@@ -223,7 +223,12 @@ const fire = (
     case "exhausted":
       return end(
         builder,
-        { status: "ended", reason: "balance_exhausted", initiator: "system", why: "balance_exhausted" },
+        {
+          status: "ended",
+          reason: "balance_exhausted",
+          initiator: "system",
+          why: state.renewalRefusal ?? "balance_exhausted"
+        },
         at,
         context
       )

@@ -1,5 +1,6 @@
 import type { Live } from "../../../money/account/Account.ts"
 import { type Outcome, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { CallInput } from "./CallInput.ts"
 import type { CallState } from "./CallState.ts"
 import { isTerminal, primary } from "./CallState.ts"
 import * as StepBuilder from "./StepBuilder.ts"
@@ -87,16 +88,19 @@ export const held = (state: CallState, minutes: ReadonlyArray<number>): CallStat
   }))
 })
 
-/** The row of a renewal. `minutes` null: the account refused, or did not answer. */
+/** The row of a renewal. Without minutes the account refused, or did not answer. */
 export const renewed = (
   state: CallState,
-  minutes: ReadonlyArray<number> | null,
+  { refusal, reservedMinutes }: Extract<CallInput, { readonly type: "renewal" }>,
   now: number
 ): StepBuilder.StepBuilder | Outcome<never, never> => {
   const at = renewsAt(state)
   if (at === null || at > now) return unchanged
+  const { renewalRefusal: _, ...asked } = state
   return StepBuilder.from(
-    minutes === null ? { ...state, renewalRefusedAt: now } : { ...held(state, minutes), renewalRefusedAt: null }
+    reservedMinutes === null
+      ? { ...asked, renewalRefusedAt: now, ...(refusal === undefined ? {} : { renewalRefusal: refusal }) }
+      : { ...held(asked, reservedMinutes), renewalRefusedAt: null }
   )
 }
 

@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import type { Accounts, Live, Request } from "../../../money/account/Account.ts"
+import type * as EndWhy from "../../../domain/EndWhy.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { EntityId, TenantId } from "../../../domain/Id.ts"
 import type { Offer } from "../machine/Reservation.ts"
@@ -24,21 +25,36 @@ interface Payer {
 export const reserve = (accounts: Ledger, { id, tenantId }: Payer, request: Request) =>
   Effect.timeoutOption(accounts.reserve(tenantId, id, request), answerMs)
 
-/** Asks for the best offer that the account grants: the minutes of each meter; null: it refused even the least. */
+/** The answer to a renewal: the minutes of each meter; null: the account refused even the least, for `refusal`. */
+interface Renewal {
+  readonly reservedMinutes: Offer["minutes"] | null
+  readonly refusal?: EndWhy.Code
+}
+
+/** The cause of a call that ends because its next minute was not reserved. */
+const refused = (refusal: EndWhy.Code): Renewal => ({ reservedMinutes: null, refusal })
+const refusals: Partial<Record<ApiError["code"], EndWhy.Code>> = {
+  daily_spend_cap_exceeded: "daily_spend_cap",
+  monthly_spend_cap_exceeded: "monthly_spend_cap",
+  service_unavailable: "account_unanswered"
+}
+
+/** Asks for the best offer that the account grants. */
 export const renewed = (
   accounts: Ledger,
   payer: Payer,
   offers: readonly [Offer, ...ReadonlyArray<Offer>],
   places: number
-): Effect.Effect<Offer["minutes"] | null> => {
+): Effect.Effect<Renewal> => {
   const [least, ...more] = offers
   const cents = [least.cents, ...more.map((offer) => offer.cents)] as const
   return Effect.match(reserve(accounts, payer, { purpose: "renewal", offers: cents, places }), {
-    onFailure: () => null,
-    onSuccess: (answer) =>
-      Option.isNone(answer)
-        ? null
-        : (offers.findLast((offer) => offer.cents <= answer.value.reservedCents)?.minutes ?? null)
+    onFailure: ({ code }) => refused(refusals[code] ?? "balance_exhausted"),
+    onSuccess: (answer): Renewal => {
+      if (Option.isNone(answer)) return refused("account_unanswered")
+      const granted = offers.findLast((offer) => offer.cents <= answer.value.reservedCents)
+      return granted === undefined ? refused("balance_exhausted") : { reservedMinutes: granted.minutes }
+    }
   })
 }
 

@@ -44,7 +44,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> =>
     Effect.map(
       AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), Reservation.places(state)),
-      (reservedMinutes): CallInput => ({ type: "renewal", reservedMinutes })
+      (renewed): CallInput => ({ type: "renewal", ...renewed })
     )
 
   /** Money and a place for an inbound call that is being answered. */

@@ -52,7 +52,7 @@ export const make = (options: {
   const renewal = (state: ConferenceState, now: number): Effect.Effect<ConferenceInput> =>
     Effect.map(
       AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), 0),
-      (reservedMinutes): ConferenceInput => ({ type: "renewal", reservedMinutes })
+      ({ reservedMinutes }): ConferenceInput => ({ type: "renewal", reservedMinutes })
     )
 
   return {

@@ -56,6 +56,23 @@ describe("What a call reserves, guide/money.md#reservations", () => {
     expect(Sample.last(renew(talking(), 5, t0 + 44_999))).toBe("unchanged")
   })
 
+  it.each(["daily_spend_cap", "monthly_spend_cap", "account_unanswered", "balance_exhausted"] as const)(
+    "that is refused for %s ends for that, in its event too; a renewal in between forgets it",
+    (refusal) => {
+      let scene = talking()
+      for (let next = CallMachine.nextDeadline(scene.state); next?.input.type === "renewal";) {
+        scene = Sample.send(scene, { type: "renewal", reservedMinutes: null, refusal }, next.at)
+        next = CallMachine.nextDeadline(scene.state)
+      }
+      const over = Sample.wait(Sample.wait(scene))
+      expect(ended(over)).toBe("ended balance_exhausted system")
+      expect(Sample.events(over).at(-1)).toMatchObject({ type: "call.ended", data: { why: { code: refusal } } })
+      const first = Sample.send(talking(), { type: "renewal", reservedMinutes: null, refusal }, t0 + 45_000)
+      expect(first.state.renewalRefusal).toBe(refusal)
+      expect(renew(first, 5, t0 + 50_000).state).not.toHaveProperty("renewalRefusal")
+    }
+  )
+
   it("without an answer, or refused, it asks again until its reserved end, and is over then", () => {
     let scene = talking()
     const asked: Array<number> = []
