@@ -27,7 +27,10 @@ beforeAll(async () => {
     Wav.write({ sampleRate: rate, samples: Tone.sine(played.hz, played.dbfs, playedMs, rate) })
   narrow = world.serve("8000.wav", file(8000))
   wide = world.serve("16000.wav", file(16_000))
-  mp3 = world.serve("tone.mp3", readFileSync(new URL("../protocol/audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
+  mp3 = world.serve(
+    "tone.mp3",
+    readFileSync(new URL("../protocol/audio/file/tone-440hz-16khz-mono.mp3", import.meta.url))
+  )
 })
 afterAll(() => world?.stop())
 

@@ -32,7 +32,7 @@ export const table = {
   },
   /** Calls with 27 playbacks each of half an hour. */
   "long MP3s": async (site: Site) => {
-    const tone = readFileSync(new URL("../../protocol/audio/tone-440hz-16khz-mono.mp3", import.meta.url))
+    const tone = readFileSync(new URL("../../protocol/audio/file/tone-440hz-16khz-mono.mp3", import.meta.url))
     const long = Buffer.concat(Array.from({ length: 1900 }, () => tone))
     const url = await receiver(site, (_, response) => response.setHeader("content-type", "audio/mpeg").end(long))
     const placed = await Promise.all(Array.from({ length: Math.ceil(8 * site.size) }, () => place(site, echoing, 600)))

@@ -29,7 +29,9 @@ import * as FakeSpeech from "../../support/fake/FakeSpeech.ts"
 
 const tenant = Ids.tenant("t")
 
-const mp3 = new Uint8Array(readFileSync(new URL("../../protocol/audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
+const mp3 = new Uint8Array(
+  readFileSync(new URL("../../protocol/audio/file/tone-440hz-16khz-mono.mp3", import.meta.url))
+)
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 8000) })
 
 const plane = MediaPlaneUdp.layer({

@@ -7,7 +7,9 @@ import type { SampleRate } from "../../../../src/protocol/audio/SampleRate.ts"
 import { AudioDecoder, isWithinBudget } from "../../../../src/media/sound/AudioDecoder.ts"
 import * as AudioDecoderThreads from "../../../../src/media/udp/decode/AudioDecoderThreads.ts"
 
-const mp3 = new Uint8Array(readFileSync(new URL("../../../protocol/audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
+const mp3 = new Uint8Array(
+  readFileSync(new URL("../../../protocol/audio/file/tone-440hz-16khz-mono.mp3", import.meta.url))
+)
 const wavOf = (ms: number, rate = 8000) => Wav.write({ sampleRate: rate, samples: Tone.sine(440, -12, ms, rate) })
 
 /** The lengths of the pieces of a file, in the turns of a holder. */
