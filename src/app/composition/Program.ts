@@ -1,6 +1,6 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Schema, Scope } from "effect"
+import { Cause, Context, Data, Deferred, Effect, Exit, type Fiber, Layer, Schema, Scope } from "effect"
 import { Fatal } from "../../runtime/process/Fatal.ts"
+import * as ProcessEnd from "../../runtime/process/ProcessEnd.ts"
 import { Stopping } from "../../runtime/process/Stopping.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Banner from "../boot/Banner.ts"
@@ -9,10 +9,10 @@ import * as Crash from "../boot/Crash.ts"
 import * as Database from "../boot/Database.ts"
 import * as Environment from "../boot/config/Environment.ts"
 import * as StartFailure from "../boot/StartFailure.ts"
-import * as Log from "../boot/Log.ts"
+import * as Log from "../boot/log/Log.ts"
 import * as NodeEntropy from "../boot/NodeEntropy.ts"
 import * as Restore from "../boot/Restore.ts"
-import * as StopRequests from "../boot/StopRequests.ts"
+import * as StopRequests from "../boot/stop/StopRequests.ts"
 import * as VaultKey from "../boot/VaultKey.ts"
 import { Calls } from "../../telephony/call/Call.ts"
 import * as SipCarrier from "../../carrier/sip/SipCarrier.ts"
@@ -43,7 +43,13 @@ class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
   }
 }
 
-const requests = StopRequests.listen()
+/** How long closing may take after the drain, or after a stop during the start. */
+const closeMs = 30_000
+/** How long the end of the process waits for the reader of its last lines. */
+const lastWordsMs = 1_000
+
+let main: Fiber.Fiber<void, unknown> | null = null
+const requests = StopRequests.listen(() => main?.interruptUnsafe())
 
 const configured = Effect.try({
   try: () => Config.parse(process.env),
@@ -54,12 +60,25 @@ const serve = Effect.gen(function* () {
   const config = yield* configured
   const fatal = yield* Deferred.make<never, Stopped>()
   const stopping = yield* Deferred.make<void>()
-  const stop = (reason: string) => {
+  /** From then on a stop drains, and gives nothing up before the drain is over. */
+  let isUp = false
+  const giveUpStart = () => {
+    if (isUp) return
     Deferred.doneUnsafe(stopping, Exit.void)
+    requests.leaveAfter(closeMs)
+  }
+  requests.onStop(giveUpStart)
+  const stop = (reason: string) => {
     Deferred.doneUnsafe(fatal, Exit.fail(new Stopped({ reason })))
+    requests.failed()
   }
 
   const running = Effect.gen(function* () {
+    const log = Effect.runForkWith(yield* Effect.context())
+    requests.onUncaught((error) => {
+      log(Effect.logFatal("an error that nothing caught ends the service", Cause.die(error)))
+      stop(`an error that nothing caught: ${error instanceof Error ? error.message : String(error)}`)
+    })
     const owned = yield* OwnerFile.acquire(config.dataDir)
     requests.outlives(owned.release)
     const keys = yield* VaultKey.load(config, owned.path)
@@ -96,11 +115,16 @@ const serve = Effect.gen(function* () {
     yield* Effect.addFinalizer(() => {
       standsInTheWay = ["draining"]
       const refuseCalls = Context.get(context, SipCarrier.SipCarrier).drain
-      return Effect.andThen(
-        refuseCalls,
-        Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(context, config.drainSecs * 1000)
-      ).pipe(Effect.ensuring(Deferred.succeed(stopping, undefined)))
+      return Effect.andThen(refuseCalls, drain(context, config.drainSecs * 1000)).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            Deferred.doneUnsafe(stopping, Exit.void)
+            requests.leaveAfter(closeMs)
+          })
+        )
+      )
     })
+    isUp = true
     yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
   })
@@ -111,7 +135,8 @@ const serve = Effect.gen(function* () {
     Layer.succeed(Fatal, stop),
     Layer.succeed(Stopping, Deferred.await(stopping))
   )
-  return yield* Effect.provide(Effect.scoped(running), surroundings)
+  // The start is given up, too, when the process cannot continue.
+  return yield* Effect.provide(Effect.scoped(Effect.raceFirst(running, Deferred.await(fatal))), surroundings)
 })
 
 const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
@@ -162,11 +187,14 @@ const restore = Effect.gen(function* () {
 
 const program: Effect.Effect<void, unknown> = process.argv[2] === "restore" ? restore : serve
 
-NodeRuntime.runMain(program, {
-  disableErrorReporting: true,
-  teardown: (exit, onExit) => {
-    if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-    console.error(`trunkline: ${StartFailure.oneLine(exit.cause)}`)
-    onExit(1)
-  }
-})
+/** Nothing that is still open keeps the process: every start and every restore comes to an end. */
+const leave = (exit: Exit.Exit<void, unknown>): void => {
+  const isDone = Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
+  if (!isDone) console.error(`trunkline: ${StartFailure.oneLine(exit.cause)}`)
+  ProcessEnd.after(isDone && !requests.hasFailed() ? 0 : 1, lastWordsMs)
+}
+
+main = Effect.runFork(program)
+// Fibers that wait keep no process alive.
+setInterval(() => undefined, 60_000)
+main.addObserver(leave)

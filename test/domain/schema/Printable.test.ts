@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Printable from "../../../src/domain/schema/Printable.ts"
-import { scrub } from "../../../src/app/boot/Log.ts"
+import { scrub } from "../../../src/app/boot/log/Log.ts"
 import { fields, table } from "../../../src/edge/operator/command/TextTable.ts"
 
 /** Characters that control a terminal, begin a line, turn the direction of text, or are invisible. */

@@ -65,6 +65,8 @@ export interface Config {
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
+  /** The file that the log is appended to; null: it goes to the standard error output. */
+  readonly logFile: string | null
   /** 32 bytes in base64 or hex; null: the key is kept in `dataDir`. */
   readonly secretKey: Redacted.Redacted | null
   /** The keys that open texts from before a rotation of `secretKey`, until the rotation has ended. */
@@ -186,6 +188,7 @@ export const parse = (variables: Environment.Variables): Config => {
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
+    logFile: env.optional("LOG_FILE"),
     secretKey: secretKey === null ? null : Redacted.make(secretKey),
     previousKeys: previousKeys.map((key) => Redacted.make(key))
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { FreePorts } from "../../../support/network/FreePorts.ts"
-import type { SetWallClock } from "./WallClock.ts"
+import type { SetWallClock, Throw } from "./WallClock.ts"
 
 /** The service under test in a process of its own, so that kill -9 is a real one. */
 export interface Service {
@@ -17,7 +17,11 @@ export interface Service {
   /** Sets its wall clock to the true one plus so many milliseconds; time passes as before. */
   readonly setWallClock: (offsetMs: number) => void
   /** Sends the signal and waits for the end. */
-  readonly kill: (signal: "SIGKILL" | "SIGTERM") => Promise<string>
+  readonly kill: (signal: NodeJS.Signals) => Promise<string>
+  /** Makes it throw an error that nothing catches, and waits for the end. */
+  readonly throwUncaught: (message: string) => Promise<string>
+  /** Closes the pipes that its log and its banner go to, as a reader does that ends. */
+  readonly closeLog: () => void
   /** Its log at Error or above: each line is a fault of ours. */
   readonly faults: ReadonlyArray<string>
   /** How often it logged each message, of any level. */
@@ -128,6 +132,14 @@ export const start = (options: Options): Service => {
     warnings,
     setWallClock: (wallClockOffsetMs) => void child.send({ wallClockOffsetMs } satisfies SetWallClock),
     armCrashPoint: () => void child.kill("SIGUSR2"),
+    throwUncaught: (throws) => {
+      child.send({ throws } satisfies Throw)
+      return ended
+    },
+    closeLog: () => {
+      stderr.destroy()
+      stdout.destroy()
+    },
     kill: (signal) => {
       child.kill(signal)
       return ended

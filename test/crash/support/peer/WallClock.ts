@@ -7,6 +7,11 @@ export interface SetWallClock {
   readonly wallClockOffsetMs: number
 }
 
+/** Makes the process throw an error that nothing catches. */
+export interface Throw {
+  readonly throws: string
+}
+
 let offsetMs = 0
 const trueNow = Date.now
 const now = (): number => trueNow() + offsetMs
@@ -16,8 +21,12 @@ globalThis.Date = new Proxy(Date, {
 })
 Date.now = now
 
-process.on("message", (message: SetWallClock) => {
-  offsetMs = message.wallClockOffsetMs
+process.on("message", (message: SetWallClock | Throw) => {
+  if ("throws" in message)
+    setImmediate(() => {
+      throw new Error(message.throws)
+    })
+  else offsetMs = message.wallClockOffsetMs
 })
 // A listener keeps the channel open, and the channel keeps the process alive.
 process.channel?.unref()
