@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Data, Effect, Layer, type Redacted } from "effect"
+import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { CommitClient } from "../../runtime/store/CommitClient.ts"
@@ -11,16 +11,25 @@ import * as RowConversion from "../../runtime/store/postgres/RowConversion.ts"
 import { UpkeepClient } from "../../runtime/store/UpkeepClient.ts"
 import { WriteFence } from "../../runtime/store/owner/WriteFence.ts"
 
-class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
+/** The database as messages name it. Only a database that a variable leads to is named by that variable. */
+const DatabaseName = Context.Reference<string>("trunkline/boot/DatabaseName", {
+  defaultValue: () => "DATABASE_URL: the database"
+})
+
+class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{
+  readonly name: string
+  readonly detail: string
+}> {
   override get message() {
-    return `DATABASE_URL: the database cannot be reached or used: ${this.detail}`
+    return `${this.name} cannot be reached or used: ${this.detail}`
   }
 }
 
 /** The settings of the connections outside of the pools: upkeep, and the owner's. */
 const shared = {
   ...RowConversion.settings,
-  connectTimeout: "5 seconds",
+  // Upkeep waits for nothing else, and the owner gives a connection up sooner by itself.
+  connectTimeout: "60 seconds",
   // Detects a peer that vanished without a message, which would otherwise leave callers without an answer.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
@@ -46,7 +55,15 @@ const lists = { ...indexed, statement_timeout: "5000" } as const
  * A pool for requests on the database, and separate connections for the journal, lists, upkeep and the owner. Fails
  * when the database cannot be reached, or is of a newer version or of 0.1; its owner migrates it (`migrated`).
  */
-export const layer = (url: Redacted.Redacted, work: Pick<PostgresClient.Options, "onWork"> = {}) =>
+export const layer = (
+  url: Redacted.Redacted,
+  {
+    name = "DATABASE_URL: the database",
+    ...work
+  }: Pick<PostgresClient.Options, "onWork"> & {
+    readonly name?: string
+  } = {}
+) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -80,8 +97,9 @@ export const layer = (url: Redacted.Redacted, work: Pick<PostgresClient.Options,
     ),
     Layer.provideMerge(PostgresClient.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
     Layer.provideMerge(WriteFence.layer),
-    Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
-    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))
+    Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(name, error)))),
+    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url))),
+    Layer.merge(Layer.succeed(DatabaseName, name))
   )
 
 /**
@@ -104,12 +122,17 @@ export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     sql === null ? effect : Effect.provideService(effect, SqlClient.SqlClient, sql)
   )
 
-export const migrated = Effect.mapError(unhurried(Migrations.run), (error) => unusable(error))
+export const migrated = Effect.flatMap(DatabaseName, (name) =>
+  Effect.mapError(unhurried(Migrations.run), (error) => unusable(name, error))
+)
 
-const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown | Migrations.SchemaOf01 =>
+const unusable = (
+  name: string,
+  error: unknown
+): DatabaseUnreachable | Migrations.SchemaUnknown | Migrations.SchemaOf01 =>
   error instanceof Migrations.SchemaUnknown || error instanceof Migrations.SchemaOf01
     ? error
-    : new DatabaseUnreachable({ detail: describe(error) })
+    : new DatabaseUnreachable({ name, detail: describe(error) })
 
 const describe = (error: unknown): string => {
   const parts: Array<string> = []

@@ -1,6 +1,7 @@
 import { Cause, Context, Data, Deferred, Effect, Exit, type Fiber, Layer, Schema, Scope } from "effect"
 import { Fatal } from "../../runtime/process/Fatal.ts"
 import * as ProcessEnd from "../../runtime/process/ProcessEnd.ts"
+import * as Starting from "../../runtime/process/Starting.ts"
 import { Stopping } from "../../runtime/process/Stopping.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Banner from "../boot/Banner.ts"
@@ -45,6 +46,7 @@ class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
 
 /** How long closing may take after the drain, or after a stop during the start. */
 const closeMs = 30_000
+const sayEvery = "5 seconds"
 /** How long the end of the process waits for the reader of its last lines. */
 const lastWordsMs = 1_000
 
@@ -60,6 +62,7 @@ const serve = Effect.gen(function* () {
   const config = yield* configured
   const fatal = yield* Deferred.make<never, Stopped>()
   const stopping = yield* Deferred.make<void>()
+  const starting = Starting.make()
   /** From then on a stop drains, and gives nothing up before the drain is over. */
   let isUp = false
   const giveUpStart = () => {
@@ -98,7 +101,8 @@ const serve = Effect.gen(function* () {
       const onOwned = () => {
         standsInTheWay = ["starting"]
       }
-      const store = { url, keys, holder: owned.identity, onLost: stop, onOwned }
+      const name = databaseName(config)
+      const store = { url, name, keys, holder: owned.identity, onLost: stop, onOwned }
       const built = yield* Layer.build(
         Carriers.layer(config, owned.path, version).pipe(Layer.provideMerge(Core.layer(config, owned.path, store)))
       )
@@ -106,7 +110,7 @@ const serve = Effect.gen(function* () {
       return built
     })
     const probes = WaitingProbes.during({ port: config.operatorPort, reasons: () => standsInTheWay })
-    const context = yield* probes(start)
+    const context = yield* probes(Effect.raceFirst(start, sayAwaited(starting.awaited)))
 
     const edges = Edges.layer(config, { dataDir: owned.path, version, unready: () => standsInTheWay })
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))
@@ -125,6 +129,7 @@ const serve = Effect.gen(function* () {
       )
     })
     isUp = true
+    starting.end()
     yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
   })
@@ -133,11 +138,15 @@ const serve = Effect.gen(function* () {
     Crash.layer(process.env["CRASH_POINT"]),
     Log.layer(config),
     Layer.succeed(Fatal, stop),
+    Layer.succeed(Starting.Starting, starting),
     Layer.succeed(Stopping, Deferred.await(stopping))
   )
   // The start is given up, too, when the process cannot continue.
   return yield* Effect.provide(Effect.scoped(Effect.raceFirst(running, Deferred.await(fatal))), surroundings)
 })
+
+const databaseName = ({ databaseUrl }: Pick<Config.Config, "databaseUrl">) =>
+  databaseUrl === null ? "the embedded Postgres" : "DATABASE_URL: the database"
 
 const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
   const database = yield* EmbeddedPostgres.start(owned, { onLaunched: requests.outlives })
@@ -180,12 +189,19 @@ const restore = Effect.gen(function* () {
     requests.outlives(owned.release)
     const url = config.databaseUrl ?? (yield* embedded(owned, () => undefined))
     const said = Database.unhurried(Restore.restore(file, passphrase, config, owned.path))
-    console.log(yield* Effect.provide(said, Database.layer(url)))
+    console.log(yield* Effect.provide(said, Database.layer(url, { name: databaseName(config) })))
   })
   return yield* Effect.provide(Effect.scoped(running), Layer.merge(NodeEntropy.layer, Log.layer(config)))
 })
 
 const program: Effect.Effect<void, unknown> = process.argv[2] === "restore" ? restore : serve
+
+/** Says in the log what a start waits for that takes long. */
+const sayAwaited = (awaited: () => ReadonlyArray<string>): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    const what = awaited()
+    return what.length === 0 ? Effect.void : Effect.logInfo(`the start waits for ${what.join(" and for ")}`)
+  }).pipe(Effect.delay(sayEvery), Effect.forever)
 
 /** Nothing that is still open keeps the process: every start and every restore comes to an end. */
 const leave = (exit: Exit.Exit<void, unknown>): void => {

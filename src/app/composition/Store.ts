@@ -13,6 +13,8 @@ const partitions: ReadonlyArray<number> = [0]
 export interface Options {
   /** The database, when it can be connected to. */
   readonly url: Effect.Effect<Redacted.Redacted, EmbeddedPostgresError>
+  /** The database as messages name it. */
+  readonly name: string
   readonly keys: VaultKey.Keys
   /** Our identity for a process that stands by. */
   readonly holder: string
@@ -23,7 +25,7 @@ export interface Options {
 }
 
 /** The database, the vault over it, and the journal, which waits for its turn while another process owns it. */
-export const layer = ({ holder, keys, onLost, onOwned, url }: Options) => {
+export const layer = ({ holder, keys, name, onLost, onOwned, url }: Options) => {
   // A program of another version, or of another installation, is refused before it waits for its turn.
   const journal = Layer.unwrap(
     Effect.gen(function* () {
@@ -46,7 +48,10 @@ export const layer = ({ holder, keys, onLost, onOwned, url }: Options) => {
   )
   return journal.pipe(
     Layer.provideMerge(
-      Layer.merge(Vault.layerOf(keys.ring, keys.keep), Layer.unwrap(Effect.map(url, (known) => Database.layer(known))))
+      Layer.merge(
+        Vault.layerOf(keys.ring, keys.keep),
+        Layer.unwrap(Effect.map(url, (known) => Database.layer(known, { name })))
+      )
     )
   )
 }

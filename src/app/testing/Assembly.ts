@@ -131,7 +131,10 @@ export const features = (options: Options) => {
     Layer.provideMerge(
       Layer.merge(
         Vault.layer(Redacted.make(vaultKey)),
-        Database.layer(Redacted.make(databaseUrl), { onWork: activity.statement })
+        Database.layer(Redacted.make(databaseUrl), {
+          name: "the database of the tests",
+          onWork: activity.statement
+        })
       )
     ),
     Layer.provide(live)

@@ -14,7 +14,8 @@ export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresEr
   detail: Schema.String
 }) {
   override get message() {
-    return `embedded Postgres: ${this.detail}; or set DATABASE_URL to a Postgres of your own`
+    const helps = this.reason === "unsupported_platform" || this.reason === "binaries_unusable"
+    return `embedded Postgres: ${this.detail}${helps ? "; or set DATABASE_URL to a Postgres of your own" : ""}`
   }
 }
 

@@ -12,7 +12,7 @@ import * as RunAs from "./RunAs.ts"
 /**
  * A Postgres server process that we started. Its times are the machine's, because a server process knows no test clock.
  */
-interface Postmaster {
+export interface Postmaster {
   readonly child: ChildProcess
   /** The port, on 127.0.0.1 only. */
   readonly port: number
@@ -24,6 +24,7 @@ interface Postmaster {
 const pollMs = 20
 const fastStopMs = 15_000
 const immediateStopMs = 5_000
+const lookMs = 500
 
 /** The lines of `postmaster.pid`: pid, data directory, start, port, socket directory, address, memory key, status. */
 const lockFile = async (cluster: Cluster): Promise<ReadonlyArray<string>> => {
@@ -104,14 +105,18 @@ const settings = [
   "max_wal_size=1GB"
 ]
 
-/** Starts the server and does not wait for it. It leads a separate session, so that Ctrl-C reaches only us. */
+/**
+ * Starts the server and does not wait for it. It leads a separate session, so that Ctrl-C reaches only us. Null: it
+ * gets a free port.
+ */
 export const launch = async (
   binaries: Binaries,
   runAs: RunAs.RunAs,
   cluster: Cluster,
-  logFile: string
+  logFile: string,
+  wantedPort: number | null
 ): Promise<Postmaster> => {
-  const port = await freePort()
+  const port = wantedPort ?? (await freePort())
   // Each start has a new log. The one of the previous start is kept, because it shows how that ended.
   await rename(logFile, LogFile.previous(logFile)).catch(() => undefined)
   const log = await open(logFile, "a", 0o600)
@@ -170,6 +175,20 @@ export const quit = (postmaster: Postmaster): Promise<void> => end(postmaster, "
 export const stop = async (postmaster: Postmaster): Promise<void> => {
   await end(postmaster, "SIGINT", fastStopMs)
   await quit(postmaster)
+}
+
+/**
+ * Waits for the end of the server and gives the way in which it ended. A server that was asked to stop by another
+ * process waits for its clients, which are ours and stay, so it is stopped fast.
+ */
+export const ended = async (postmaster: Postmaster, cluster: Cluster, given: AbortSignal): Promise<string> => {
+  while (!given.aborted) {
+    const how = await Promise.race([postmaster.exited, delay(lookMs, null)])
+    if (how !== null) return how
+    const lines = await lockFile(cluster)
+    if (lines[0] === String(postmaster.child.pid) && lines[7]?.trim() === "stopping") postmaster.child.kill("SIGINT")
+  }
+  return "it is no longer watched"
 }
 
 /** Gives the end of the server's log, as one line of at most 400 characters. */

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
 import { SqlError } from "effect/sql/SqlError"
 import { randomUUID } from "node:crypto"
+import { Starting } from "../../process/Starting.ts"
 import * as Outage from "../Outage.ts"
 import { serverMs, StatementLimit } from "../StatementLimit.ts"
 import * as Unanswered from "../journal/Unanswered.ts"
@@ -35,6 +36,13 @@ export interface Options {
 }
 
 const acquireMsOtherwise = 2_000
+
+/**
+ * While the process starts, a statement waits this long for a connection and for its answer, and a database that
+ * refuses connections is asked again: it may start at the same time, or the machine may be busy.
+ */
+const startMs = 60_000
+const startRetryMs = 250
 
 /** The settings of every session. They keep it from blocking others for ever, whatever happens to this process. */
 export const sessionSettings = {
@@ -69,7 +77,25 @@ const givenUp = Metric.counter("database_statements_given_up_total", {
  *   this process holds (`WriteFence`).
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { acquireMs = acquireMsOtherwise, maxConnections, name, url, writes } = options
+  const { maxConnections, name, url, writes } = options
+  const starting = yield* Starting
+  const acquireMs = () => (starting.isOver() ? (options.acquireMs ?? acquireMsOtherwise) : startMs)
+  const limited = (limitMs: number) => (starting.isOver() ? limitMs : Math.max(limitMs, startMs))
+  /**
+   * Asks a database again that cannot be reached while the process starts, until the caller gives up. Credentials that
+   * are refused do not become right.
+   */
+  const insist = <A, E, R>(
+    ask: Effect.Effect<A, E, R>,
+    said: (error: SqlError) => void,
+    isUsed: () => boolean = () => false
+  ): Effect.Effect<A, E, R> =>
+    Effect.catch(ask, (error) => {
+      if (starting.isOver() || isUsed() || !(error instanceof SqlError)) return Effect.fail(error)
+      if (!Outage.is(error) || error.reason._tag === "AuthenticationError") return Effect.fail(error)
+      said(error)
+      return Effect.andThen(Effect.sleep(startRetryMs), insist(ask, said, isUsed))
+    })
   const config: PgPool.Config = {
     url,
     maxConnections,
@@ -93,8 +119,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Metric.withAttributes(givenUp, { pool: name }).updateUnsafe(1, context)
     return unanswered(message, { ...of, wasSlow: of.wasSent })
   }
-  const noConnection = () =>
-    late(`no connection to the database within ${acquireMs} ms`, { wasSent: false, ended: Effect.void })
+  const noConnection = (limitMs: number, why: SqlError | null) =>
+    late(`no connection to the database within ${limitMs} ms${why === null ? "" : `: ${reasonOf(why)}`}`, {
+      wasSent: false,
+      ended: Effect.void
+    })
   const noAnswer = (limitMs: number, ended: Effect.Effect<void, SqlError>) =>
     late(`no answer of the database within ${limitMs} ms`, { wasSent: true, ended })
 
@@ -121,7 +150,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.contextWith((services: Context.Context<never>) =>
         Effect.callback<A, SqlError>((resume) => {
           if (lost !== null) return resume(Effect.fail(lost))
-          const limitMs = Context.get(services, StatementLimit)
+          const limitMs = limited(Context.get(services, StatementLimit))
           let running: Fiber.Fiber<A, SqlError> | null = null
           const patience = watch.start(limitMs, () => {
             lost = noAnswer(limitMs, Effect.void)
@@ -157,14 +186,17 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const borrower: Borrower = <A, E, R>(use: (connection: Connection) => Effect.Effect<A, E, R>) =>
     Effect.contextWith((services: Context.Context<R>) =>
       Effect.callback<A, E | SqlError>((resume) => {
-        const limitMs = Context.get(services, StatementLimit)
+        const limitMs = limited(Context.get(services, StatementLimit))
+        const connectMs = acquireMs()
         let ended: Effect.Effect<void, SqlError> = Effect.void
         let isSent = false
-        let limit = acquireMs
+        let limit = connectMs
+        let refused: SqlError | null = null
+        const waits = starting.awaits("the database")
         let running: Fiber.Fiber<A, E | SqlError> | null = null
         count("waiting", 1)
-        const patience = watch.start(acquireMs, () => {
-          resume(Effect.fail(isSent ? noAnswer(limit, ended) : noConnection()))
+        const patience = watch.start(connectMs, () => {
+          resume(Effect.fail(isSent ? noAnswer(limit, ended) : noConnection(connectMs, refused)))
           running?.interruptUnsafe()
         })
         const lend = (pg: PgConnection.PgConnection) =>
@@ -204,8 +236,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           !isSent && error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
             ? asUnsent(error)
             : error
-        running = Effect.runForkWith(services)(Effect.mapError(pool.use(lend), unsent))
+        const asked = insist(
+          pool.use(lend),
+          (error) => (refused = error),
+          () => isLent
+        )
+        running = Effect.runForkWith(services)(Effect.mapError(asked, unsent))
         running.addObserver((exit) => {
+          waits()
           count(isLent ? "inUse" : "waiting", -1)
           patience.end()
           resume(exit)
@@ -219,8 +257,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const lease = Effect.gen(function* () {
     count("waiting", 1)
-    const pg = yield* pool.reserve.pipe(
-      Effect.timeoutOrElse({ duration: acquireMs, orElse: () => Effect.suspend(() => Effect.fail(noConnection())) }),
+    const connectMs = acquireMs()
+    let refused: SqlError | null = null
+    const pg = yield* insist(pool.reserve, (error) => (refused = error)).pipe(
+      Effect.timeoutOrElse({
+        duration: connectMs,
+        orElse: () => Effect.suspend(() => Effect.fail(noConnection(connectMs, refused)))
+      }),
       Effect.mapError((error) => (error.reason._tag === "ConnectionError" ? asUnsent(error) : error)),
       Effect.ensuring(Effect.sync(() => count("waiting", -1)))
     )
@@ -246,6 +289,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 const start = "BEGIN READ WRITE"
+
+const reasonOf = ({ message, reason: { cause } }: SqlError): string =>
+  cause instanceof Error && cause.message !== "" ? cause.message : message
 
 const asUnsent = (error: SqlError): SqlError =>
   unanswered(error.message, { wasSent: false, wasSlow: false, ended: Effect.void, cause: error.reason.cause })

@@ -4,6 +4,11 @@ import * as Monotonic from "../../../domain/time/Monotonic.ts"
 
 /** The time between two checks, and so how late a deadline may be noticed. */
 const lookMs = 100
+/**
+ * More time than this between two checks does not count, because this thread stood still meanwhile: an answer may have
+ * come that it has not read yet.
+ */
+const mostMs = 500
 
 interface Entry {
   since: number
@@ -27,8 +32,14 @@ export const make = Effect.gen(function* () {
   // The server answers in real time, whatever clock a test provides.
   const clock = Context.get(Context.empty(), Clock.Clock)
   const entries = new Set<Entry>()
+  let lookedAt = Monotonic.read(clock)
+  let before = 0
+  /** The time in which this thread could read answers. */
+  const attended = (): number => before + Math.min(mostMs, Monotonic.read(clock) - lookedAt)
   const look = (): void => {
-    const now = Monotonic.read(clock)
+    const now = attended()
+    before = now
+    lookedAt = Monotonic.read(clock)
     for (const entry of entries)
       if (now - entry.since >= entry.limitMs) {
         entries.delete(entry)
@@ -43,11 +54,11 @@ export const make = Effect.gen(function* () {
   )
   return {
     start: (limitMs, giveUp) => {
-      const entry: Entry = { since: Monotonic.read(clock), limitMs, giveUp }
+      const entry: Entry = { since: attended(), limitMs, giveUp }
       entries.add(entry)
       return {
         restart: (limit) => {
-          entry.since = Monotonic.read(clock)
+          entry.since = attended()
           entry.limitMs = limit
         },
         end: () => void entries.delete(entry)
