@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import { Fatal } from "../../runtime/process/Fatal.ts"
+import { Starting } from "../../runtime/process/Starting.ts"
 import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as RingbackTone from "../../protocol/audio/RingbackTone.ts"
 import type * as IpAddress from "../../domain/network/IpAddress.ts"
@@ -12,6 +13,7 @@ import * as Protocol from "../plane/Protocol.ts"
 import * as Descriptors from "./packet/Descriptors.ts"
 import * as PacketIo from "./packet/PacketIo.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
+import * as ThreadStart from "./ThreadStart.ts"
 import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
 import * as UdpPorts from "./packet/UdpPorts.ts"
 
@@ -42,13 +44,16 @@ class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("MediaPlan
   }
 }
 
-const startTimeout = Duration.seconds(15)
 const stopTimeout = Duration.seconds(2)
 /** When the thread dies more often than this within a minute, the process stops, because no call would be possible. */
 const maxRestarts = 5
 const restartWindowMs = 60_000
 const pingMs = 1_000
-/** A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. */
+const startLookMs = 1_000
+/**
+ * A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. Only time in which
+ * its parent looks counts: a parent that stood still has not read the answers yet.
+ */
 const hungMs = 5_000
 
 /**
@@ -84,17 +89,19 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       let worker: Worker | null = null
       let stopping = false
       let deaths: Array<number> = []
-      /** The time of the thread's last message; null while it starts, for which `startTimeout` is the limit. */
-      let heardAt: number | null = null
+      /** How often in a row the watch has looked without a message of the thread. */
+      let silentLooks = 0
+      /** Whether the present thread has said that it is ready; before that, `ThreadStart` is its limit. */
+      let isReady = false
+      let progress = ThreadStart.initial
       let pingedAt = 0
-      let startedAt = 0
       const told = PlaneMetrics.make(context)
 
       const receive = (message: FromThread): void => {
-        const now = Monotonic.read(clock)
-        heardAt = now
-        if (message.type === "pong") return told.pong(now - pingedAt, message.figures)
+        silentLooks = 0
+        if (message.type === "pong") return told.pong(Monotonic.read(clock) - pingedAt, message.figures)
         if (message.type === "ready") {
+          isReady = true
           const { io, isFault, why } = message.packetIo
           told.started(io)
           log(Effect.logDebug("media thread started, priority", message.priority, "packet I/O", io, why ?? ""))
@@ -110,8 +117,9 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         const workerData: ThreadConfig = { ...threadConfig, descriptors }
         const thread = new Worker(program, { workerData, resourceLimits })
         worker = thread
-        heardAt = null
-        startedAt = Monotonic.read(clock)
+        silentLooks = 0
+        isReady = false
+        progress = ThreadStart.initial
         thread.on("message", (message: FromThread) => {
           if (worker === thread) receive(message)
         })
@@ -137,15 +145,47 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         if (worker !== null) worker.postMessage(message, [])
       }
 
+      const lookMs = Math.min(pingMs, patienceMs / 2)
       const watch = Effect.sync(() => {
-        const now = Monotonic.read(clock)
-        const quietMs = heardAt === null ? now - startedAt - Duration.toMillis(startTimeout) : now - heardAt
+        const quietMs = silentLooks++ * lookMs
         if (worker !== null && quietMs > patienceMs) {
           log(Effect.logError("media thread hangs and is ended", { quietMs: Math.round(quietMs) }))
           return void worker.terminate()
         }
-        pingedAt = now
+        pingedAt = Monotonic.read(clock)
         post({ type: "ping" })
+      })
+
+      /** The processor time of the thread; null: it does not say. */
+      const used = Effect.promise(async () => {
+        const of = await worker?.cpuUsage().catch(() => null)
+        return of === null || of === undefined ? null : (of.user + of.system) / 1_000
+      }).pipe(Effect.timeoutOrElse({ duration: startLookMs, orElse: () => Effect.succeed(null) }))
+
+      /** Looks after a thread that starts; completes with the reason why it will not become ready. */
+      const watchStart = Effect.gen(function* () {
+        const [next, why] = ThreadStart.look(progress, yield* used)
+        progress = next
+        return why
+      })
+
+      /** Waits for the first thread. */
+      const started = Effect.gen(function* () {
+        for (;;) {
+          yield* Effect.sleep(startLookMs)
+          const why = yield* watchStart
+          if (why !== null) return yield* new MediaPlaneFailed({ detail: why })
+        }
+      })
+
+      /** A later thread that does not become ready is ended, and the next one starts. */
+      const watchAll = Effect.gen(function* () {
+        yield* Effect.sleep(isReady ? lookMs : startLookMs)
+        if (isReady) return yield* watch
+        const why = yield* watchStart
+        if (why === null || worker === null) return
+        log(Effect.logError(`media thread is ended: ${why}`))
+        worker.terminate().catch(() => undefined)
       })
 
       /** Answers a command for whose answer a caller waits, while there is no thread. */
@@ -176,16 +216,9 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       yield* Effect.acquireRelease(Effect.sync(start), () =>
         stop.pipe(Effect.timeoutOrElse({ duration: stopTimeout, orElse: () => kill }))
       )
-      yield* Deferred.await(ready).pipe(
-        Effect.timeoutOrElse({
-          duration: startTimeout,
-          orElse: () => Effect.fail(new MediaPlaneFailed({ detail: "did not start in time" }))
-        })
-      )
-      yield* Supervised.fork(
-        "the watch over the media thread",
-        Effect.forever(Effect.andThen(Effect.sleep(Math.min(pingMs, patienceMs / 2)), watch))
-      )
+      const isThere = (yield* Starting).awaits("the media thread")
+      yield* Effect.raceFirst(Deferred.await(ready), started).pipe(Effect.ensuring(Effect.sync(isThere)))
+      yield* Supervised.fork("the watch over the media thread", Effect.forever(watchAll))
       return yield* SwitchedPlane.make([link], sources, config.publicAddresses, {
         legs: threadConfig.maxLegs,
         ports: UdpPorts.pairsOf(config)

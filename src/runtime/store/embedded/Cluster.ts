@@ -50,7 +50,13 @@ const choosePlace = async (owned: OwnedDirectory, runAs: RunAs.RunAs, durableRoo
 }
 
 /** Initialises beside the place and renames: a crash in the middle leaves nothing that looks like a cluster. */
-const initdb = async (binaries: Binaries, runAs: RunAs.RunAs, directory: string, password: string): Promise<void> => {
+const initdb = async (
+  binaries: Binaries,
+  runAs: RunAs.RunAs,
+  directory: string,
+  password: string,
+  signal: AbortSignal
+): Promise<void> => {
   const unfinished = `${directory}.new`
   const passwordFile = `${directory}.password`
   try {
@@ -69,7 +75,7 @@ const initdb = async (binaries: Binaries, runAs: RunAs.RunAs, directory: string,
           ["-D", unfinished, "-U", user, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"],
           ["--locale=C", "--encoding=UTF8", "--no-instructions"]
         ].flat(),
-        { cwd: "/", env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" }, ...RunAs.spawnOptions(runAs) },
+        { cwd: "/", env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" }, signal, ...RunAs.spawnOptions(runAs) },
         (error, _stdout, stderr) =>
           error === null ? done() : fail(new Error(stderr.trim().replaceAll("\n", " ") || error.message))
       )
@@ -122,7 +128,8 @@ export const open = Effect.fnUntraced(function* (
     // A crash between the rename and the record below leaves a finished cluster; its password is the recorded one.
     if (!(yield* attempt(() => exists(directory))))
       yield* Effect.tryPromise({
-        try: () => initdb(binaries, runAs, directory, record.password),
+        // A start that is given up leaves no program that still makes a cluster.
+        try: (signal) => initdb(binaries, runAs, directory, record.password, signal),
         catch: (cause) =>
           new EmbeddedPostgresError({ reason: "initdb_failed", detail: `initdb failed: ${because(cause)}` })
       })
