@@ -1,5 +1,6 @@
 /** `npm run operator -- <command>`: asks the running service through its loopback port. */
 import { fileURLToPath } from "node:url"
+import * as ProcessEnd from "../../runtime/process/ProcessEnd.ts"
 import * as Printable from "../../domain/schema/Printable.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import * as Command from "./command/Command.ts"
@@ -85,6 +86,7 @@ const outcome = async (
       Object.keys(command.input).flatMap((name) => (name in given ? [[Wire.snake(name), given[name]]] : []))
     )
     const { saves } = command
+    if (saves !== null) await Download.isFree(String(given["file"]))
     const answer = await (saves === null
       ? DoorClient.ask(environment, route, body)
       : DoorClient.stream(environment, route, body, (bytes) => Download.save(bytes, String(given["file"]), saves)))
@@ -106,5 +108,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { code, stderr, stdout } = await run(process.argv.slice(2), process.env)
   if (stdout !== "") process.stdout.write(`${stdout}\n`)
   if (stderr !== "") process.stderr.write(`operator: ${stderr}\n`)
-  process.exitCode = code
+  // A command ends when its output is read, whatever it still has open.
+  ProcessEnd.after(code, Infinity)
 }

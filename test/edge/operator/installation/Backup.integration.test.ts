@@ -16,12 +16,13 @@ import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 
 const root = new URL("../../../..", import.meta.url).pathname
 
-/** Runs `npm run restore` without npm. */
+/** Runs `npm run restore` without npm. Its standard input stays open, as that of a terminal does. */
 const restore = async (dataDir: string, file: string, passphraseFile: string) => {
-  const child = spawn(process.execPath, ["src/main.ts", "restore", file, "--passphrase-file", passphraseFile], {
+  const args = ["scripts/launch.js", "src/main.ts", "restore", file, "--passphrase-file", passphraseFile]
+  const child = spawn(process.execPath, args, {
     cwd: root,
     env: { PATH: process.env["PATH"], DATA_DIR: dataDir },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: ["pipe", "pipe", "pipe"]
   })
   let said = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()))
@@ -152,8 +153,11 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       expect(taken.stderr).toBe("")
       expect(taken.code).toBe(0)
       expect((await stat(file)).mode & 0o777).toBe(0o600)
-      // A file is never replaced.
-      expect((await backUp()).code).toBe(1)
+      expect(await backUp()).toStrictEqual({
+        code: 1,
+        stdout: "",
+        stderr: `${file} exists already and is not replaced: name another file, or remove that one`
+      })
       const ledger = await ledgerOf(world.database())
       const key = await readFile(join(world.dataDir, "vault.key"), "utf8")
       const text = gunzipSync(await readFile(file)).toString("utf8")

@@ -53,7 +53,7 @@ describe("porting orders at the operator's (guide/operation.md#porting)", () => 
         expect([saved.stderr, saved.code]).toEqual(["", 0])
         expect(new Uint8Array(yield* Effect.promise(() => readFile(path)))).toEqual(PortingSample.pdf)
         const again = yield* operator("port", "document", loa.id, path)
-        expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("EEXIST")])
+        expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("exists already and is not replaced")])
       })
     )
 
