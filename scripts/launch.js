@@ -17,6 +17,9 @@ import { constants } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
+// Node would open a debugger at the first and end at the second, and its end is the end of the service.
+for (const signal of /** @type {const} */ (["SIGUSR1", "SIGUSR2"])) process.on(signal, () => undefined)
+
 const parent = process.ppid
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const neededMajor = 24
@@ -66,7 +69,7 @@ const { PATH, npm_lifecycle_event: script } = process.env
 const isFile = target.endsWith(".ts")
 /** @type {import("node:child_process").StdioOptions} */
 const stdio = isFile ? ["inherit", "inherit", "inherit", "ipc"] : "inherit"
-const child = spawn(isFile ? node : target, isFile ? [target, ...rest] : rest, {
+const child = spawn(isFile ? node : target, isFile ? ["--disable-sigusr1", target, ...rest] : rest, {
   stdio,
   env: {
     ...process.env,
@@ -94,7 +97,8 @@ const stop = (/** @type {NodeJS.Signals} */ signal) => {
   toldAt = now
   tell(signal)
 }
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => stop(signal))
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]))
+  process.on(signal, () => stop(signal))
 
 // Only npm is watched: a script that a shell started in the background outlives the shell.
 if (script !== undefined)

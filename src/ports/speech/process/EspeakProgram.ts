@@ -67,6 +67,8 @@ process.stdin.on("data", (bytes: Buffer) => {
   for (let next = asked.shift(); next !== undefined; next = asked.shift()) if (next.type === "say") say(next)
 })
 process.stdin.on("end", () => process.exit(0))
+// A supervisor that stops the service signals this process, too, while live calls may still be spoken to.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined)
 
 // The first utterance takes twenty times as long as the others, so this one is thrown away.
 worker.set_voice("en-us", "", 0, 0, 0)
