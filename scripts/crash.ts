@@ -15,6 +15,10 @@
  * doubled and early (`test/crash/Payments.test.ts`), and through restarts of Postgres and lost answers to COMMIT
  * (`test/crash/PaymentOutage.test.ts`): the ledger must be what the processor has.
  *
+ * Then the service ends in every way that there is while calls talk (`test/crash/support/WaysOut.ts`): by signals to it
+ * and to all its processes at once, by an error that nothing catches, without a reader of its log. It must end all
+ * calls with a BYE and bill them. At last it starts beside 20 busy loops, and every start must come up.
+ *
  * In half of the rounds under load the wall clock of the service is set by two or five hours while calls talk.
  *
  * It tests the death of the process, not of the disk: bytes that the kernel has taken are there after a kill -9. A
@@ -30,6 +34,7 @@ import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../src/runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../src/runtime/store/embedded/OwnerFile.ts"
+import * as BusyMachine from "../test/crash/support/BusyMachine.ts"
 import * as Fault from "../test/crash/support/Fault.ts"
 import * as FaultRound from "../test/crash/support/FaultRound.ts"
 import * as FaultStage from "../test/crash/support/FaultStage.ts"
@@ -38,6 +43,7 @@ import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
 import * as SipPeer from "../test/crash/support/peer/SipPeer.ts"
 import * as Sipp from "../test/crash/support/peer/Sipp.ts"
+import * as WaysOut from "../test/crash/support/WaysOut.ts"
 import * as World from "../test/crash/support/World.ts"
 import * as Netem from "../test/support/network/Netem.ts"
 
@@ -188,6 +194,47 @@ const payments = async (): Promise<void> => {
   tell(`payments, ${rounds} rounds of each kind`, status === 0 ? [] : ["see above"])
 }
 
+/** Every way in which the service can end while calls talk, one after the other. */
+const waysOut = async (): Promise<void> => {
+  const random = Netem.random(seed)
+  const peer = await SipPeer.start(Netem.random(seed + 1))
+  try {
+    const world = await World.make({ tenants: 1, random, sipPeerPort: peer.port, logLevel: "Info", awaitsLeases: true })
+    try {
+      const ways = Object.values(WaysOut.ways)
+      for (let nth = 1; nth <= rounds; nth++) {
+        const way = ways[(nth - 1 + seed) % ways.length]
+        if (way === undefined) throw new Error("there is no way out")
+        tell(`ways out, ${nth} of ${rounds}: ${way.name}`, await WaysOut.run(world, peer, way, random))
+      }
+    } finally {
+      await world.close()
+    }
+  } finally {
+    await peer.close()
+  }
+}
+
+/** Starts beside so many busy loops as make a load of 20; every start must come up. */
+const busyStarts = async (): Promise<void> => {
+  const world = await World.make({ tenants: 1, random: Netem.random(seed), lean: true })
+  try {
+    await world.service().kill("SIGKILL")
+    const busy = BusyMachine.make(20)
+    try {
+      for (let nth = 1; nth <= rounds; nth++) {
+        const signal = nth % 2 === 0 ? "SIGKILL" : "SIGTERM"
+        const { startMs, violations } = await WaysOut.startOnce(world, signal)
+        tell(`busy starts, ${nth} of ${rounds}: up after ${Math.round(startMs)} ms, then ${signal}`, violations)
+      }
+    } finally {
+      busy.calm()
+    }
+  } finally {
+    await world.close()
+  }
+}
+
 const attempt = async (name: string, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
@@ -208,6 +255,8 @@ const parts: ReadonlyArray<readonly [name: string, title: string, run: () => Pro
   ["pair", "two processes", twoProcesses],
   ["faults", "faults", faults],
   ["payments", "payments", payments],
+  ["ways", "ways out", waysOut],
+  ["busy", "busy starts", busyStarts],
   ["external", "DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))]
 ]
 const at = process.argv.indexOf("--only")

@@ -51,8 +51,8 @@ const restartWindowMs = 60_000
 const pingMs = 1_000
 const startLookMs = 1_000
 /**
- * A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. Only time in which
- * its parent looks counts: a parent that stood still has not read the answers yet.
+ * A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. Only time in
+ * which its parent looks counts, because a parent that stood still has not read the answers yet.
  */
 const hungMs = 5_000
 

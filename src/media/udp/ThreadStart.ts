@@ -3,8 +3,8 @@
  * of the processor. Progress is processor time that it used. A thread that has used more than a start can need spins,
  * and one that uses none hangs.
  */
-export interface State {
-  /** What the thread has used so far, in milliseconds. */
+interface State {
+  /** The processor time that the thread has used so far, in milliseconds. */
   readonly usedMs: number
   /** For how many looks in a row it has used nothing. */
   readonly idleLooks: number

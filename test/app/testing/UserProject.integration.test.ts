@@ -30,4 +30,22 @@ describe("A project of its own", () => {
       await rm(folder, { recursive: true, force: true })
     }
   })
+
+  it("learns which Node the kit needs from a Node that is too old for its sources", async () => {
+    const older = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'20.20.2'}})"
+    const use = promisify(execFile)(
+      process.execPath,
+      ["--no-strip-types", "--import", older, "--input-type=module", "-e", 'import "trunkline/testing"'],
+      { cwd: root }
+    )
+    await expect(use).rejects.toThrow(/trunkline\/testing needs Node 24 or later, and this is Node 20\.20\.2: run /)
+  })
+
+  it("gets from the entry of the kit what its types promise", async () => {
+    const [entry, typed] = await Promise.all([
+      import("../../../src/app/testing/Kit.js"),
+      import("../../../src/app/testing/Trunkline.ts")
+    ])
+    expect({ ...entry }).toStrictEqual({ ...typed })
+  })
 })

@@ -149,3 +149,36 @@ const thrown = "nothing catches this"
 
 /** A process logs this at level `info` when it ends calls of the one before it. */
 const recovered = "calls and conferences of the process before this one were recovered"
+
+/** A start on a busy machine, and what is left when the service has ended again. */
+export interface BusyStart {
+  readonly startMs: number
+  readonly violations: ReadonlyArray<string>
+}
+
+/**
+ * Starts the service, waits until it serves, and ends it: by SIGTERM, after which nothing is left, or by SIGKILL, so
+ * that the next start recovers.
+ */
+export const startOnce = async (world: World, signal: "SIGTERM" | "SIGKILL"): Promise<BusyStart> => {
+  const service = world.spawn()
+  const since = performance.now()
+  try {
+    await world.ready()
+  } catch (cause) {
+    return { startMs: performance.now() - since, violations: [cause instanceof Error ? cause.message : String(cause)] }
+  }
+  const startMs = performance.now() - since
+  const processes = await all(world)
+  await service.kill(signal)
+  if (signal === "SIGKILL") return { startMs, violations: [] }
+  const left = await NpmStart.remaining(processes, 5_000)
+  const owners = (await readdir(world.dataDir)).filter((file) => file.startsWith("owner-"))
+  return {
+    startMs,
+    violations: [
+      ...left.map(({ command }) => `it left a process: ${command}`),
+      ...owners.map((file) => `it left ${file}`)
+    ]
+  }
+}
