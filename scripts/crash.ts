@@ -15,9 +15,9 @@
  * doubled and early (`test/crash/Payments.test.ts`), and through restarts of Postgres and lost answers to COMMIT
  * (`test/crash/PaymentOutage.test.ts`): the ledger must be what the processor has.
  *
- * Then the service ends in every way that there is while calls talk (`test/crash/support/WaysOut.ts`): by signals to it
- * and to all its processes at once, by an error that nothing catches, without a reader of its log. It must end all
- * calls with a BYE and bill them. At last it starts beside 20 busy loops, and every start must come up.
+ * Then the service ends in every way that there is while calls talk (`test/crash/support/end/WaysOut.ts`): by signals
+ * to it and to all its processes at once, by an error that nothing catches, without a reader of its log. It must end
+ * all calls with a BYE and bill them. At last it starts beside 20 busy loops, and every start must come up.
  *
  * In half of the rounds under load the wall clock of the service is set by two or five hours while calls talk.
  *
@@ -34,7 +34,7 @@ import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../src/runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../src/runtime/store/embedded/OwnerFile.ts"
-import * as BusyMachine from "../test/crash/support/BusyMachine.ts"
+import * as BusyMachine from "../test/crash/support/end/BusyMachine.ts"
 import * as Fault from "../test/crash/support/Fault.ts"
 import * as FaultRound from "../test/crash/support/FaultRound.ts"
 import * as FaultStage from "../test/crash/support/FaultStage.ts"
@@ -43,7 +43,7 @@ import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
 import * as SipPeer from "../test/crash/support/peer/SipPeer.ts"
 import * as Sipp from "../test/crash/support/peer/Sipp.ts"
-import * as WaysOut from "../test/crash/support/WaysOut.ts"
+import * as WaysOut from "../test/crash/support/end/WaysOut.ts"
 import * as World from "../test/crash/support/World.ts"
 import * as Netem from "../test/support/network/Netem.ts"
 

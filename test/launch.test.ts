@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from "@effect/vitest"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import * as Config from "../src/app/boot/config/Config.ts"
 import * as FreePorts from "./support/network/FreePorts.ts"
 import * as NpmStart from "./support/service/NpmStart.ts"
 
@@ -70,6 +71,28 @@ describe("The launcher", () => {
   })
 })
 
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0
+
+describe("The unit for systemd", () => {
+  it.skipIf(!hasSystemd)("has no fault that systemd knows", async () => {
+    const unit = await readFile(join(root, "scripts/systemd/trunkline.service"), "utf8")
+    const file = join(await folder(), "trunkline.service")
+    // The place where it will be installed is not on this machine.
+    const here = unit.replaceAll("/opt/trunkline", root).replace("/usr/bin/node", process.execPath)
+    await writeFile(file, here)
+    const { status, stderr, stdout } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" })
+    expect(`${stdout}${stderr}`).toBe("")
+    expect(status).toBe(0)
+  })
+
+  it("gives the service the time that it may need to stop", async () => {
+    const unit = await readFile(join(root, "scripts/systemd/trunkline.service"), "utf8")
+    const limit = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
+    expect(limit).toBeGreaterThan(Config.parse({}).drainSecs + 30)
+    expect(unit).toMatch(/^KillMode=mixed$/m)
+  })
+})
+
 describe("A run of tests", () => {
   it("leaves no process when it gets SIGINT", { timeout: 300_000 }, async () => {
     const args = ["scripts/launch.js", "vitest", "run", "--config", "test/vitest.config.ts"]
@@ -98,6 +121,23 @@ describe("npm start", () => {
     const ports = await FreePorts.find()
     const again = () => NpmStart.start({ npm: ["npm"], folder: root, dataDir, ports, environment })
     return { dataDir, ports, again, service: again() }
+  }
+
+  /** Signs up and places a call that lasts; gives the key. */
+  const tenantWithCall = async (api: string) => {
+    const post = async (path: string, body: unknown, key?: string) => {
+      const authorization = key === undefined ? undefined : { authorization: `Bearer ${key}` }
+      const headers = { "content-type": "application/json", ...authorization }
+      const answer = await fetch(`${api}/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+      expect(answer.ok, `${path}: ${answer.status}`).toBe(true)
+      return (await answer.json()) as { readonly api_key_plaintext: string }
+    }
+    const person = { email: "a@example.com", password: "correct horse", first_name: "A", last_name: "B" }
+    const { api_key_plaintext: key } = await post("signup", { ...person, tenant_name: "T" })
+    const numbers = { phone_numbers: ["+12025550150"], country_code: "US", number_type: "local" }
+    await post("numbers/order", numbers, key)
+    await post("calls", { from: "+12025550150", to: "+12025550100" }, key)
+    return { key }
   }
 
   const leavesNothing = async (
@@ -147,18 +187,7 @@ describe("npm start", () => {
       const started = await startedChild({ DRAIN_SECS: "600" })
       const { service } = started
       await service.ready
-      const post = async (path: string, body: unknown, key?: string) => {
-        const authorization = key === undefined ? undefined : { authorization: `Bearer ${key}` }
-        const headers = { "content-type": "application/json", ...authorization }
-        const answer = await fetch(`${service.api}/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-        expect(answer.ok, `${path}: ${answer.status}`).toBe(true)
-        return (await answer.json()) as { readonly api_key_plaintext: string }
-      }
-      const person = { email: "a@example.com", password: "correct horse", first_name: "A", last_name: "B" }
-      const { api_key_plaintext: key } = await post("signup", { ...person, tenant_name: "T" })
-      const numbers = { phone_numbers: ["+12025550150"], country_code: "US", number_type: "local" }
-      await post("numbers/order", numbers, key)
-      await post("calls", { from: "+12025550150", to: "+12025550100" }, key)
+      await tenantWithCall(service.api)
 
       await leavesNothing(
         started,
@@ -173,6 +202,61 @@ describe("npm start", () => {
       const next = started.again()
       await next.ready
       await leavesNothing({ ...started, service: next }, () => next.signal("SIGTERM"), 20_000)
+    }
+  )
+
+  it(
+    "drains when a supervisor signals every process at once, keeps its database up, and leaves nothing",
+    { timeout: 300_000 },
+    async () => {
+      const started = await startedChild({ DRAIN_SECS: "600" })
+      const { service } = started
+      await service.ready
+      const { key } = await tenantWithCall(service.api)
+      const before = await service.processes()
+      for (const { pid } of before)
+        try {
+          process.kill(pid, "SIGTERM")
+        } catch {
+          // It has ended, because its parent has.
+        }
+      const [, , main] = before
+      // The API reads from the database again, after the one that was signalled has ended.
+      const calls = async () =>
+        fetch(`${service.api}/v1/calls`, { headers: { authorization: `Bearer ${key}` } }).then(
+          async (answer) => (answer.ok ? ((await answer.json()) as { readonly count: number }).count : null),
+          () => null
+        )
+      while ((await calls()) !== 1) await delay(100)
+      expect((await NpmStart.remaining(before, 0)).some(({ command }) => command.includes("src/main.ts"))).toBe(true)
+      const now = await NpmStart.family(main?.pid ?? 0)
+      expect(now.some(({ command }) => /bin\/postgres\b/.test(command))).toBe(true)
+      try {
+        process.kill(main?.pid ?? 0, "SIGINT")
+        expect(await NpmStart.remaining([...before, ...now], 30_000), service.said()).toStrictEqual([])
+        expect((await readdir(started.dataDir)).filter((name) => name.startsWith("owner-"))).toStrictEqual([])
+      } finally {
+        await NpmStart.killAll([...before, ...now])
+      }
+    }
+  )
+
+  it(
+    "survives SIGUSR1 and SIGUSR2 to each of its own processes, and opens no debugger",
+    { timeout: 300_000 },
+    async () => {
+      const started = await startedChild()
+      const { service } = started
+      await service.ready
+      const own = (await service.processes()).filter(({ command }) => /launch\.js|src\/main\.ts/.test(command))
+      // The first one is npm, which is not ours.
+      const nodes = own.filter(({ command }) => !command.startsWith("npm"))
+      expect(nodes.length).toBeGreaterThanOrEqual(2)
+      for (const signal of ["SIGUSR1", "SIGUSR2"] as const) for (const { pid } of nodes) process.kill(pid, signal)
+      await delay(500)
+      expect(await NpmStart.remaining(nodes, 0)).toHaveLength(nodes.length)
+      expect(service.said()).not.toContain("Debugger listening")
+      await leavesNothing(started, () => service.signal("SIGTERM"), 20_000)
     }
   )
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import * as Netem from "../support/Netem.ts"
-import * as SipPeer from "./support/SipPeer.ts"
-import * as WaysOut from "./support/WaysOut.ts"
+import * as Netem from "../support/network/Netem.ts"
+import * as SipPeer from "./support/peer/SipPeer.ts"
+import * as WaysOut from "./support/end/WaysOut.ts"
 import * as World from "./support/World.ts"
 
 /**

@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
-import * as NpmStart from "../../support/NpmStart.ts"
-import * as Invariants from "./Invariants.ts"
-import * as SipPeer from "./SipPeer.ts"
-import type { World } from "./World.ts"
+import * as NpmStart from "../../../support/service/NpmStart.ts"
+import * as Invariants from "../Invariants.ts"
+import * as SipPeer from "../peer/SipPeer.ts"
+import type { World } from "../World.ts"
 
 /** A way in which the service comes to its end, or to the loss of its log, while calls talk. */
 export interface WayOut {
@@ -102,7 +102,7 @@ const talking = async (world: World, why: string, carrier: "sip" | "simulator" =
 
 interface EndRow {
   readonly reason: string | null
-  readonly rating: string
+  readonly cents: number | null
 }
 
 /**
@@ -136,9 +136,9 @@ export const run = async (
   for (const id of calls) {
     const [row] = await world
       .database()
-      .query<EndRow>("SELECT end_reason AS reason, rating_status AS rating FROM call WHERE id = $1", [id])
-    if (row?.reason !== "carrier_error" || row.rating !== "rated")
-      violations.push(`call ${id} is ${row?.rating} and ended with ${row?.reason}`)
+      .query<EndRow>("SELECT end_reason AS reason, cost_cents AS cents FROM call WHERE id = $1", [id])
+    if (row?.reason !== "carrier_error" || row.cents === null)
+      violations.push(`call ${id} costs ${row?.cents} and ended with ${row?.reason}`)
   }
   const found = await Invariants.check(world, peer)
   return [...violations, ...found.filter((line) => !line.includes(thrown))]
