@@ -70,6 +70,7 @@ export const start = Effect.fnUntraced(function* (
 
   let current: Postmaster.Postmaster | null = null
   let isEnding = false
+  const ends = () => isEnding
   const end = (how: (postmaster: Postmaster.Postmaster) => Promise<void>) => async () => {
     isEnding = true
     if (current !== null) await how(current)
@@ -119,11 +120,11 @@ export const start = Effect.fnUntraced(function* (
     let postmaster: Postmaster.Postmaster | null = first
     let recent: ReadonlyArray<number> = []
     let how = ""
-    while (!isEnding) {
+    while (!ends()) {
       if (postmaster !== null) {
         const running = postmaster
         how = yield* Effect.promise((signal) => Postmaster.ended(running, cluster, signal))
-        if (isEnding) return
+        if (ends()) return
       }
       const now = yield* Monotonic.now
       recent = [...recent.filter((at) => now - at < windowMs), now]
