@@ -5,7 +5,12 @@ import * as TestServer from "../TestServer.ts"
 
 const world = new TestServer.World()
 
-const hangUp = (authorization: string | null, call: string, form: string) =>
+const hangUp = (
+  authorization: string | null,
+  call: string,
+  form: string,
+  others: Readonly<Record<string, string>> = {}
+) =>
   Effect.gen(function* () {
     const { port } = yield* Listening
     const response = yield* Effect.promise(() =>
@@ -13,7 +18,8 @@ const hangUp = (authorization: string | null, call: string, form: string) =>
         method: "POST",
         headers: {
           "content-type": "application/x-www-form-urlencoded",
-          ...(authorization === null ? {} : { authorization })
+          ...(authorization === null ? {} : { authorization }),
+          ...others
         },
         body: form
       })
@@ -43,6 +49,7 @@ layer(TestServer.layer(world))("Twilio's way to hang up, guide/streams.md#with-p
       expect(yield* statusOf(basic("svc_live_reader"), call, "Status=completed")).toBe(403)
       expect(yield* statusOf(basic("svc_live_a"), call, "Status=busy")).toBe(400)
       expect(yield* statusOf(basic("svc_live_a"), call, `Status=completed&x=${"x".repeat(5000)}`)).toBe(400)
+      expect(yield* statusOf(basic("svc_live_a"), call, "Status=completed", { "content-encoding": "gzip" })).toBe(415)
       // Pipecat takes this code for a call that has ended.
       expect(yield* hangUp(basic("svc_live_b"), call, "Status=completed")).toMatchObject([404, { code: 20_404 }])
       expect(yield* hangUp(basic("svc_live_a"), "CA1.json", "Status=completed")).toMatchObject([404, { code: 20_404 }])
