@@ -33,6 +33,9 @@ const sipStatusOf = (input: CallInput): number | null =>
     ? input.event.sipStatus
     : null
 
+/** The call has ended, and its figures are known or will not come: the line is written with `call.ended`. */
+const isReported = (state: CallState): boolean => isTerminal(state) && state.announceBy === undefined
+
 interface Line {
   readonly message: string
   readonly of: Readonly<Record<string, unknown>>
@@ -40,7 +43,7 @@ interface Line {
 
 export const line = (step: Pick<Step<CallState, CallInput, unknown>, "before" | "input" | "state">): Line | null => {
   const { before, input, state } = step
-  if (isTerminal(state) && (before === null || !isTerminal(before)))
+  if (isReported(state) && (before === null || !isReported(before)))
     return {
       message: "call ended",
       of: {

@@ -59,6 +59,43 @@ describe("The lines of a call in the log", () => {
     expect(CallLog.line({ ...step, state: step.before ?? step.state })).toBeNull()
   })
 
+  it.effect("come with call.ended for a call that we end, when its sound is known, and once", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
+    return Effect.gen(function* () {
+      const sounds = yield* LegSounds
+      const write = yield* CallLog.make
+      const answered = Sample.carrier(Sample.start(Sample.place()), { type: "answered", resume: null }, 1_001_000)
+      const hung = Sample.act(answered, "hangup", {}, 1_061_000)
+      const steps = (from: Sample.Scene, to: Sample.Scene) => ({
+        before: from.state,
+        state: to.state,
+        input: to.log.at(-1)?.input ?? Sample.place(),
+        effects: null,
+        context
+      })
+      yield* write(steps(answered, hung))
+      expect(lines).toEqual([])
+      // The command that follows the commit closes the media.
+      const [leg] = hung.state.legs
+      expect.assert(leg !== undefined)
+      sounds.expect(leg.id)
+      const jitter = { jitterMs: 1, jitterMeanMs: 1, jitterMaxMs: 1 }
+      sounds.tell(leg.id, { codec: "PCMU", packetsReceived: 3_000, loss: 0, ...jitter, mos: 4.4 })
+      const end = { cause: "hangup", sipStatus: null, by: "near" } as const
+      const left = Sample.carrier(hung, { type: "leaving", ...end }, 1_061_200)
+      yield* write(steps(hung, left))
+      yield* write(steps(left, Sample.carrier(left, { type: "ended", ...end }, 1_062_000)))
+      yield* Effect.yieldNow
+      expect(lines).toMatchObject([
+        {
+          message: "call ended",
+          annotations: { why: "hangup_requested", initiator: "api", durationSecs: 60, packetsReceived: 3_000, mos: 4.4 }
+        }
+      ])
+    }).pipe(Effect.provide([Logger.layer([logger]), LegSounds.layer]))
+  })
+
   it("hide whose number it is", () => {
     expect(["+12025550150", "anonymous", "12", ""].map(CallLog.masked)).toEqual([
       "+1202555****",
