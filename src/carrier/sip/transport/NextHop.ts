@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
 import type { RouteId } from "../../../domain/Id.ts"
 import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import * as LocalNetwork from "../../../domain/network/LocalNetwork.ts"
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import * as Flow from "../../../protocol/sip/Flow.ts"
 import type * as Requests from "../../../protocol/sip/message/Requests.ts"
@@ -16,6 +17,17 @@ const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice
 const transportOf = (uri: SipUri.SipUri): string =>
   uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
 
+const addressOf = (uri: SipUri.SipUri | undefined): string | null =>
+  uri === undefined ? null : IpAddress.canonical(unbracketed(uri.host))
+
+/**
+ * Whether a peer is behind a NAT: its Contact is an address of a local network, and its packets come from elsewhere.
+ */
+const isBehindNat = (contact: string, { remote }: Flow.Flow): boolean => {
+  const address = addressOf(Result.getOrUndefined(SipUri.parseSipUri(contact)))
+  return address !== null && !LocalNetwork.isReachable(address, remote.address)
+}
+
 /**
  * The flow to a URI, RFC 3261 section 8.1.2: its address, by the transport that it names. When the host is a name,
  * which is not resolved, or no transport of ours reaches the address, the request goes back by `flow`, from which the
@@ -23,7 +35,7 @@ const transportOf = (uri: SipUri.SipUri): string =>
  */
 const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
   const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
-  const address = target === undefined ? null : IpAddress.canonical(unbracketed(target.host))
+  const address = addressOf(target)
   if (target === undefined || address === null) return flow
   const transport = transportOf(target)
   const port = target.port ?? Flow.defaultPort(transport)
@@ -43,9 +55,19 @@ export const by = (context: Pick<Context, "transports" | "random">, flow: Flow.F
   hop: SelfAddress.hop(context.transports.self(flow), `${Via.magicCookie}${context.random(16)}`)
 })
 
-/** The hop of our next request within a dialog whose packets came by `flow`. */
-export const within = (context: Pick<Context, "transports" | "random">, dialog: Dialog.Dialog, flow: Flow.Flow): Hop =>
-  by(context, to(context, Dialog.nextHop(dialog), flow))
+/**
+ * The hop of our next request within a dialog whose packets came by `flow`. Without a route set, a peer behind a NAT
+ * gets it by that flow, because the NAT passes only what comes back to the address that its packets came from.
+ */
+export const within = (
+  context: Pick<Context, "transports" | "random">,
+  dialog: Dialog.Dialog,
+  flow: Flow.Flow
+): Hop => {
+  const isDirect = dialog.routeSet.length === 0
+  const goesBack = isDirect && isBehindNat(dialog.remoteTarget, flow)
+  return by(context, goesBack ? flow : to(context, Dialog.nextHop(dialog), flow))
+}
 
 /** A trunk with the way to it. */
 export interface Reached {
