@@ -3,6 +3,7 @@ import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import type * as FairShare from "../../domain/fair/FairShare.ts"
 import type * as OfferAnswer from "../../protocol/sip/sdp/OfferAnswer.ts"
+import type { Flow } from "../../protocol/sip/Flow.ts"
 import type { CallIds } from "../../protocol/sip/message/header/CallIds.ts"
 import type { SipRequest } from "../../protocol/sip/message/SipMessage.ts"
 import type { Bridgeable, Bridges } from "../bridge/Bridges.ts"
@@ -31,7 +32,7 @@ export interface Leg extends Bridgeable {
 
 /** The owner of a dialog, which receives the peer's requests within it. */
 export interface DialogListener {
-  readonly request: (id: TransactionId, request: SipRequest) => void
+  readonly request: (id: TransactionId, request: SipRequest, from: Flow) => void
   /** The ACK to a 2xx of ours. */
   readonly ack: (request: SipRequest) => void
 }

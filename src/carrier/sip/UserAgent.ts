@@ -127,7 +127,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       request: (id, request, from) => {
         if (MessageKey.toTag(request) === null) return arrived(id, request, from)
         const dialog = dialogOf(request)
-        return dialog === undefined ? reply(id, request, 481) : dialog.request(id, request)
+        return dialog === undefined ? reply(id, request, 481) : dialog.request(id, request, from)
       },
       cancel: (id, request, invite, toTag) => {
         const listener = context.invites.get(invite)

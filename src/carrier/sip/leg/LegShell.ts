@@ -7,6 +7,7 @@ import type { Flow } from "../../../protocol/sip/Flow.ts"
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import * as MessageKey from "../../../protocol/sip/message/MessageKey.ts"
 import * as Requests from "../../../protocol/sip/message/Requests.ts"
+import * as Via from "../../../protocol/sip/message/header/Via.ts"
 import { type Context, type DialogListener, ignore, type Leg } from "../Context.ts"
 import type { LegLifecycle } from "./LegLifecycle.ts"
 import type * as LegMachine from "./LegMachine.ts"
@@ -96,7 +97,8 @@ export const make = <State, Own>(
   }
 
   const listener = (dialog: string): DialogListener => ({
-    request: (id, request) => within(dialog, { type: "request", id, request }),
+    request: (id, request, from) =>
+      within(dialog, { type: "request", id, request, flow: Via.responseFlowOf(request, from) }),
     ack: (ack) => {
       if (care?.ack(ack) === true) within(dialog, { type: "acknowledged", ack })
     }

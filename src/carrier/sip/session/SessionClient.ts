@@ -15,6 +15,7 @@ import {
   type Env,
   type Output,
   type Own,
+  targetOf,
   sent,
   type State,
   stay,
@@ -115,7 +116,7 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
     { ...state, dialog: built.dialog },
     { type: "described", by: "success", body: response.body }
   )
-  const told = andThen(stay(described.state, ack, ...connect), (next) => moved(next, state.dialog.remoteTarget))
+  const told = andThen(stay(described.state, ack, ...connect), (next) => moved(next, targetOf(state)))
   const heard = andThen(told, (next) => stay(next, outcome(commandId, response.status)))
   return failure === null || heard.state.phase !== "established"
     ? heard

@@ -10,7 +10,17 @@ import type { LegEnd } from "../../Carrier.ts"
 import * as Client from "./SessionClient.ts"
 import * as SessionMedia from "./SessionMedia.ts"
 import * as Server from "./SessionServer.ts"
-import { type Env, type Input, type Output, sent, type State, stay, type Step, andThen } from "./SessionState.ts"
+import {
+  type Env,
+  type Input,
+  type Output,
+  targetOf,
+  sent,
+  type State,
+  stay,
+  type Step,
+  andThen
+} from "./SessionState.ts"
 
 const noAck: LegEnd = { cause: "timer", sipStatus: null, by: "network", why: "no_ack" }
 const noAnswer: LegEnd = { cause: "error", sipStatus: null, by: "near", why: "unusable_description" }
@@ -65,7 +75,7 @@ const abandoned = (state: State): Step => {
 const take = (state: State, input: Input, env: Env): Step => {
   switch (input.type) {
     case "request":
-      return Server.request(state, input.id, input.request, env)
+      return Server.request(state, input, env)
     case "acknowledged":
       return acknowledged(state, input.ack)
     case "abandoned":
@@ -81,7 +91,7 @@ const take = (state: State, input: Input, env: Env): Step => {
     case "hangUp":
       return hangUp(state, input.end)
     case "moved":
-      return Server.moved({ ...state, moving: null }, state.moving ?? state.dialog.remoteTarget)
+      return Server.moved({ ...state, moving: null }, state.moving ?? targetOf(state))
     case "due":
       return Client.due(state, env)
     case "over":

@@ -2,6 +2,7 @@
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import * as DialogMethod from "../../../protocol/sip/dialog/DialogMethod.ts"
 import * as ReferNotify from "../../../protocol/sip/dialog/ReferNotify.ts"
+import type { Flow } from "../../../protocol/sip/Flow.ts"
 import type { Body } from "../../../protocol/sip/message/Requests.ts"
 import * as Responses from "../../../protocol/sip/message/Responses.ts"
 import * as Reason from "../../../protocol/sip/message/header/Reason.ts"
@@ -12,13 +13,24 @@ import * as DtmfRelay from "./DtmfRelay.ts"
 import * as LegResume from "../leg/LegResume.ts"
 import * as SessionMedia from "./SessionMedia.ts"
 import * as Referral from "./SessionReferral.ts"
-import { chance, type Env, type Output, type Owed, type State, stay, type Step, andThen } from "./SessionState.ts"
-import type { TransactionId } from "../TransactionLayer.ts"
+import {
+  andThen,
+  chance,
+  type Env,
+  type Input,
+  type Output,
+  type Owed,
+  type Target,
+  targetOf,
+  type State,
+  stay,
+  type Step
+} from "./SessionState.ts"
+
+type Received = Omit<Extract<Input, { readonly type: "request" }>, "type">
 
 /** A request of the peer with its row of the table. */
-interface Asked {
-  readonly id: TransactionId
-  readonly request: SipRequest
+interface Asked extends Received {
   readonly row: DialogMethod.Row
 }
 
@@ -46,19 +58,36 @@ const owed = ({ id, request }: Asked): Owed => ({
   lost: Responses.make(request, 500)
 })
 
+const isSame = (one: Target, other: Target): boolean =>
+  one.remoteTarget === other.remoteTarget &&
+  one.flow.transport === other.flow.transport &&
+  one.flow.remote.address === other.flow.remote.address &&
+  one.flow.remote.port === other.flow.remote.port
+
 /**
  * Reports the new target of a confirmed dialog, which another process needs after a restart. One is reported at a time:
  * for a peer that moves again meanwhile, the newest target is next.
  */
-export const moved = (state: State, before: string): Step => {
+export const moved = (state: State, before: Target): Step => {
   const { dialog, flow, moving, phase } = state
-  if (phase !== "established" || moving !== null || dialog.remoteTarget === before) return stay(state)
+  const target = targetOf(state)
+  if (phase !== "established" || moving !== null || isSame(target, before)) return stay(state)
   const report = { type: "answered", resume: LegResume.dialog(dialog, flow) } as const
-  return stay({ ...state, moving: dialog.remoteTarget }, { type: "tell", report, after: { type: "moved" } })
+  return stay({ ...state, moving: target }, { type: "tell", report, after: { type: "moved" } })
+}
+
+/**
+ * The flow of a dialog whose target a request by `flow` refreshes. Without a route set the request came from the peer
+ * itself, and its source is the way to a Contact behind a NAT. Where we called, the address stays with the port that
+ * our INVITE reached, because the source port of a NAT is forgotten after a while.
+ */
+const flowAfter = ({ dialog, flow: before, isCaller }: State, flow: Flow): Flow => {
+  const isSameHost = before.remote.address === flow.remote.address
+  return dialog.routeSet.length > 0 || (isCaller && isSameHost) ? before : flow
 }
 
 /** Makes the Contact the target of the dialog, if the request was accepted (section 12.2.2). */
-const refreshed = (served: Step, { id, request, row }: Asked): Step => {
+const refreshed = (served: Step, { flow, id, request, row }: Asked): Step => {
   const isAccepted = served.outputs.some((output) =>
     output.type === "tell"
       ? output.after?.type === "respond" && output.after.id === id
@@ -66,8 +95,8 @@ const refreshed = (served: Step, { id, request, row }: Asked): Step => {
   )
   if (!row.refreshesTarget || !isAccepted) return served
   return andThen(served, (state) => {
-    const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
-    return moved(next, state.dialog.remoteTarget)
+    const next = { ...state, dialog: Dialog.refreshed(state.dialog, request), flow: flowAfter(state, flow) }
+    return moved(next, targetOf(state))
   })
 }
 
@@ -164,8 +193,8 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
 /**
  * Serves a request. Out of order, it gets 500 and changes nothing. Refused, its CSeq counts but its Contact does not.
  */
-export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
-  const asked: Asked = { id, request, row: DialogMethod.of(request.method) }
+export const request = (state: State, { flow, id, request }: Received, env: Env): Step => {
+  const asked: Asked = { id, request, flow, row: DialogMethod.of(request.method) }
   const received = Dialog.receive(state.dialog, request)
   if (received.verdict === "outOfOrder") return reply(state, asked, 500)
   const next = { ...state, dialog: received.dialog }

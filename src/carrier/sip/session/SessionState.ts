@@ -69,7 +69,7 @@ export interface State {
   /** Whether the INVITE that made the dialog, and its Call-ID, are ours. */
   readonly isCaller: boolean
   /** The changed target of the dialog that is being reported; null when none is. */
-  readonly moving: string | null
+  readonly moving: Target | null
   /** The flow by which the packets of the dialog arrived. */
   readonly flow: Flow
   /** The trunk whose password answers a challenge to our requests. */
@@ -85,6 +85,12 @@ export interface State {
   readonly own: ReadonlyArray<Own>
   readonly wanted: Wanted | null
   readonly subscriptions: ReadonlyArray<{ readonly commandId: CommandId; readonly state: ReferSubscription.State }>
+}
+
+/** Where the requests of a dialog go. */
+export interface Target {
+  readonly remoteTarget: string
+  readonly flow: Flow
 }
 
 /** Our names in a dialog. */
@@ -109,7 +115,13 @@ export type After =
 
 export type Input =
   /** A request of the peer within the dialog, other than ACK and CANCEL. */
-  | { readonly type: "request"; readonly id: TransactionId; readonly request: SipRequest }
+  | {
+      readonly type: "request"
+      readonly id: TransactionId
+      readonly request: SipRequest
+      /** The flow of its responses. */
+      readonly flow: Flow
+    }
   /** The first ACK to our 2xx arrived. */
   | { readonly type: "acknowledged"; readonly ack: SipRequest }
   /** No ACK arrived within 64*T1. */
@@ -175,6 +187,8 @@ export const andThen = (before: Step, next: (state: State) => Step): Step => {
   const after = next(before.state)
   return { state: after.state, outputs: [...before.outputs, ...after.outputs] }
 }
+
+export const targetOf = ({ dialog, flow }: State): Target => ({ remoteTarget: dialog.remoteTarget, flow })
 
 /** A whole number below `bound`, taken from the token. */
 export const chance = ({ token }: Env, bound: number): number => Number.parseInt(token.slice(0, 8), 16) % bound

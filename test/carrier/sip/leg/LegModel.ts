@@ -14,6 +14,7 @@ import * as Responses from "../../../../src/protocol/sip/message/Responses.ts"
 import type { SipRequest } from "../../../../src/protocol/sip/message/SipMessage.ts"
 import type { RtpPlace } from "../../../../src/media/plane/MediaPlane.ts"
 import * as Ids from "../../../support/Ids.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Rig from "../Rig.ts"
 
 export type Output = LegMachine.Output
@@ -142,7 +143,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
         ...(body === undefined ? {} : { body })
       })
       asked.set(id, 0)
-      feed({ type: "within", dialog, input: { type: "request", id, request } })
+      feed({ type: "within", dialog, input: { type: "request", id, request, flow: SipSample.flow(Rig.peer) } })
     },
     answer: (status) => {
       const oldest = sent.shift()

@@ -9,6 +9,7 @@ import * as OfferAnswer from "../../../../src/protocol/sip/sdp/OfferAnswer.ts"
 import * as ReferSubscription from "../../../../src/protocol/sip/dialog/ReferSubscription.ts"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
 import * as LegModel from "../leg/LegModel.ts"
+import * as SipSample from "../../../support/fake/SipSample.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
@@ -21,6 +22,8 @@ const fields = {
   contact: "<sip:bob@192.0.2.2:5062>"
 }
 
+const flow = SipSample.flow(Rig.peer)
+
 const session = (phase: Phase, isCaller: boolean): State => {
   const invite = Requests.invite({ ...fields, cseq: 1 })
   const dialog = Dialog.fromRequest(invite, { localTag: "us", contact: "<sip:us@192.0.2.1>", cseq: 1 })
@@ -28,7 +31,7 @@ const session = (phase: Phase, isCaller: boolean): State => {
   const start = SessionMachine.start({
     dialog,
     isCaller,
-    flow: { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null },
+    flow,
     trunk: null,
     agent: { userAgent: "t", host: "192.0.2.1" },
     local: {
@@ -73,7 +76,7 @@ const id = "asked"
 const methods = ["INVITE", "BYE", "OPTIONS", "INFO", "NOTIFY", "UPDATE", "REFER", "PRACK", "JUMP"]
 
 const asked = (state: State, method: string) => {
-  const step = SessionMachine.step(state, { type: "request", id, request: request(method) }, env)
+  const step = SessionMachine.step(state, { type: "request", id, request: request(method), flow }, env)
   const statuses = step.outputs.flatMap((output) =>
     output.type === "respond" || output.type === "succeed" ? [output.response.status] : []
   )
@@ -115,6 +118,7 @@ describe("a request of the peer within a dialog", () => {
         {
           type: "request",
           id,
+          flow,
           request: Requests.make({
             ...fields,
             method: "NOTIFY",

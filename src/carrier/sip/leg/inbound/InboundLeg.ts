@@ -2,7 +2,7 @@
  * The shell of a leg that a trunk places: `InboundLegMachine` with its admission, its commands and its transactions.
  * The leg is offered to the sink, and commands may arrive before the sink has answered.
  */
-import { Exit, Result } from "effect"
+import { Exit } from "effect"
 import * as Id from "../../../../domain/Id.ts"
 import * as IpAddress from "../../../../domain/network/IpAddress.ts"
 import * as Expires from "../../../../protocol/sip/message/header/Expires.ts"
@@ -35,15 +35,11 @@ interface Arrived {
   readonly source: string
 }
 
-/** The flow of the responses to a stamped request. */
-const flowOf = (invite: SipRequest, from: Flow): Flow =>
-  Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
-
 export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
   const { directory, invites, negotiation, plane, random, run, sink, transactions, transports, userAgent } = context
   const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
-  const flow = flowOf(invite, from)
+  const flow = Via.responseFlowOf(invite, from)
   const self = transports.self(flow)
   const expiresMs = Expires.waitMs(invite)
   const started = InboundLegMachine.start({

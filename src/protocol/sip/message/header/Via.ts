@@ -94,6 +94,10 @@ export const responseFlow = (via: Via, from: Flow.Flow): Flow.Flow => ({
     : responseTarget(via)
 })
 
+/** The flow of the responses to a stamped request that came by `from`; that one where its Via is malformed. */
+export const responseFlowOf = (request: SipMessage, from: Flow.Flow): Flow.Flow =>
+  Result.match(top(request), { onFailure: () => from, onSuccess: (via) => responseFlow(via, from) })
+
 /**
  * The destination over UDP of the response to a request with this (stamped) topmost Via, RFC 3261 section 18.2.2 and
  * RFC 3581 section 4. `address` is a name to resolve only when the Via was never stamped. `maddr` is not followed,
