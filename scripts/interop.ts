@@ -8,6 +8,9 @@ import { spawnSync } from "node:child_process"
 const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = [
   ["sipp", "sip-tester"],
   ["baresip", "baresip-core"],
+  // Network namespaces with a NAT.
+  ["ip", "iproute2"],
+  ["nft", "nftables"],
   ["flite", "flite"],
   ["pdftotext", "poppler-utils"],
   // A mail server that asks for STARTTLS and a password.

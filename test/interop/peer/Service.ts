@@ -88,9 +88,24 @@ export const makeFolder = async (): Promise<string> => {
   return folder
 }
 
+/** Where the service runs, and how the test reaches it. */
+export interface Host {
+  /** The words before the command that starts a program there. */
+  readonly prefix: ReadonlyArray<string>
+  /** Makes a TCP port of its loopback reachable at the same port of ours, by a socket in this folder. */
+  readonly reach: (port: number, folder: string) => Promise<void>
+}
+
+const here: Host = { prefix: [], reach: () => Promise.resolve() }
+
+const program = ({ prefix }: Host, ...words: ReadonlyArray<string>) => {
+  const [first = "", ...others] = [...prefix, process.execPath, ...words]
+  return [first, others] as const
+}
+
 /** Starts a process of the service and waits until it answers. */
-const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string) => {
-  const child = spawn(process.execPath, ["src/main.ts"], {
+const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string, host: Host) => {
+  const child = spawn(...program(host, "src/main.ts"), {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     env: environment
@@ -113,7 +128,11 @@ const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string) => {
   return { child, said: () => said }
 }
 
-export const start = async (ca: string, settings: Readonly<Record<string, string>> = {}): Promise<Service> => {
+export const start = async (
+  ca: string,
+  settings: Readonly<Record<string, string>> = {},
+  host = here
+): Promise<Service> => {
   const folder = await makeFolder()
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, ca)
@@ -139,7 +158,8 @@ export const start = async (ca: string, settings: Readonly<Record<string, string
     ...settings
   }
   const baseUrl = `http://127.0.0.1:${http}`
-  let running = await launch(environment, baseUrl)
+  await host.reach(http, folder)
+  let running = await launch(environment, baseUrl, host)
   return {
     baseUrl,
     sipPort,
@@ -147,7 +167,7 @@ export const start = async (ca: string, settings: Readonly<Record<string, string
     folder,
     crash: async () => {
       await end(running.child, "SIGKILL")
-      running = await launch(environment, baseUrl)
+      running = await launch(environment, baseUrl, host)
     },
     stop: async () => {
       await end(running.child)
@@ -157,7 +177,7 @@ export const start = async (ca: string, settings: Readonly<Record<string, string
     },
     operator: async (...words) =>
       (
-        await promisify(execFile)(process.execPath, ["src/edge/operator/cli.ts", ...words], {
+        await promisify(execFile)(...program(host, "src/edge/operator/cli.ts", ...words), {
           cwd: root,
           env: environment
         })
@@ -183,7 +203,8 @@ export const makeTenant = async (
   service: Service,
   trunkPort: number,
   number: string,
-  credentials: ReadonlyArray<string> = []
+  credentials: ReadonlyArray<string> = [],
+  trunkHost = "127.0.0.1"
 ): Promise<Tenant> => {
   let key = ""
   const request: Tenant["request"] = async (method, path, body) => {
@@ -211,7 +232,7 @@ export const makeTenant = async (
   key = String(signedUp["api_key_plaintext"])
   const { id } = signedUp["tenant"] as { readonly id: string }
   // A scripted peer (SIPp) mistakes OPTIONS for a failed call, even one that was sent before it ran.
-  const trunk = ["--host", "127.0.0.1", "--port", String(trunkPort), "--options", "off", ...credentials]
+  const trunk = ["--host", trunkHost, "--port", String(trunkPort), "--options", "off", ...credentials]
   await service.operator("route", "add", "--tenant", id, "--name", "trunk", ...trunk, "--default")
   await service.operator("tenant", "quota", id, "--daily", "none", "--monthly", "none", "--concurrent", "1000")
   await request("POST", "/v1/numbers/order", { phone_numbers: [number], country_code: "US", number_type: "local" })

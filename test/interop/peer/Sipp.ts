@@ -19,6 +19,10 @@ export interface Options {
   readonly folder: string
   readonly name: string
   readonly scenario: string
+  /** Its address; default: loopback. */
+  readonly address?: string
+  /** The words before its command. */
+  readonly prefix?: ReadonlyArray<string>
   readonly arguments: ReadonlyArray<string>
 }
 
@@ -33,9 +37,12 @@ export const run = async ({ folder, name, scenario, ...options }: Options): Prom
   const statistics = join(folder, `${name}.csv`)
   const errors = join(folder, `${name}.log`)
   await writeFile(file, scenario)
+  const { address = "127.0.0.1", prefix = [] } = options
+  const [program, ...words] = [...prefix, "sipp"]
   const child = spawn(
-    "sipp",
+    program,
     [
+      ...words,
       "-sf",
       file,
       "-nostdin",
@@ -48,9 +55,9 @@ export const run = async ({ folder, name, scenario, ...options }: Options): Prom
       "-error_file",
       errors,
       "-i",
-      "127.0.0.1",
+      address,
       "-mi",
-      "127.0.0.1",
+      address,
       ...options.arguments
     ],
     { cwd: folder, stdio: ["ignore", "ignore", "ignore"] }
@@ -75,7 +82,7 @@ const send = (message: string, attributes = ""): string =>
   `<send${attributes}><![CDATA[\n\n${message.trim()}\n\n]]></send>`
 
 const sdp = (port: string): string => `v=0
-o=sipp 1 1 IN IP[local_ip_type] [local_ip]
+o=sipp 1 1 IN IP[media_ip_type] [media_ip]
 s=-
 c=IN IP[media_ip_type] [media_ip]
 t=0 0
@@ -89,6 +96,12 @@ const copied = `[last_Via:]
       [last_CSeq:]`
 
 const contact = "Contact: <sip:sipp@[local_ip]:[local_port];transport=[transport]>"
+
+/** The part of a call in which the service asks for a transfer, which is refused. */
+const refusingReferral: ReadonlyArray<string> = [
+  `<recv request="REFER" timeout="40000"/>`,
+  send(`SIP/2.0 603 Decline\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\nContent-Length: 0`)
+]
 
 /** Fails the call unless its request matches these expressions. */
 const matching = (expressions: ReadonlyArray<string>): string =>
@@ -105,9 +118,13 @@ const matching = (expressions: ReadonlyArray<string>): string =>
 
 /**
  * Answers calls at once and waits for the BYE; with `rtp` it plays that file meanwhile. `expressions`: what the INVITE
- * must match.
+ * must match; `more`: what happens before the BYE.
  */
-export const answering = (rtp?: string, expressions: ReadonlyArray<string> = []): string =>
+export const answering = (
+  rtp?: string,
+  expressions: ReadonlyArray<string> = [],
+  more: ReadonlyArray<string> = []
+): string =>
   scenario(
     "answering",
     [
@@ -119,7 +136,8 @@ export const answering = (rtp?: string, expressions: ReadonlyArray<string> = [])
       ),
       `<recv request="ACK" crlf="true"/>`,
       ...(rtp === undefined ? [] : [`<nop><action><exec rtp_stream="${rtp},-1,0"/></action></nop>`]),
-      `<recv request="BYE" timeout="20000"/>`,
+      ...more,
+      `<recv request="BYE" timeout="40000"/>`,
       send(
         `SIP/2.0 200 OK\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\n${contact}\nContent-Length: 0`
       )
@@ -139,7 +157,7 @@ const fromOf = ({ name, user }: Caller): string =>
   `From: ${name === undefined ? "" : `"${name}" `}<sip:${user}@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]`
 
 const invite = (number: string, caller = stranger): string => `INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
-      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
+      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch];rport
       ${fromOf(caller)}
       To: <sip:${number}@[remote_ip]:[remote_port]>
       Call-ID: [call_id]
@@ -157,7 +175,7 @@ const inDialog = (
   cseq: number,
   caller = stranger
 ): string => `${method} [next_url] SIP/2.0
-      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
+      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch];rport
       ${fromOf(caller)}
       To: <sip:${number}@[remote_ip]:[remote_port]>[peer_tag_param]
       Call-ID: [call_id]
@@ -181,20 +199,27 @@ export const calling = (number: string, caller = stranger): string =>
     ].join("\n")
   )
 
+/** Answers a call at once, refuses to be transferred, and waits for the BYE. */
+export const referred = (): string => answering(undefined, [], refusingReferral)
+
 /** Calls the service, is answered, and waits for the service to hang up. */
-export const waiting = (number: string): string =>
+export const waiting = (number: string, more: ReadonlyArray<string> = []): string =>
   scenario(
     "waiting",
     [
       send(invite(number), ' retrans="500"'),
       `<recv response="100" optional="true"/>`,
       `<recv response="180" optional="true"/>`,
-      `<recv response="200" rrs="true" timeout="20000"/>`,
+      `<recv response="200" rrs="true" timeout="40000"/>`,
       send(inDialog(number, "ACK", 1)),
+      ...more,
       `<recv request="BYE" timeout="40000"/>`,
       send(`SIP/2.0 200 OK\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\nContent-Length: 0`)
     ].join("\n")
   )
+
+/** Calls the service, is answered, refuses to be transferred, and waits for the BYE. */
+export const callingReferred = (number: string): string => waiting(number, refusingReferral)
 
 /** Refuses with this status, after the optional headers. */
 export const refusing = (status: string, headers = ""): string =>
