@@ -1,11 +1,28 @@
 import { hash, timingSafeEqual } from "node:crypto"
-import { Result } from "effect"
+import { Result, Struct } from "effect"
 import * as Grammar from "./message/Grammar.ts"
 
-/** The supported hash algorithms, RFC 7616 and RFC 8760, strongest first. The `-sess` forms are not supported. */
-const algorithms = { "SHA-256": "sha256", MD5: "md5" } as const
+/** The supported hash algorithms, RFC 7616 and RFC 8760, strongest first. */
+const algorithms = {
+  "SHA-512-256": "sha512-256",
+  "SHA-512-256-sess": "sha512-256",
+  "SHA-256": "sha256",
+  "SHA-256-sess": "sha256",
+  MD5: "md5",
+  "MD5-sess": "md5"
+} as const
 
 export type Algorithm = keyof typeof algorithms
+
+const names = Struct.keys(algorithms)
+
+const hashes = ["md5", "sha256", "sha512-256"]
+
+/** A session form is as strong as the plain one. */
+const strength = (algorithm: Algorithm): number => hashes.indexOf(algorithms[algorithm])
+
+/** Whether the secret is hashed anew for each server nonce, with our first nonce for it (RFC 7616 section 3.4.2). */
+const isOfSession = (algorithm: Algorithm): boolean => algorithm.endsWith("-sess")
 
 /** A `WWW-Authenticate` or `Proxy-Authenticate` value that can be answered, RFC 3261 section 22.4. */
 export interface Challenge {
@@ -31,6 +48,8 @@ export interface Credentials {
   readonly opaque: string | null
   /** The client's nonce with `qop=auth`, and how many requests it has made with our nonce. Null without `qop`. */
   readonly protection: { readonly cnonce: string; readonly count: number } | null
+  /** The client's nonce; null when it sent none. */
+  readonly cnonce: string | null
 }
 
 type Fields = ReadonlyMap<string, string>
@@ -56,8 +75,8 @@ const fields = (value: string): Fields | null => {
 }
 
 const algorithmOf = (found: Fields): Algorithm | null => {
-  const name = (found.get("algorithm") ?? "MD5").toUpperCase()
-  return name === "MD5" || name === "SHA-256" ? name : null
+  const asked = (found.get("algorithm") ?? "MD5").toLowerCase()
+  return names.find((name) => name.toLowerCase() === asked) ?? null
 }
 
 /**
@@ -94,7 +113,7 @@ export const choose = (
   for (const value of values) {
     const parsed = parseChallenge(value)
     if (Result.isFailure(parsed)) continue
-    if (best === null || (best.algorithm === "MD5" && parsed.success.algorithm === "SHA-256")) best = parsed.success
+    if (best === null || strength(parsed.success.algorithm) > strength(best.algorithm)) best = parsed.success
   }
   if (best === null) return { type: "unsupported" }
   if (attempted !== null && attempted.realm === best.realm && !best.stale) return { type: "refused" }
@@ -112,7 +131,7 @@ export interface Answer {
   readonly method: string
   /** The Request-URI exactly as it will be sent. */
   readonly uri: string
-  /** Unguessable; used once for a nonce and count. */
+  /** Unguessable; the same for all requests with one nonce, because a session form has it in its secret. */
   readonly cnonce: string
   /** 1 for the first request with this nonce, then one more each time. */
   readonly count: number
@@ -123,11 +142,12 @@ export const authorization = (answer: Answer): string => {
   const { challenge, username, uri } = answer
   const protection = challenge.qop === "auth" ? { cnonce: answer.cnonce, count: answer.count } : null
   const secret = ha1(challenge.algorithm, username, challenge.realm, answer.password)
-  const response = digest({ ...challenge, uri, protection }, secret, answer.method)
+  const response = digest({ ...challenge, uri, protection, cnonce: answer.cnonce }, secret, answer.method)
   const q = Grammar.quote
   let text = `Digest username=${q(username)}, realm=${q(challenge.realm)}, nonce=${q(challenge.nonce)}, uri=${q(uri)}`
   text += `, response="${response}", algorithm=${challenge.algorithm}`
-  if (protection !== null) text += `, cnonce=${q(protection.cnonce)}, qop=auth, nc=${countText(protection.count)}`
+  if (protection !== null || isOfSession(challenge.algorithm)) text += `, cnonce=${q(answer.cnonce)}`
+  if (protection !== null) text += `, qop=auth, nc=${countText(protection.count)}`
   return challenge.opaque === null ? text : `${text}, opaque=${q(challenge.opaque)}`
 }
 
@@ -155,11 +175,11 @@ export const parseCredentials = (value: string): Result.Result<Credentials, stri
   if (algorithm === null) return Result.fail("algorithm not supported")
   const qop = found.get("qop")?.toLowerCase()
   const opaque = found.get("opaque") ?? null
-  const known = { username, realm, nonce, uri, response, algorithm, opaque }
+  const cnonce = found.get("cnonce") ?? null
+  const known = { username, realm, nonce, uri, response, algorithm, opaque, cnonce }
   if (qop === undefined) return Result.succeed({ ...known, protection: null })
-  const cnonce = found.get("cnonce")
   const nc = found.get("nc") ?? ""
-  if (qop !== "auth" || cnonce === undefined || !/^[0-9a-f]{8}$/i.test(nc)) return Result.fail("qop not supported")
+  if (qop !== "auth" || cnonce === null || !/^[0-9a-f]{8}$/i.test(nc)) return Result.fail("qop not supported")
   return Result.succeed({ ...known, protection: { cnonce, count: Number.parseInt(nc, 16) } })
 }
 
@@ -175,16 +195,17 @@ export const verify = (credentials: Credentials, secret: string, method: string)
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** H(A1), which a server stores in place of the password, in hexadecimal. */
+/** The hash of user, realm and password, which a server stores in place of the password, in hexadecimal. */
 export const ha1 = (algorithm: Algorithm, username: string, realm: string, password: string): string =>
   hash(algorithms[algorithm], `${username}:${realm}:${password}`)
 
 const digest = (
-  input: Pick<Credentials, "algorithm" | "nonce" | "uri" | "protection">,
-  secret: string,
+  input: Pick<Credentials, "algorithm" | "nonce" | "uri" | "protection" | "cnonce">,
+  stored: string,
   method: string
 ): string => {
   const name = algorithms[input.algorithm]
+  const secret = isOfSession(input.algorithm) ? hash(name, `${stored}:${input.nonce}:${input.cnonce ?? ""}`) : stored
   const ha2 = hash(name, `${method}:${input.uri}`)
   const { protection } = input
   return protection === null

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as Digest from "../../../src/protocol/sip/Digest.ts"
@@ -57,6 +58,46 @@ it("RFC 2069: answers a challenge without qop without cnonce and count", () => {
   expect(Digest.verify(credentials(value), Digest.ha1("MD5", "u", "r", "p"), "INVITE")).toBe(true)
 })
 
+describe("a session algorithm, RFC 7616 section 3.4.2", () => {
+  for (const [algorithm, name] of [
+    ["MD5-sess", "md5"],
+    ["SHA-256-sess", "sha256"],
+    ["SHA-512-256-sess", "sha512-256"]
+  ] as const)
+    it(`${algorithm} has both nonces in its secret, and counts the requests of the session`, () => {
+      for (const count of [1, 2]) {
+        const value = Digest.authorization({
+          challenge: challenge(`Digest realm="r", nonce="n", qop="auth", algorithm=${algorithm.toUpperCase()}`),
+          username: "u",
+          password: "p",
+          method: "BYE",
+          uri: "sip:a@b",
+          cnonce: "c",
+          count
+        })
+        const a1 = hash(name, `${hash(name, "u:r:p")}:n:c`)
+        const nc = `0000000${count}`
+        const response = hash(name, `${a1}:n:${nc}:c:auth:${hash(name, "BYE:sip:a@b")}`)
+        expect(value).toContain(`response="${response}", algorithm=${algorithm}, cnonce="c", qop=auth, nc=${nc}`)
+      }
+    })
+
+  it("names our nonce without qop too, because the server needs it", () => {
+    const value = Digest.authorization({
+      challenge: challenge('Digest realm="r", nonce="n", algorithm=MD5-sess'),
+      username: "u",
+      password: "p",
+      method: "BYE",
+      uri: "sip:a@b",
+      cnonce: "c",
+      count: 1
+    })
+    expect(value).toContain('cnonce="c"')
+    expect(value).not.toContain("nc=")
+    expect(Digest.verify(credentials(value), Digest.ha1("MD5-sess", "u", "r", "p"), "BYE")).toBe(true)
+  })
+})
+
 describe("choice of a challenge, RFC 8760", () => {
   const md5 = 'Digest realm="r", nonce="m", qop="auth"'
   const sha = 'Digest realm="r", nonce="s", qop="auth", algorithm=SHA-256'
@@ -71,10 +112,17 @@ describe("choice of a challenge, RFC 8760", () => {
     expect(Digest.choose([md5, 'Digest realm="q", nonce="2"'], null)).toMatchObject({ challenge: challenge(md5) })
   })
 
+  it("takes a session form as it takes the plain one", () => {
+    const session = 'Digest realm="r", nonce="x", qop="auth", algorithm=SHA-256-sess'
+    expect(Digest.choose([md5, session], null)).toMatchObject({ challenge: { algorithm: "SHA-256-sess" } })
+    expect(Digest.choose([sha, session], null)).toMatchObject({ challenge: { algorithm: "SHA-256" } })
+    expect(Digest.choose([session, sha], null)).toMatchObject({ challenge: { algorithm: "SHA-256-sess" } })
+  })
+
   it("says so when none is supported", () => {
     const unsupported = [
       "NoOneKnows x=y",
-      'Digest realm="r", nonce="n", algorithm=MD5-sess',
+      'Digest realm="r", nonce="n", algorithm=AKAv1-MD5',
       'Digest realm="r", nonce="n", qop="auth-int"',
       'Digest realm="r"'
     ]
@@ -98,7 +146,7 @@ describe("verification", () => {
       password: text,
       realm: text,
       nonce: text,
-      algorithm: Schema.Literals(["MD5", "SHA-256"]),
+      algorithm: Schema.Literals(["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"]),
       qop: Schema.Literals(["auth", "none"])
     },
     ({ algorithm, nonce, password, qop, realm, username }) => {
