@@ -15,6 +15,7 @@ import type { Refused } from "./InviteLog.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type { LegSounds } from "../LegSounds.ts"
 import type * as LegQualityLog from "./LegQualityLog.ts"
+import type { NonceMemory } from "./NonceMemory.ts"
 import type { Action, Outcome } from "./session/SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 import type { Transports } from "./transport/Transports.ts"
@@ -64,6 +65,7 @@ export interface Context {
   /** The monotonic clock in milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
+  readonly nonces: NonceMemory
   /** Called when a leg that had sound ends: `sounded` follows. */
   readonly soundEnds: LegSounds["Service"]["expect"]
   /** Receives the sound quality of a leg when its media has gone. */

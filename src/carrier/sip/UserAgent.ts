@@ -25,6 +25,7 @@ import * as InboundLeg from "./leg/inbound/InboundLeg.ts"
 import * as OrphanedLeg from "./leg/OrphanedLeg.ts"
 import * as OutboundLeg from "./leg/dial/OutboundLeg.ts"
 import * as LegEvents from "./leg/LegEvents.ts"
+import * as NonceMemory from "./NonceMemory.ts"
 import * as TransactionLayer from "./TransactionLayer.ts"
 
 export interface UserAgent {
@@ -53,7 +54,7 @@ export interface Held {
 
 export interface Options extends Omit<
   Context,
-  "transactions" | "memory" | "legs" | "bridges" | "rooms" | "callers" | "dialogs" | "callIds" | "invites"
+  "transactions" | "memory" | "nonces" | "legs" | "bridges" | "rooms" | "callers" | "dialogs" | "callIds" | "invites"
 > {
   readonly alarm: TransactionLayer.Alarm
   /** The bridges of its legs, which may include legs of other carriers. */
@@ -148,6 +149,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     ...given,
     transactions,
     memory,
+    nonces: NonceMemory.make(),
     legs: new Map(),
     rooms,
     bridges: given.bridging({

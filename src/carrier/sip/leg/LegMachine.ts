@@ -133,6 +133,7 @@ export const after = <State extends Ending>(
       case "ack":
       case "connect":
       case "outcome":
+      case "nonces":
         step = stay(step.state, ...step.outputs, output)
     }
   return step

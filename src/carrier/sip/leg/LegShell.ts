@@ -66,7 +66,11 @@ export const make = <State, Own>(
     isStepping = true
     try {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const step = machine.step(state, next, { now: transactions.now(), token: random(16) })
+        const step = machine.step(state, next, {
+          now: transactions.now(),
+          token: random(16),
+          nonces: context.nonces.of
+        })
         ;({ state } = step)
         listen()
         for (const output of step.outputs) carryOut(output)
@@ -183,6 +187,8 @@ export const make = <State, Own>(
       case "cancel":
         transactions.request(Requests.cancel(output.invite), output.flow, { response: ignore, failed: ignore })
         return transactions.cancelled(output.invite)
+      case "nonces":
+        return context.nonces.keep(output.trunk, output.nonces)
       case "stray":
         return stray(output, ignore)
     }

@@ -21,7 +21,7 @@ interface StrayAnswer {
  * Sends ACK and BYE to each branch that answers an INVITE after another branch did, or after we gave it up, RFC 3261
  * section 13.2.2.4. A repeated 2xx gets its ACK again. `done` is called when the BYE is answered or given up.
  */
-export const make = (context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">) => {
+export const make = (context: Pick<Context, "nonces" | "random" | "transports" | "transactions" | "userAgent">) => {
   const acks = new Map<string, { readonly ack: SipRequest; readonly flow: Flow }>()
   return ({ dialog, flow, invite, trunk }: StrayAnswer, done: () => void): void => {
     const { transactions } = context

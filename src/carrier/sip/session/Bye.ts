@@ -19,24 +19,31 @@ interface Options {
  * any status, or when none will come. Returns the dialog after the BYE.
  */
 export const send = (
-  context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">,
+  context: Pick<Context, "nonces" | "random" | "transports" | "transactions" | "userAgent">,
   { dialog, flow, trunk }: Options,
   done: () => void
 ): Dialog.Dialog => {
   const { random, transactions, userAgent } = context
+  const known = (): Credentials.Nonces => (trunk === null ? Credentials.noNonces : context.nonces.of(trunk))
+  const keep = (nonces: Credentials.Nonces): void => {
+    if (trunk !== null) context.nonces.keep(trunk, nonces)
+  }
   const to = NextHop.within(context, dialog, flow)
   const attempt = (request: SipRequest, credentials: Credentials.Credentials): void =>
     transactions.request(request, to.flow, {
       response: (response) => {
         if (response.status < 200) return
-        const answer = Credentials.answer(credentials, trunk, request, response, random(8))
-        if (answer === null) return done()
-        const again = Requests.again(request, built.dialog.localCSeq + answer.credentials.attempts, answer.header)
-        attempt(Requests.by(again, NextHop.by(context, to.flow).hop), answer.credentials)
+        const { again, nonces } = Credentials.answer(credentials, trunk, request, response, random(8), known())
+        keep(nonces)
+        if (again === null) return done()
+        const next = Requests.again(request, built.dialog.localCSeq + again.credentials.attempts, again.headers)
+        attempt(Requests.by(next, NextHop.by(context, to.flow).hop), again.credentials)
       },
       failed: done
     })
   const built = Dialog.request(dialog, "BYE", to.hop, { headers: [["User-Agent", userAgent]] })
-  attempt(built.request, Credentials.none)
+  const { nonces, request } = Credentials.signed(trunk, built.request, known())
+  keep(nonces)
+  attempt(request, Credentials.none)
   return built.dialog
 }

@@ -43,10 +43,11 @@ const refused = (state: State, { commandId, type }: Action): Step =>
 
 const send = (state: State, method: string, purpose: Own["purpose"], extras: Requests.Extras = {}): Step => {
   const headers = [["User-Agent", state.agent.userAgent] as const, ...(extras.headers ?? [])]
-  const { dialog, request } = Dialog.request(state.dialog, method, null, { ...extras, headers })
+  const { dialog, request: unsigned } = Dialog.request(state.dialog, method, null, { ...extras, headers })
+  const { nonces, request } = Credentials.signed(state.trunk, unsigned, state.nonces)
   const own: Own = { cseq: dialog.localCSeq, request, credentials: Credentials.none, purpose }
   return stay(
-    { ...state, dialog, own: [...state.own, own] },
+    { ...state, dialog, nonces, own: [...state.own, own] },
     { type: "request", cseq: own.cseq, ...sent(state, request, dialog) }
   )
 }
@@ -176,18 +177,20 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   if (purpose.type === "forgotten") return forgotten(without(state, own), own.request, response)
   // After a BYE was sent, only a challenge of that BYE is answered.
   const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
-  const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
-  if (answer !== null) return again(state, own, answer)
+  const cnonce = env.token.slice(0, 16)
+  const answer = Credentials.answer(own.credentials, trunk, own.request, response, cnonce, state.nonces)
+  const next: State = { ...state, nonces: answer.nonces }
+  if (answer.again !== null) return again(next, own, answer.again)
   return status < 300 && purpose.type === "renegotiate"
-    ? renegotiated(without(state, own), own.request, purpose.commandId, response)
-    : ended(state, own, status, false, env)
+    ? renegotiated(without(next, own), own.request, purpose.commandId, response)
+    : ended(next, own, status, false, env)
 }
 
 /** Repeats a request with credentials, section 22.2: in a new transaction, with the next CSeq of the dialog. */
-const again = (state: State, own: Own, answer: NonNullable<ReturnType<typeof Credentials.answer>>): Step => {
+const again = (state: State, own: Own, answer: NonNullable<ReturnType<typeof Credentials.answer>["again"]>): Step => {
   const cseq = state.dialog.localCSeq + 1
   const dialog = { ...state.dialog, localCSeq: cseq }
-  const request = Requests.again(own.request, cseq, answer.header)
+  const request = Requests.again(own.request, cseq, answer.headers)
   const next: Own = { ...own, cseq, request, credentials: answer.credentials }
   const { own: others } = without(state, own)
   const challenged: State = { ...state, dialog, own: [...others, next] }

@@ -7,6 +7,7 @@
 import * as Dialog from "../../../protocol/sip/dialog/Dialog.ts"
 import type { SipRequest } from "../../../protocol/sip/message/SipMessage.ts"
 import type { LegEnd } from "../../Carrier.ts"
+import * as Credentials from "../Credentials.ts"
 import * as Client from "./SessionClient.ts"
 import * as SessionMedia from "./SessionMedia.ts"
 import * as Server from "./SessionServer.ts"
@@ -100,8 +101,14 @@ const take = (state: State, input: Input, env: Env): Step => {
 }
 
 /** Makes one step, after which a waiting re-INVITE is sent if it may be. */
-export const step = (state: State, input: Input, env: Env): Step =>
-  andThen(take(state, input, env), (next) => Client.renegotiate(next))
+export const step = (state: State, input: Input, env: Env): Step => {
+  const { trunk } = state
+  const nonces = trunk === null ? Credentials.noNonces : env.nonces(trunk)
+  const taken = andThen(take({ ...state, nonces }, input, env), (next) => Client.renegotiate(next))
+  return trunk === null || taken.state.nonces === nonces
+    ? taken
+    : { ...taken, outputs: [{ type: "nonces", trunk, nonces: taken.state.nonces }, ...taken.outputs] }
+}
 
 /** When the machine needs the input `due`; null for never. */
 export const deadline = ({ subscriptions, wanted }: State): number | null => {
@@ -120,6 +127,7 @@ export const start = (
 ): State => ({
   ...given,
   phase: "early",
+  nonces: Credentials.noNonces,
   isAwaitingAck: false,
   leaving: null,
   moving: null,

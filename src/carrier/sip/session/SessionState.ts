@@ -74,6 +74,8 @@ export interface State {
   readonly flow: Flow
   /** The trunk whose password answers a challenge to our requests. */
   readonly trunk: SipTrunk | null
+  /** The nonces of the trunk, read anew for each step: its other legs use them, too. */
+  readonly nonces: Credentials.Nonces
   readonly agent: Agent
   /** The place where we receive sound. */
   readonly local: OfferAnswer.Local
@@ -161,6 +163,8 @@ export type Output =
   | ({ readonly type: "outcome" } & Outcome)
   /** The peer sent BYE, for this reason; `owed` answers it when the end is settled. */
   | { readonly type: "left"; readonly owed: Owed; readonly reason: Reason | null }
+  /** The nonces of the trunk have changed. */
+  | { readonly type: "nonces"; readonly trunk: SipTrunk; readonly nonces: Credentials.Nonces }
   /** The leg has to end soon, whatever the peer answers. */
   | { readonly type: "leaving"; readonly end: LegEnd }
   /** Our BYE has its final response, or will have none. */
@@ -171,6 +175,8 @@ export interface Env {
   readonly now: number
   /** 16 unpredictable bytes in hex, new ones at each step. */
   readonly token: string
+  /** The nonces of a trunk that are in use now. */
+  readonly nonces: (trunk: SipTrunk) => Credentials.Nonces
 }
 
 export interface Step {

@@ -116,17 +116,20 @@ export const credentials = (request: SipRequest): ReadonlyArray<Header> =>
 export const ackFailure = (invite: SipRequest, response: SipResponse): SipRequest =>
   sibling(invite, "ACK", header(response, "To") ?? header(invite, "To") ?? "", credentials(invite))
 
+/** The request with these credentials. Earlier headers of the same names are replaced. */
+export const authorized = (request: SipRequest, credentials: ReadonlyArray<Header>): SipRequest => {
+  const replaced = new Set(credentials.map(([name]) => name))
+  return { ...request, headers: [...request.headers.filter(([name]) => !replaced.has(name)), ...credentials] }
+}
+
 /**
- * The same request as a new transaction with another CSeq number, section 22.2: after a 401 or 407, with the header
- * that answers the challenge. An earlier header of the same name is replaced. It has no Via.
+ * The same request as a new transaction with another CSeq number, section 22.2: after a 401 or 407, with credentials
+ * that answer the challenge. It has no Via.
  */
-export const again = (request: SipRequest, cseq: number, answer: Header): SipRequest => ({
-  ...request,
-  headers: [
-    ...request.headers.flatMap((entry): ReadonlyArray<Header> => {
-      if (entry[0] === "Via" || entry[0] === answer[0]) return []
-      return entry[0] === "CSeq" ? [["CSeq", `${cseq} ${request.method}`]] : [entry]
-    }),
-    answer
-  ]
-})
+export const again = (request: SipRequest, cseq: number, credentials: ReadonlyArray<Header>): SipRequest => {
+  const headers = request.headers.flatMap((entry): ReadonlyArray<Header> => {
+    if (entry[0] === "Via") return []
+    return entry[0] === "CSeq" ? [["CSeq", `${cseq} ${request.method}`]] : [entry]
+  })
+  return authorized({ ...request, headers }, credentials)
+}

@@ -7,6 +7,7 @@ import type { Told } from "../../../../src/carrier/Carrier.ts"
 import type * as LegMachine from "../../../../src/carrier/sip/leg/LegMachine.ts"
 import type * as LegShell from "../../../../src/carrier/sip/leg/LegShell.ts"
 import type { Action, After, Input as SessionInput } from "../../../../src/carrier/sip/session/SessionState.ts"
+import * as NonceMemory from "../../../../src/carrier/sip/NonceMemory.ts"
 import * as IpAddress from "../../../../src/domain/network/IpAddress.ts"
 import * as Dialog from "../../../../src/protocol/sip/dialog/Dialog.ts"
 import * as Requests from "../../../../src/protocol/sip/message/Requests.ts"
@@ -58,6 +59,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
   const log: Array<Output> = []
   const telling: Array<Telling> = []
   const sent: Array<Sent> = []
+  const nonces = NonceMemory.make()
   const asked = new Map<string, number>()
   const acted = new Map<string, number>()
 
@@ -97,12 +99,14 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
       case "cancel":
       case "stray":
         return
+      case "nonces":
+        return nonces.keep(output.trunk, output.nonces)
     }
   }
 
   const feed: Model<State, Own>["feed"] = (input) => {
     const token = (++counter * 2_654_435_761).toString(16).padStart(32, "0")
-    const step = machine.step(state, input, { now, token })
+    const step = machine.step(state, input, { now, token, nonces: nonces.of })
     ;({ state } = step)
     for (const output of step.outputs) note(output)
     return step.outputs
@@ -272,6 +276,7 @@ export const word = (output: Output): string => {
     case "invite":
     case "cancel":
     case "stray":
+    case "nonces":
       return output.type
   }
 }

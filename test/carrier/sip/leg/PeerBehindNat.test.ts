@@ -276,7 +276,11 @@ for (const place of places) {
         { type: "hangUp", end: { cause: "hangup", sipStatus: null, by: "near" } }
       ]
       const sent = inputs.flatMap((input) => {
-        const { outputs } = SessionMachine.step({ ...session, phase: "established" }, input, { now: 0, token: "00" })
+        const { outputs } = SessionMachine.step({ ...session, phase: "established" }, input, {
+          now: 0,
+          token: "00",
+          nonces: () => ({})
+        })
         return outputs.flatMap((output) => {
           if (output.type !== "request" && output.type !== "ack") return []
           const { flow: to } = NextHop.within({ transports, random: () => "ab" }, output.dialog, output.flow)

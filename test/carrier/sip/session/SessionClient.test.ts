@@ -311,6 +311,8 @@ describe("a re-INVITE of ours", () => {
     call.deliver(Rig.reply(second, 200, { body: held }))
     const ack = requestOf(call.sent(), "ACK")
     expect([Rig.cseqOf(ack), header(ack, "Authorization")]).toEqual([3, header(second, "Authorization")])
+    call.act({ ...hold, commandId: Ids.command("next") })
+    expect(header(requestOf(call.sent(), "INVITE"), "Authorization")).toContain("nc=00000002")
   })
 
   it("without a usable answer is acknowledged and ends the call", () => {

@@ -71,7 +71,7 @@ const request = (method: string) =>
     ]
   })
 
-const env = { now: 0, token: "00".repeat(16) }
+const env = { now: 0, token: "00".repeat(16), nonces: () => ({}) }
 const id = "asked"
 const methods = ["INVITE", "BYE", "OPTIONS", "INFO", "NOTIFY", "UPDATE", "REFER", "PRACK", "JUMP"]
 

@@ -37,8 +37,8 @@ it("cancels with the INVITE's Via, URI, To, Call-ID, From and number, and no bod
 
 it("tries again with the next number, a new branch and the credentials, replacing stale ones", () => {
   const hop = { sentBy: "192.0.2.1:5060", branch: "z9hG4bKagain" }
-  const once = Requests.by(Requests.again(invite, 8, ["Proxy-Authorization", "Digest a"]), hop)
-  const twice = Requests.by(Requests.again(once, 9, ["Proxy-Authorization", "Digest b"]), hop)
+  const once = Requests.by(Requests.again(invite, 8, [["Proxy-Authorization", "Digest a"]]), hop)
+  const twice = Requests.by(Requests.again(once, 9, [["Proxy-Authorization", "Digest b"]]), hop)
   expect(header(twice, "CSeq")).toBe("9 INVITE")
   expect(headers(twice, "Proxy-Authorization")).toEqual(["Digest b"])
   expect(headers(twice, "Via")).toEqual(["SIP/2.0/UDP 192.0.2.1:5060;branch=z9hG4bKagain;rport"])

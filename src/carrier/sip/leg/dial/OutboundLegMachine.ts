@@ -51,10 +51,14 @@ const finish = (state: State, end: LegEnd): Step => LegMachine.end({ ...state, p
 const call = (state: State, way: Way, invite: SipRequest): Step =>
   stay({ ...state, phase: "calling", invite }, { type: "invite", invite, flow: way.flow })
 
+/** Keeps the nonces of the trunk where they have changed. */
+const keep = (state: State, { trunk }: Way, before: Credentials.Nonces, nonces: Credentials.Nonces): Step =>
+  nonces === before ? stay(state) : stay(state, { type: "nonces", trunk, nonces })
+
 const routed = (state: State, way: Way): Step =>
   stay({ ...state, way }, { type: "takePlace", signallingAddress: way.flow.remote.address })
 
-const placed = (state: State, place: RtpPlace | null): Step => {
+const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step => {
   const { dial, identity, userAgent, way } = state
   if (state.phase !== "preparing" || way === null) return stay(state)
   if (place === null) return finish(state, failing("no_media"))
@@ -66,8 +70,11 @@ const placed = (state: State, place: RtpPlace | null): Step => {
   }
   const offered = OfferAnswer.step(state.media, { type: "offer", direction: null }, local)
   const body = offered.outputs.find((output) => output.type === "send")?.body
-  const invite = DialInvite.make({ self: way.self, userAgent }, identity, way.trunk, dial, body)
-  return call({ ...state, local, media: offered.state }, way, invite)
+  const unsigned = DialInvite.make({ self: way.self, userAgent }, identity, way.trunk, dial, body)
+  const known = env.nonces(way.trunk)
+  const { nonces, request } = Credentials.signed(way.trunk, unsigned, known)
+  const described: State = { ...state, local, media: offered.state }
+  return andThen(keep(described, way, known, nonces), (next) => call(next, way, request))
 }
 
 const tell = (report: Extract<LegMachine.Output, { readonly type: "tell" }>["report"]): LegMachine.Output => ({
@@ -181,19 +188,21 @@ const confirm = (state: State, invite: SipRequest, wrong: LegEnd | null, env: Se
 const refused = (state: State, way: Way, invite: SipRequest, response: SipResponse, env: Session.Env): Step => {
   const { identity, leaving } = state
   const { status } = response
-  const answer =
-    leaving === null ? Credentials.answer(state.credentials, way.trunk, invite, response, env.token.slice(0, 16)) : null
-  if (answer === null)
-    return finish(
-      state,
-      leaving === null
-        ? LegMachine.because({ cause: "final_response", sipStatus: status, by: "far" }, Reason.of(response))
-        : { ...leaving, sipStatus: status }
-    )
-  const { attempts } = answer.credentials
+  if (leaving !== null) return finish(state, { ...leaving, sipStatus: status })
+  const cnonce = env.token.slice(0, 16)
+  const known = env.nonces(way.trunk)
+  const { again, nonces } = Credentials.answer(state.credentials, way.trunk, invite, response, cnonce, known)
+  const kept = keep(state, way, known, nonces)
+  if (again === null) {
+    const end = LegMachine.because({ cause: "final_response", sipStatus: status, by: "far" }, Reason.of(response))
+    return andThen(kept, (next) => finish(next, end))
+  }
+  const { attempts } = again.credentials
   const hop = SelfAddress.hop(way.self, identity.branch(attempts))
-  const again = Requests.by(Requests.again(invite, 1 + attempts, answer.header), hop)
-  return call({ ...state, credentials: answer.credentials, early: [], hearing: null }, way, again)
+  const repeated = Requests.by(Requests.again(invite, 1 + attempts, again.headers), hop)
+  return andThen(kept, (next) =>
+    call({ ...next, credentials: again.credentials, early: [], hearing: null }, way, repeated)
+  )
 }
 
 const heard = (state: State, invite: SipRequest, response: SipResponse, env: Session.Env): Step => {
@@ -262,7 +271,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
       if (state.phase !== "preparing") return stay(state)
       return input.way === null ? finish(state, noRoute) : routed(state, input.way)
     case "placed":
-      return placed(state, input.place)
+      return placed(state, input.place, env)
     case "response":
       return heard(state, input.invite, input.response, env)
     case "failed":
