@@ -5,6 +5,7 @@ import * as NameAddr from "../../../protocol/sip/message/header/NameAddr.ts"
 import * as Requests from "../../../protocol/sip/message/Requests.ts"
 import type { SipRequest, SipResponse } from "../../../protocol/sip/message/SipMessage.ts"
 import type { LegEnd } from "../../Carrier.ts"
+import * as Capabilities from "../Capabilities.ts"
 import * as Credentials from "../Credentials.ts"
 import * as SessionMedia from "./SessionMedia.ts"
 import * as Referral from "./SessionReferral.ts"
@@ -73,7 +74,8 @@ export const renegotiate = (state: State): Step => {
   if (state.phase !== "established") return stay({ ...state, wanted: null }, outcome(action.commandId, null))
   if (notBefore !== null || !isFree(state)) return stay(state)
   const offered = SessionMedia.step({ ...state, wanted: null }, { type: "offer", direction: action.direction })
-  return send(offered.state, "INVITE", { ...action, attempt }, offered.body === null ? {} : { body: offered.body })
+  const body = offered.body === null ? {} : { body: offered.body }
+  return send(offered.state, "INVITE", { ...action, attempt }, { headers: [Capabilities.supported], ...body })
 }
 
 export const act = (state: State, action: Action): Step => {

@@ -130,7 +130,7 @@ export const accepted = (
   Responses.make(invite, 200, {
     toTag: dialog.localTag,
     contact: dialog.contact,
-    headers: [DialogMethod.allow, ["User-Agent", agent.userAgent], ...headers],
+    headers: [DialogMethod.allow, Capabilities.supported, ["User-Agent", agent.userAgent], ...headers],
     ...(body === null ? {} : { body })
   })
 

@@ -185,3 +185,22 @@ describe("a trunk that has challenged us", () => {
     })
   )
 })
+
+describe("Supported, RFC 3261 sections 13.2.1 and 13.3.1.4,", () => {
+  it.effect("is in INVITE and in its 2xx, also within a call", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      yield* rig.command(Rig.dial)
+      expect(header(Rig.requestOf(rig.sent(), "INVITE"), "Supported")).toBe("")
+      yield* rig.deliver(Rig.invite())
+      const of = Rig.ofOffered(rig)
+      yield* rig.command({ ...of, commandId: Ids.command("answer"), type: "answer" })
+      const response = Rig.responseOf(rig.sent(), 200)
+      expect(header(response, "Supported")).toBe("")
+      const to = header(response, "To") ?? ""
+      yield* rig.deliver(Rig.invite({ method: "ACK", branch: "z9hG4bKack", to }))
+      yield* rig.deliver(Rig.invite({ branch: "z9hG4bKre", to, cseq: 2 }))
+      expect(header(Rig.responseOf(rig.sent(), 200), "Supported")).toBe("")
+    })
+  )
+})

@@ -306,6 +306,7 @@ describe("a re-INVITE of ours", () => {
     const second = requestOf(call.sent(), "INVITE")
     expect(Rig.cseqOf(second)).toBe(3)
     expect(header(second, "Authorization")).toContain('username="alice"')
+    expect([header(first, "Supported"), header(second, "Supported")]).toEqual(["", ""])
     expect(header(second, "Via")).not.toBe(header(first, "Via"))
     expect(text(second)).toBe(text(first))
     call.deliver(Rig.reply(second, 200, { body: held }))

@@ -3,6 +3,7 @@ import * as Requests from "../../../../protocol/sip/message/Requests.ts"
 import type { SipRequest } from "../../../../protocol/sip/message/SipMessage.ts"
 import type { CarrierCommand, SipTrunk } from "../../../Carrier.ts"
 import * as TrunkNumberPlan from "../../../number/TrunkNumberPlan.ts"
+import * as Capabilities from "../../Capabilities.ts"
 import * as CustomHeaders from "../../CustomHeaders.ts"
 import * as DialIdentity from "./DialIdentity.ts"
 import * as NextHop from "../../transport/NextHop.ts"
@@ -39,6 +40,7 @@ export const make = (
     headers: [
       ["P-Asserted-Identity", party(sent.asserted)],
       DialogMethod.allow,
+      Capabilities.supported,
       ["User-Agent", userAgent],
       ...CustomHeaders.of(headers)
     ],
