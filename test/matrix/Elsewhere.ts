@@ -70,6 +70,13 @@ export const all: ReadonlyArray<Elsewhere> = [
     title: "the end of a leg tells how it sounded and why the far end ended it",
     shows: "toMatchObject({ sipReason: peerReason, quality })"
   },
+  // The far ends of the rows send neither a name nor an attestation.
+  {
+    facts: ["call.started.caller_name", "call.started.attestation"],
+    file: machine,
+    title: "what is known of a caller is kept, and told with call.started",
+    shows: "data).toMatchObject(caller)"
+  },
   // Over SIP nothing is placed without a trunk, whose route was checked before.
   {
     facts: ["call.ended.end_reason=no_route"],
