@@ -56,7 +56,7 @@ describe("The launcher", () => {
     const path = await project("v24.21.0")
     const { status, said } = launched(path, "20.20.2")
     expect(status).toBe(0)
-    expect(said).toMatch(/^that one ran hello\.ts a b c\n.*\/node_modules\/node-[^/]+\/bin\/node\n$/)
+    expect(said).toMatch(/^that one ran --disable-sigusr1 hello\.ts a b c\n.*\/node_modules\/node-[^/]+\/bin\/node\n$/)
   })
 
   it("uses the Node that started it when that is new enough and none that runs was installed", async () => {
