@@ -6,16 +6,16 @@ import * as Service from "./peer/Service.ts"
 import * as Sipp from "./peer/Sipp.ts"
 
 const callee = "+4930123456"
-const opened = Network.open()
-const network = typeof opened === "string" ? null : opened
-if (typeof opened === "string")
-  console.warn(`skipped: no network namespaces with NAT here (needs root, ip, nft). ${opened}`)
+const refusal = Network.refusal()
+if (refusal !== null) console.warn(`skipped: no network namespaces with NAT here (needs root, ip, nft). ${refusal}`)
 
+let network: Network.Network | undefined
 let service: Service.Service
 let numbers = 70
 
 beforeAll(async () => {
-  if (network === null) return
+  if (refusal !== null) return
+  network = Network.open()
   const { ipv4, ipv6 } = Network.addresses.service
   service = await Service.start(
     TestCertificate.makeAuthority().cert,
@@ -25,8 +25,11 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await service?.stop()
-  await network?.close()
+  try {
+    await service?.stop()
+  } finally {
+    await network?.close()
+  }
 })
 
 type Family = "ipv4" | "ipv6"
@@ -91,7 +94,7 @@ const refused = (id: string) =>
 const target = { sip_address: "sip:+12025550170@192.0.2.9" }
 
 for (const family of ["ipv4", "ipv6"] as const)
-  describe.skipIf(network === null)(`a peer at ${Network.addresses.inside[family]} behind a NAT`, () => {
+  describe.skipIf(refusal !== null)(`a peer at ${Network.addresses.inside[family]} behind a NAT`, () => {
     it("gets ACK, REFER and BYE of a call that it answers", async () => {
       const { place, tenant } = await facing(family)
       const run = await inside(family, "answers", Sipp.referred())

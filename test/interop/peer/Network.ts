@@ -44,8 +44,14 @@ table inet translation {
 }
 `
 
+interface Namespaces {
+  readonly service: string
+  readonly peer: string
+  readonly remove: () => void
+}
+
 /** Builds the networks; the reason why that is not possible here, as text. */
-export const open = (): Network | string => {
+const build = (): Namespaces | string => {
   const names = { service: `service-${process.pid}`, router: `router-${process.pid}`, peer: `peer-${process.pid}` }
   const { peer, router, service } = names
   const remove = () => {
@@ -85,6 +91,21 @@ export const open = (): Network | string => {
     remove()
     return failure
   }
+  return { service, peer, remove }
+}
+
+/** Why the networks cannot be built here; null: they can. */
+export const refusal = (): string | null => {
+  const built = build()
+  if (typeof built === "string") return built
+  built.remove()
+  return null
+}
+
+export const open = (): Network => {
+  const built = build()
+  if (typeof built === "string") throw new Error(built)
+  const { peer, remove, service } = built
   const relays: Array<ChildProcess> = []
   const servers: Array<Server> = []
   const host = (name: string): Host => {
