@@ -98,13 +98,17 @@ export const fourCc = (view: DataView, at: number): string =>
     ? ""
     : String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
 
+/** The chunks that most files have. */
+const usualChunks = ["fmt ", "data", "ds64", "fact", "LIST", "JUNK", "COMM", "SSND"]
+
 /**
  * Where the chunk after one of `length` octets begins. A chunk of odd length is followed by an octet of padding, which
- * some writers leave out: then the name of the next chunk is where the padding should be.
+ * some writers leave out: then the name of the next chunk is where the padding should be. The padding should be zero,
+ * but other writers put any octet there, and a letter before a name looks like a name, too.
  */
 export const afterChunk = (view: DataView, start: number, length: number): number => {
   const end = start + length
   if (length % 2 === 0) return end
-  const isName = (at: number): boolean => /^[A-Za-z][\w ]{3}$/u.test(fourCc(view, at))
-  return isName(end) && !isName(end + 1) ? end : end + 1
+  const isName = /^[A-Za-z][\w ]{3}$/u.test(fourCc(view, end))
+  return isName && !usualChunks.includes(fourCc(view, end + 1)) ? end : end + 1
 }
