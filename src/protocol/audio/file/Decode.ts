@@ -100,6 +100,7 @@ const resampled = (source: SoundSource.SoundSource, rate: SampleRate, { maxSecon
       return rest
     }
     if (stretch.samples.length === 0) return stretch.samples
+    if (!PcmReader.isRate(stretch.sampleRate)) throw new Error("not the rate of a sound")
     const before = stretch.sampleRate === sourceRate ? null : (resampler?.flush() ?? null)
     if (resampler === null || stretch.sampleRate !== sourceRate) {
       resampler?.free()

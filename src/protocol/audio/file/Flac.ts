@@ -27,22 +27,35 @@ interface Codec {
 /** How many octets are searched for frames at once: a frame of silence has a few octets and up to 65,535 samples. */
 const chunkOctets = 1024
 
-function* frames(bytes: Uint8Array, start: number): Generator<Uint8Array, void> {
+/**
+ * The header of a frame (RFC 9639 section 9.1), which follows the file: only with the next header does the parser
+ * know the end of a frame. Its own end of a file (`flush`) takes the sum of all that is left at each mark in it, which
+ * can be minutes of work.
+ */
+const nextHeader = [0xff, 0xf8, 0x69, 0x18, 0, 0, 0xbf]
+const terminator = Uint8Array.from([...nextHeader, ...Array.from({ length: 64 }, () => 0)])
+
+/** The frames of a file, and null after each stretch that was searched for them. */
+function* frames(bytes: Uint8Array, start: number): Generator<Uint8Array | null, void> {
   const parser = new CodecParser("audio/flac", { enableFrameCRC32: false })
-  for (let at = start; at < bytes.length; at += chunkOctets)
+  for (let at = start; at < bytes.length; at += chunkOctets) {
     for (const frame of iterable(parser.parseChunk(bytes.subarray(at, at + chunkOctets)))) yield frame[data]
-  for (const frame of iterable(parser.flush())) yield frame[data]
+    yield null
+  }
+  for (const frame of iterable(parser.parseChunk(terminator))) yield frame[data]
 }
 
 /** The package declares its generators as iterators. */
 const iterable = <A>(iterator: Iterator<A>): Iterable<A> => ({ [Symbol.iterator]: () => iterator })
 
 /** In Ogg, each packet after those with metadata, which begin with other octets, is a frame. */
-function* framesOf(packets: Iterator<Ogg.Packet>): Generator<Uint8Array, void> {
-  for (const { bytes } of iterable(packets)) if (bytes[0] === 0xff) yield bytes
+function* framesOf(packets: Iterator<Ogg.Packet>): Generator<Uint8Array | null, void> {
+  for (const { bytes } of iterable(packets)) yield bytes[0] === 0xff ? bytes : null
 }
 
-const open = async (next: Iterator<Uint8Array>): Promise<SoundSource.SoundSource> => {
+const nothing = { sampleRate: 0, samples: new Int16Array(0) }
+
+const open = async (next: Iterator<Uint8Array | null>): Promise<SoundSource.SoundSource> => {
   const decoder = new FLACDecoder()
   await decoder.ready
   // The package has no other way to decode without waiting.
@@ -51,6 +64,7 @@ const open = async (next: Iterator<Uint8Array>): Promise<SoundSource.SoundSource
     next: () => {
       const frame = next.next()
       if (frame.done === true) return null
+      if (frame.value === null) return nothing
       const { channelData, sampleRate, samplesDecoded } = codec.decodeFrames([frame.value])
       return { sampleRate, samples: SoundSource.mono(channelData, samplesDecoded) }
     },

@@ -1,7 +1,10 @@
 /** A packet of a stream in an Ogg file. */
 export interface Packet {
   readonly bytes: Uint8Array
-  /** The granule position of the page, for the last packet that is completed on it; null for others. */
+  /**
+   * The granule position of the last page, for the last packet on it: how many samples the stream has. Null for others,
+   * whose positions are not needed, and are wrong in some files.
+   */
   readonly granule: number | null
 }
 
@@ -41,8 +44,8 @@ export function* packets(bytes: Uint8Array): Generator<Packet, void> {
       const isContinued = (flags & 1) === 1
       if (view.getUint32(at + 18, true) !== sequence || !isContinued) parts = isContinued ? null : []
       sequence = view.getUint32(at + 18, true) + 1
-      const granule = Number(view.getBigInt64(at + 6, true))
-      const last = lengths.findLastIndex((length) => length < 255)
+      const isEnd = (flags & endOfStream) !== 0
+      const last = isEnd ? lengths.findLastIndex((length) => length < 255) : -1
       let start = body
       let from = body
       for (const [index, length] of lengths.entries()) {
@@ -52,13 +55,13 @@ export function* packets(bytes: Uint8Array): Generator<Packet, void> {
         if (parts !== null)
           yield {
             bytes: parts.length === 0 ? rest : joined([...parts, rest]),
-            granule: index === last ? granule : null
+            granule: index === last ? Number(view.getBigInt64(at + 6, true)) : null
           }
         parts = []
         start = from
       }
       if (start < from) parts?.push(bytes.subarray(start, Math.min(from, bytes.length)))
-      if ((flags & endOfStream) !== 0) return
+      if (isEnd) return
     }
     at = end
   }

@@ -16,8 +16,8 @@ const mostSamples = (rate * 120) / 1000
 const mostOctets = 61_440
 
 /**
- * Decodes a stream of an Ogg file, whose head was read, packet by packet. A broken packet is left out. Throws for
- * surround sound, which is several streams in one.
+ * Decodes a stream of an Ogg file, whose head was read, packet by packet. A broken packet is left out. So is an empty
+ * one, in whose place the codec would make up 120 ms. Throws for surround sound, which is several streams in one.
  */
 export const open = (head: Uint8Array, packets: Iterator<Ogg.Packet>): SoundSource => {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
@@ -34,13 +34,14 @@ export const open = (head: Uint8Array, packets: Iterator<Ogg.Packet>): SoundSour
     next: () => {
       const packet = packets.next()
       if (packet.done === true) return null
-      const decoded = Math.max(0, decoder.decode(packet.value.bytes))
+      const { bytes, granule } = packet.value
+      const decoded = bytes.length === 0 ? 0 : Math.max(0, decoder.decode(bytes))
       // The last page states how many samples the stream has: the rest of its last packet is padding.
-      const { granule } = packet.value
       const excess = granule === null || granule < 0 ? 0 : Math.max(0, total + decoded - granule)
       total += decoded
-      const samples = decoder.samples().slice(Math.min(skip, decoded), Math.max(skip, decoded - excess))
-      skip -= Math.min(skip, decoded)
+      const from = Math.min(skip, decoded)
+      const samples = decoder.samples().slice(from, Math.max(from, decoded - excess))
+      skip -= from
       return {
         sampleRate: rate,
         samples: gain === 1 ? samples : samples.map((sample) => PcmReader.ofFloat((sample * gain) / 32_768))

@@ -63,9 +63,8 @@ const sampleReader = ({ bits, isLittleEndian, type }: Coding): Sample | null => 
   }
 }
 
-/** Whether the channels and the rate are those of a sound. */
-const isPlausible = ({ channels, sampleRate }: Format): boolean =>
-  channels >= 1 && sampleRate >= 4000 && sampleRate <= 192_000
+/** Whether a rate is that of a sound. The memory of a resampler grows with the ratio of its rates. */
+export const isRate = (sampleRate: number): boolean => sampleRate >= 4000 && sampleRate <= 192_000
 
 /** Reads `octets` from `start` on as one channel, the mean of all. */
 export const make = (
@@ -75,7 +74,7 @@ export const make = (
   format: Format
 ): Result.Result<PcmReader, "unsupported_format" | "empty"> => {
   const sample = sampleReader(format.coding)
-  if (sample === null || !isPlausible(format)) return Result.fail("unsupported_format")
+  if (sample === null || format.channels < 1 || !isRate(format.sampleRate)) return Result.fail("unsupported_format")
   const { channels, sampleRate } = format
   const width = format.coding.bits >> 3
   const length = Math.floor(octets / (width * channels))

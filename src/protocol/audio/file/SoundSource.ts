@@ -24,12 +24,13 @@ export const ofReader = ({ length, read, sampleRate }: PcmReader.PcmReader): Sou
   }
 }
 
-/** One channel of 16 bits out of `count` samples of floating point channels: the mean of the first two. */
-export const mono = ([left, right]: ReadonlyArray<Float32Array>, count: number): Int16Array => {
-  const samples = new Int16Array(left === undefined ? 0 : count)
+/** One channel of 16 bits out of `count` samples of floating point channels: the mean of all. */
+export const mono = (channels: ReadonlyArray<Float32Array>, count: number): Int16Array => {
+  const samples = new Int16Array(channels.length === 0 ? 0 : count)
   for (let i = 0; i < samples.length; i++) {
-    const first = left?.[i] ?? 0
-    samples[i] = PcmReader.ofFloat((first + (right?.[i] ?? first)) / 2)
+    let sum = 0
+    for (const channel of channels) sum += channel[i] ?? 0
+    samples[i] = PcmReader.ofFloat(sum / channels.length)
   }
   return samples
 }

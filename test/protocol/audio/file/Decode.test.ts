@@ -3,8 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Decode from "../../../../src/protocol/audio/file/Decode.ts"
 import * as G711 from "../../../../src/protocol/audio/codec/G711.ts"
+import * as FlacFrame from "./FlacFrame.ts"
 import * as Goertzel from "../../../support/Goertzel.ts"
 import * as Mp3 from "../../../../src/protocol/audio/file/Mp3.ts"
+import * as OggPages from "./OggPages.ts"
 import * as Resample from "../../../../src/protocol/audio/Resample.ts"
 import type { SampleRate } from "../../../../src/protocol/audio/SampleRate.ts"
 import * as Tone from "../../../../src/protocol/audio/Tone.ts"
@@ -127,6 +129,29 @@ describe("Decoding files", () => {
     expect((await decoded(bytes, null, 16_000)).length).closeTo(12_800, 2)
   })
 
+  it("mixes all channels of FLAC", async () => {
+    const file = FlacFrame.fileOf({ sampleRate: 8000, values: [0, 0, 0, 0, 0, 12_000], length: 4096 }, 3)
+    expect(await decoded(file)).toStrictEqual(new Int16Array(3 * 4096).fill(2000))
+  })
+
+  it.each([[1], [100], [3999]])("refuses FLAC of %i Hz, before a filter for it takes memory", async (sampleRate) => {
+    const file = FlacFrame.fileOf({ sampleRate, values: [1000], length: 16 }, 3)
+    expect(await decode(file, null, 48_000)).toStrictEqual(Result.fail("unsupported_format"))
+  })
+
+  it.each([
+    ["Vorbis", vorbis],
+    ["Opus", opus]
+  ])("gives every sample of %s whose pages before the last have no position that is true", async (_, bytes) => {
+    const samples = await decoded(bytes, null, 16_000)
+    for (const granule of [0n, 1000n, -1n])
+      expect(await decoded(OggPages.apart(bytes, granule), null, 16_000)).toStrictEqual(samples)
+  })
+
+  it("leaves out empty packets of Opus, of which each would be 120 ms", async () => {
+    expect(await decode(OggPages.emptied(opus, 2, 1000))).toStrictEqual(Result.fail("empty"))
+  })
+
   it("finds FLAC after an ID3 tag", async () => {
     const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 3, 1, 2, 3])
     expect((await decoded(Uint8Array.from([...tag, ...flac]))).length).closeTo(6400, 2)
@@ -160,6 +185,27 @@ describe("Decoding files", () => {
     }
     expect(samples).toBeLessThanOrEqual(8000)
     free()
+  })
+
+  const falseHeader = FlacFrame.header({ sampleRate: 8000, values: [1], length: 4096 }, 0)
+  it.each([
+    [
+      "FLAC of headers without frames",
+      FlacFrame.file(Array.from({ length: 2000 }, () => falseHeader).flat()),
+      2000 / 103
+    ],
+    [
+      "FLAC of one header and marks of frames",
+      FlacFrame.file([...falseHeader, ...Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? 0xff : 0xf8))]),
+      10_000 / 1024
+    ],
+    ["FLAC in Ogg of empty packets", OggPages.emptied(flacInOgg, 2, 2000), 2000]
+  ])("searches %s a little at a time", async (_, bytes, turns) => {
+    const { free, next } = Result.getOrThrow(await Decode.open(bytes, null, 8000, limits))
+    let calls = 1
+    for (let part = next(); Result.isSuccess(part) && part.success?.length === 0; part = next()) calls++
+    free()
+    expect(calls).toBeGreaterThan(turns)
   })
 
   it.each([
