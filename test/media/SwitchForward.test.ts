@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import * as Codecs from "../../src/protocol/audio/codec/Codecs.ts"
 import * as Tone from "../../src/protocol/audio/Tone.ts"
 import * as TelephoneEvent from "../../src/protocol/rtp/TelephoneEvent.ts"
@@ -262,6 +262,30 @@ describe("Bridged legs of one packet format", () => {
             i === 0 || ((sequenceNumber - (all[i - 1]?.sequenceNumber ?? 0)) & 0xffff) === 1
         )
     ).toBe(true)
+  })
+
+  it("have a press of two seconds passed on to its end from a peer whose timestamp runs", () => {
+    const rig = forwarding("PCMU")
+    rig.forget()
+    const { deliver, make, state } = rig.peers.a
+    const train = TelephoneEvent.train("3", 2000, 8000)
+    let at = 0
+    rig.run(2400, (now) => {
+      if (now % 20 !== 4) return
+      const packet = train[at++]
+      if (packet === undefined) return deliver(make())
+      deliver({ ...state, marker: packet.marker, payloadType: 101, payload: packet.payload })
+      state.sequenceNumber = (state.sequenceNumber + 1) & 0xffff
+      state.timestamp = (state.timestamp + 160) >>> 0
+    })
+    expect(rig.bench.digitsOf(a)).toBe("3")
+    const received = rig.received(b)
+    const events = received.filter(({ payloadType }) => payloadType === 101)
+    expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(1)
+    const ends = events.map(({ payload }) => Result.getOrThrow(TelephoneEvent.parse(payload)).end)
+    expect(ends).toEqual(train.map((_, i) => i >= train.length - 3))
+    // The first sound after such a jump is dropped, because a second packet has to confirm it.
+    expect(received.filter(({ payloadType }) => payloadType === 0).length).toBe(120 - train.length - 1)
   })
 
   it.each([

@@ -69,10 +69,10 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
 
   const settle = (): void => settleSource()
 
-  const isElsewhere = (packet: RtpPacket.RtpPacket): boolean =>
-    packet.ssrc !== source ||
-    Math.abs(distance(highest & 0xffff, packet.sequenceNumber)) > longestStep ||
-    Math.abs(timestampDistance(lastTimestamp, packet.timestamp)) > clockRate
+  const isElsewhere = ({ sequenceNumber, ssrc }: RtpPacket.RtpPacket, timestamp: number): boolean =>
+    ssrc !== source ||
+    Math.abs(distance(highest & 0xffff, sequenceNumber)) > longestStep ||
+    Math.abs(timestampDistance(lastTimestamp, timestamp)) > clockRate
 
   const note = ({ bytes, payloadEnd, payloadStart }: RtpPacket.RtpPacket, at: number, now: number): number => {
     if (payloadEnd - payloadStart < 4) return at
@@ -105,7 +105,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       const to = encoding()
       if (to === null || to.telephoneEvent === null || to.codec !== codec) return false
       if (source === -1) return timestampDistance(startsAt, packet.timestamp) >= 0
-      return !isElsewhere(packet) && extend(highest, packet.sequenceNumber) >= first
+      return !isElsewhere(packet, packet.timestamp) && extend(highest, packet.sequenceNumber) >= first
     },
     pass: (packet, duration, now, timestamp = packet.timestamp) => {
       const to = encoding()
@@ -118,7 +118,7 @@ export const make = ({ destination, encoding, sender }: Options): PacketPath => 
       if (source === -1) {
         if (timestampDistance(startsAt, timestamp) < 0) return
         anchor(packet)
-      } else if (isElsewhere(packet)) {
+      } else if (isElsewhere(packet, timestamp)) {
         // An event alone does not prove a new timeline: it may have begun long ago.
         if (isEvent) return
         const passedUnits = Math.round((Math.max(0, now - passedAt - frameMs) * clockRate) / 1000)

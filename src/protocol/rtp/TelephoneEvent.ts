@@ -89,10 +89,10 @@ export const receiver = () => {
       },
       now: number
     ): string | null {
+      belongsTo = packet.timestamp
       const parsed = parse(packet.payload)
       if (Result.isFailure(parsed)) return null
       const event = parsed.success
-      belongsTo = packet.timestamp
       let isNew = true
       if (current !== null && packet.ssrc === ssrc) {
         const step = timestampDistance(timestamp, packet.timestamp)

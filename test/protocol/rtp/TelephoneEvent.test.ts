@@ -151,6 +151,13 @@ describe("Telephone events, RFC 4733", () => {
     }
   })
 
+  it("leaves a packet that cannot be read its own timestamp", () => {
+    const receiver = TelephoneEvent.receiver()
+    for (const packet of dial("1", 100)) receiver.receive({ ...packet, ssrc: 1 }, packet.at)
+    receiver.receive({ ssrc: 1, timestamp: 77_777, marker: false, payload: Uint8Array.of(1, 0) }, 500)
+    expect(receiver.eventTimestamp()).toBe(77_777)
+  })
+
   it("takes an end with a new timestamp for a press of its own after a pause, or of another key", () => {
     const press = (at: number, event: number, units: number): Sent => ({
       at,
