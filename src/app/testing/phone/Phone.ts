@@ -126,7 +126,7 @@ export class Phone {
   says(text: string, options: { readonly after?: Span } = {}): this {
     return this.#does({ type: "says", text }, options.after)
   }
-  /** Plays a sound file: WAV or MP3. */
+  /** Plays a sound file: WAV, AIFF, MP3, FLAC or Ogg. */
   plays(file: Uint8Array, options: { readonly after?: Span } = {}): this {
     return this.#does({ type: "plays", file }, options.after)
   }

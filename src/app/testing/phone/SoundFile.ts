@@ -4,7 +4,7 @@ import * as Resample from "../../../protocol/audio/Resample.ts"
 
 const rate = 16_000
 
-/** A WAV or MP3 file as samples of 16 kHz, one channel. Fails when it is neither. */
+/** A sound file as samples of 16 kHz, one channel. Fails when it is none that the service plays. */
 export const decode = async (file: Uint8Array): Promise<Int16Array> => {
   const started = await AudioDecoder.start({ bytes: file, contentType: null }, rate)
   if (Result.isFailure(started)) throw new TypeError(`the sound file cannot be played: ${started.failure}`)

@@ -90,7 +90,9 @@ const headOf = (
       const channels = view.getUint16(start + 2, true)
       const isPcm = tag === pcm || tag === extensible
       if (!isPcm || view.getUint16(start + 14, true) !== 16 || channels < 1 || channels > 8) return "unsupported_format"
-      format = { rate: view.getUint32(start + 4, true), channels }
+      const rate = view.getUint32(start + 4, true)
+      if (!PcmReader.isRate(rate)) return "unsupported_format"
+      format = { rate, channels }
     }
     at = PcmReader.afterChunk(view, start, length)
   }

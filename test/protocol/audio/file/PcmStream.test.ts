@@ -59,4 +59,8 @@ describe("a stream of samples", () => {
     ]
     for (const bytes of refused) expect(read({ type: "wav" }, bytes, [1000])).toBe("unsupported_format")
   })
+
+  it.each([[1], [3999], [192_001]])("refuses %i Hz, which no sound has", (sampleRate) => {
+    expect(read({ type: "wav" }, Wav.write({ sampleRate, samples }), [1000])).toBe("unsupported_format")
+  })
 })
