@@ -48,16 +48,28 @@ export const look = Effect.fnUntraced(function* (session: OwnerSession, partitio
   )
 })
 
-/** Takes the locks of all these partitions, or none. */
+/**
+ * Takes the locks of all these partitions, or none. The session must hold none of them. One that holds one is also the
+ * session of another process, to which a pooler has given it: a session may take its locks twice, so the statement
+ * takes none there.
+ */
 export const lock = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
   const [row] = yield* session.run(
-    `SELECT bool_and(pg_try_advisory_lock(${firstLockId}::bigint + partition)) AS locked
-     FROM unnest($1::int[]) AS partition`,
+    `WITH asked AS MATERIALIZED (SELECT ${firstLockId}::bigint + partition AS id FROM unnest($1::int[]) AS partition),
+     here AS MATERIALIZED (SELECT EXISTS (
+       SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+         AND (classid::bigint << 32) + objid::bigint IN (SELECT id FROM asked)
+     ) AS shared)
+     SELECT bool_or(shared) AS shared,
+       bool_and(CASE WHEN shared THEN false ELSE pg_try_advisory_lock(id) END) AS locked
+     FROM asked, here`,
     [`{${partitions.join()}}`],
     answerMs
   )
   if (row?.["locked"] === true) return true
-  yield* unlock(session)
+  if (row?.["shared"] === true)
+    yield* Effect.logWarning("a pooler gives this process the database session of an owner, so it cannot own anything")
+  else yield* unlock(session)
   return false
 })
 

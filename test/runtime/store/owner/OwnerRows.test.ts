@@ -1,5 +1,5 @@
 import { expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, References } from "effect"
 import { SqlClient } from "effect/sql"
 import * as OwnerRows from "../../../../src/runtime/store/owner/OwnerRows.ts"
 import * as OwnerSession from "../../../../src/runtime/store/owner/OwnerSession.ts"
@@ -24,5 +24,20 @@ layer(TestDatabase.layer, { excludeTestServices: true })("The statements of an o
       expect(yield* OwnerRows.beats(session, [{ ...beat, epoch }], false)).toEqual([0])
       expect(yield* limit).toEqual({ idle_session_timeout: "45s" })
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("two processes whose sessions a pooler makes one do not both get the lock, and its owner keeps it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const shared = Effect.succeed(yield* sql.reserve)
+      const make = Effect.provideService(OwnerSession.make(sql), OwnerSession.OwnerConnection, shared)
+      const [one, other] = [yield* make, yield* make]
+      expect(yield* OwnerRows.lock(one, [7, 8])).toBe(true)
+      expect(yield* OwnerRows.lock(other, [8, 9])).toBe(false)
+      const elsewhere = yield* OwnerSession.make(sql)
+      expect(yield* OwnerRows.lock(elsewhere, [7])).toBe(false)
+      expect(yield* OwnerRows.lock(elsewhere, [9])).toBe(true)
+      yield* one.run("SELECT pg_advisory_unlock_all()", [], 5_000)
+    }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "None"))
   )
 })
