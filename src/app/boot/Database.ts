@@ -1,14 +1,15 @@
-import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Data, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { CommitClient } from "../../runtime/store/CommitClient.ts"
 import { connections, ListClient } from "../../runtime/store/list/ListClient.ts"
 import * as Migrations from "../../runtime/store/Migrations.ts"
 import { OwnerConnection } from "../../runtime/store/owner/OwnerSession.ts"
+import type { Address } from "../../runtime/store/postgres/Address.ts"
 import * as PostgresClient from "../../runtime/store/postgres/PostgresClient.ts"
-import * as RowConversion from "../../runtime/store/postgres/RowConversion.ts"
+import * as UnlimitedClient from "../../runtime/store/postgres/UnlimitedClient.ts"
 import { UpkeepClient } from "../../runtime/store/UpkeepClient.ts"
+import * as DatabaseError from "./DatabaseError.ts"
 import { WriteFence } from "../../runtime/store/owner/WriteFence.ts"
 
 /** The database as messages name it. Only a database that a variable leads to is named by that variable. */
@@ -16,31 +17,8 @@ const DatabaseName = Context.Reference<string>("trunkline/boot/DatabaseName", {
   defaultValue: () => "DATABASE_URL: the database"
 })
 
-class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{
-  readonly name: string
-  readonly detail: string
-}> {
-  override get message() {
-    return `${this.name} cannot be reached or used: ${this.detail}`
-  }
-}
-
-/** The settings of the connections outside of the pools: upkeep, and the owner's. */
-const shared = {
-  ...RowConversion.settings,
-  // Upkeep waits for nothing else, and the owner gives a connection up sooner by itself.
-  connectTimeout: "60 seconds",
-  // Detects a peer that vanished without a message, which would otherwise leave callers without an answer.
-  keepAlive: "15 seconds",
-  applicationName: "trunkline",
-  startupParameters: PostgresClient.sessionSettings
-} as const
-
-/** The settings of the connection for upkeep. It has no limit, because an index on a big table may take long. */
-const upkeep = {
-  ...shared,
-  startupParameters: { ...shared.startupParameters, statement_timeout: "0", synchronous_commit: "off" }
-} as const
+/** Upkeep has no limit, because an index on a big table may take long. */
+const upkeep = { statement_timeout: "0", synchronous_commit: "off" } as const
 
 /**
  * Rows are found by an index, whatever the planner believes of a table that has grown since its last analysis.
@@ -56,7 +34,7 @@ const lists = { ...indexed, statement_timeout: "5000" } as const
  * when the database cannot be reached, or is of a newer version or of 0.1; its owner migrates it (`migrated`).
  */
 export const layer = (
-  url: Redacted.Redacted,
+  address: Address,
   {
     name = "DATABASE_URL: the database",
     ...work
@@ -74,20 +52,25 @@ export const layer = (
     Layer.provideMerge(
       Layer.effect(
         CommitClient,
-        PostgresClient.make({ ...work, url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
+        PostgresClient.make({
+          ...work,
+          ...address,
+          name: "journal",
+          maxConnections: 5,
+          writes: "own",
+          settings: indexed
+        })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
     Layer.provideMerge(
-      Layer.effect(UpkeepClient, PgClient.make({ ...upkeep, url, maxConnections: 1 })).pipe(
-        Layer.provide(Reactivity.layer)
-      )
+      Layer.effect(UpkeepClient, UnlimitedClient.make(address, upkeep)).pipe(Layer.provide(Reactivity.layer))
     ),
     Layer.provideMerge(
       Layer.effect(
         ListClient,
         PostgresClient.make({
           ...work,
-          url,
+          ...address,
           name: "lists",
           maxConnections: connections,
           writes: "none",
@@ -95,26 +78,20 @@ export const layer = (
         })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
-    Layer.provideMerge(PostgresClient.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
+    Layer.provideMerge(
+      PostgresClient.layer({ ...work, ...address, name: "requests", maxConnections: 12, writes: "fenced" })
+    ),
     Layer.provideMerge(WriteFence.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(name, error)))),
-    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url))),
+    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(address))),
     Layer.merge(Layer.succeed(DatabaseName, name))
   )
 
 /**
  * The owner's statements are heartbeats, which need not wait for the disk, because the next one replaces a lost one.
  */
-const ownerConnection = (url: Redacted.Redacted) =>
-  PgClient.makeClient({
-    ...shared,
-    url,
-    applicationName: "trunkline owner",
-    startupParameters: { ...shared.startupParameters, synchronous_commit: "off" }
-  }).pipe(
-    Effect.flatMap(({ reserve }) => reserve),
-    Effect.provide(Reactivity.layer)
-  )
+const ownerConnection = (address: Address) =>
+  UnlimitedClient.connection(address, { synchronous_commit: "off" }, " owner")
 
 /** Runs the effect over the connection for upkeep, where no statement has a time limit. */
 export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -129,14 +106,7 @@ export const migrated = Effect.flatMap(DatabaseName, (name) =>
 const unusable = (
   name: string,
   error: unknown
-): DatabaseUnreachable | Migrations.SchemaUnknown | Migrations.SchemaOf01 =>
+): DatabaseError.DatabaseUnreachable | Migrations.SchemaUnknown | Migrations.SchemaOf01 =>
   error instanceof Migrations.SchemaUnknown || error instanceof Migrations.SchemaOf01
     ? error
-    : new DatabaseUnreachable({ name, detail: describe(error) })
-
-const describe = (error: unknown): string => {
-  const parts: Array<string> = []
-  for (let at: unknown = error; at instanceof Error && parts.length < 4; at = "reason" in at ? at.reason : at.cause)
-    if (at.message !== "" && !parts.includes(at.message)) parts.push(at.message)
-  return parts.join(": ").replaceAll("\n", " ") || String(error)
-}
+    : new DatabaseError.DatabaseUnreachable({ name, detail: DatabaseError.describe(error) })

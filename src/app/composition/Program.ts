@@ -8,6 +8,7 @@ import * as Banner from "../boot/Banner.ts"
 import * as Config from "../boot/config/Config.ts"
 import * as Crash from "../boot/Crash.ts"
 import * as Database from "../boot/Database.ts"
+import * as DatabaseCheck from "../boot/DatabaseCheck.ts"
 import * as Environment from "../boot/config/Environment.ts"
 import * as StartFailure from "../boot/StartFailure.ts"
 import * as Log from "../boot/log/Log.ts"
@@ -27,6 +28,7 @@ import * as CommandLine from "../../edge/operator/command/CommandLine.ts"
 import * as Flag from "../../edge/operator/command/Flag.ts"
 import * as BackupCommands from "../../edge/operator/installation/BackupCommands.ts"
 import * as WaitingProbes from "../../edge/operator/door/WaitingProbes.ts"
+import type { Address } from "../../runtime/store/postgres/Address.ts"
 import * as EmbeddedPostgres from "../../runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../../runtime/store/embedded/OwnerFile.ts"
 
@@ -89,11 +91,12 @@ const serve = Effect.gen(function* () {
     // It ends after everything that was built over it, so its scope is there before theirs.
     const database = yield* Scope.fork(yield* Effect.scope)
     const start = Effect.gen(function* () {
-      const connectable =
-        config.databaseUrl === null
-          ? Scope.provide(embedded(owned, stop), database)
-          : Effect.succeed(config.databaseUrl)
-      const url = Effect.tap(connectable, () =>
+      const connectable = Effect.gen(function* () {
+        if (config.database === null) return yield* Scope.provide(embedded(owned, stop), database)
+        yield* DatabaseCheck.suitable(config.database)
+        return config.database
+      })
+      const address = Effect.tap(connectable, () =>
         Effect.sync(() => {
           standsInTheWay = ["waiting for its turn: another process may own the database"]
         })
@@ -102,7 +105,7 @@ const serve = Effect.gen(function* () {
         standsInTheWay = ["starting"]
       }
       const name = databaseName(config)
-      const store = { url, name, keys, holder: owned.identity, onLost: stop, onOwned }
+      const store = { address, name, keys, holder: owned.identity, onLost: stop, onOwned }
       const built = yield* Layer.build(
         Carriers.layer(config, owned.path, version).pipe(Layer.provideMerge(Core.layer(config, owned.path, store)))
       )
@@ -145,8 +148,8 @@ const serve = Effect.gen(function* () {
   return yield* Effect.provide(Effect.scoped(Effect.raceFirst(running, Deferred.await(fatal))), surroundings)
 })
 
-const databaseName = ({ databaseUrl }: Pick<Config.Config, "databaseUrl">) =>
-  databaseUrl === null ? "the embedded Postgres" : "DATABASE_URL: the database"
+const databaseName = ({ database }: Pick<Config.Config, "database">) =>
+  database === null ? "the embedded Postgres" : "DATABASE_URL: the database"
 
 const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
   const database = yield* EmbeddedPostgres.start(owned, { onLaunched: requests.outlives })
@@ -154,7 +157,8 @@ const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, s
     "the watch over the embedded Postgres",
     Effect.map(database.died, (why) => stop(`the embedded Postgres ended: ${why}`))
   )
-  return database.url
+  const address: Address = { url: database.url }
+  return address
 })
 
 /**
@@ -187,9 +191,10 @@ const restore = Effect.gen(function* () {
   const running = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
     requests.outlives(owned.release)
-    const url = config.databaseUrl ?? (yield* embedded(owned, () => undefined))
+    if (config.database !== null) yield* DatabaseCheck.suitable(config.database)
+    const address = config.database ?? (yield* embedded(owned, () => undefined))
     const said = Database.unhurried(Restore.restore(file, passphrase, config, owned.path))
-    console.log(yield* Effect.provide(said, Database.layer(url, { name: databaseName(config) })))
+    console.log(yield* Effect.provide(said, Database.layer(address, { name: databaseName(config) })))
   })
   return yield* Effect.provide(Effect.scoped(running), Layer.merge(NodeEntropy.layer, Log.layer(config)))
 })

@@ -1,6 +1,9 @@
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Database from "../boot/Database.ts"
+import type { DatabaseUnsuitable } from "../boot/DatabaseCheck.ts"
+import type { DatabaseUnreachable } from "../boot/DatabaseError.ts"
+import type { Address } from "../../runtime/store/postgres/Address.ts"
 import type * as VaultKey from "../boot/VaultKey.ts"
 import type { EmbeddedPostgresError } from "../../runtime/store/embedded/EmbeddedPostgresError.ts"
 import * as JournalWriter from "../../runtime/store/journal/JournalWriter.ts"
@@ -12,7 +15,7 @@ const partitions: ReadonlyArray<number> = [0]
 
 export interface Options {
   /** The database, when it can be connected to. */
-  readonly url: Effect.Effect<Redacted.Redacted, EmbeddedPostgresError>
+  readonly address: Effect.Effect<Address, EmbeddedPostgresError | DatabaseUnsuitable | DatabaseUnreachable>
   /** The database as messages name it. */
   readonly name: string
   readonly keys: VaultKey.Keys
@@ -25,7 +28,7 @@ export interface Options {
 }
 
 /** The database, the vault over it, and the journal, which waits for its turn while another process owns it. */
-export const layer = ({ holder, keys, name, onLost, onOwned, url }: Options) => {
+export const layer = ({ address, holder, keys, name, onLost, onOwned }: Options) => {
   // A program of another version, or of another installation, is refused before it waits for its turn.
   const journal = Layer.unwrap(
     Effect.gen(function* () {
@@ -50,7 +53,7 @@ export const layer = ({ holder, keys, name, onLost, onOwned, url }: Options) => 
     Layer.provideMerge(
       Layer.merge(
         Vault.layerOf(keys.ring, keys.keep),
-        Layer.unwrap(Effect.map(url, (known) => Database.layer(known, { name })))
+        Layer.unwrap(Effect.map(address, (known) => Database.layer(known, { name })))
       )
     )
   )

@@ -131,10 +131,13 @@ export const features = (options: Options) => {
     Layer.provideMerge(
       Layer.merge(
         Vault.layer(Redacted.make(vaultKey)),
-        Database.layer(Redacted.make(databaseUrl), {
-          name: "the database of the tests",
-          onWork: activity.statement
-        })
+        Database.layer(
+          { url: Redacted.make(databaseUrl) },
+          {
+            name: "the database of the tests",
+            onWork: activity.statement
+          }
+        )
       )
     ),
     Layer.provide(live)

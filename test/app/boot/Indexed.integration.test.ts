@@ -21,7 +21,7 @@ const fill = (sql: SqlClient.SqlClient, rows: number, due: string) =>
 it.live("A claim finds its rows by an index, though the table grew a thousandfold since it was analysed", () =>
   Effect.gen(function* () {
     const url = yield* TestDatabase.empty
-    const context = yield* Layer.build(Layer.fresh(Database.layer(url)))
+    const context = yield* Layer.build(Layer.fresh(Database.layer({ url })))
     yield* Effect.provide(Database.migrated, context)
     const sql = yield* Effect.provide(
       Effect.flatMap(CommitClient, (own) => (own === null ? SqlClient.SqlClient : Effect.succeed(own))),

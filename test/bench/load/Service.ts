@@ -50,7 +50,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
   const store = Layer.mergeAll(
     JournalWriter.layer({ partitions: [0], onLost: (error) => console.error(error.message) }),
     Vault.layer(Redacted.make(new Uint8Array(32).fill(1)))
-  ).pipe(Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(Database.migrated), Database.layer(url))))
+  ).pipe(Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(Database.migrated), Database.layer({ url }))))
   const world = Layer.mergeAll(
     egress,
     silentMail,

@@ -35,7 +35,7 @@ const process = Effect.fnUntraced(function* (
         standBy: { holder: options.holder, prepare: Effect.provide(options.migrate ?? Migrations.run, database) }
       })
     })
-  ).pipe(Layer.provideMerge(Database.layer(Redacted.make(target.href))))
+  ).pipe(Layer.provideMerge(Database.layer({ url: Redacted.make(target.href) })))
   const scope = yield* Scope.fork(yield* Effect.scope)
   const fiber = yield* Effect.forkIn(Layer.buildWithScope(start, scope), scope)
   return {

@@ -4,6 +4,8 @@ import { isIP } from "node:net"
 import * as Codecs from "../../../protocol/audio/codec/Codecs.ts"
 import * as RingbackTone from "../../../protocol/audio/RingbackTone.ts"
 import * as IpAddress from "../../../domain/network/IpAddress.ts"
+import type { Address } from "../../../runtime/store/postgres/Address.ts"
+import * as Database from "./DatabaseConfig.ts"
 import * as Environment from "./Environment.ts"
 import * as Mail from "./MailConfig.ts"
 import * as Payment from "./PaymentConfig.ts"
@@ -22,7 +24,7 @@ export interface Config {
   /** The URL without a trailing slash. */
   readonly baseUrl: string
   /** Null: the embedded Postgres under `dataDir` is used. */
-  readonly databaseUrl: Redacted.Redacted | null
+  readonly database: Address | null
   readonly dataDir: string
   readonly sipHost: string
   readonly sipPort: number
@@ -140,8 +142,6 @@ export const parse = (variables: Environment.Variables): Config => {
   const expireDays = env.integer("RECORDING_RETENTION_DAYS", 90, 1, 36_500)
   Environment.notBelow("RECORDING_RETENTION_DAYS", expireDays, "RECORDING_ARCHIVE_DAYS", archiveDays)
   Environment.notBelow("CALL_RETENTION_DAYS", callDays, "RECORDING_RETENTION_DAYS", expireDays)
-  const databaseUrl = env.optional("DATABASE_URL")
-  if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
   const secretKey = env.optional("SECRET_KEY")
   if (secretKey !== null && keyBytes(secretKey) === null)
     Environment.fail("SECRET_KEY", "must be 32 bytes as 64 hex digits or as base64")
@@ -158,7 +158,7 @@ export const parse = (variables: Environment.Variables): Config => {
     httpPort,
     httpKeepAliveSecs: env.integer("HTTP_KEEP_ALIVE_SECS", 65, 1, 3_600),
     baseUrl: baseUrl(env, "BASE_URL", `http://${reachable}:${httpPort}`),
-    databaseUrl: databaseUrl === null ? null : Redacted.make(databaseUrl),
+    database: Database.address(env),
     dataDir: env.text("DATA_DIR", "data"),
     sipHost,
     sipPort: env.integer("SIP_PORT", 5060, 0, 65_535),

@@ -1,7 +1,7 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
-import { Context, Effect, Fiber, Layer, Metric, type Redacted } from "effect"
+import { Context, Effect, Fiber, Layer, Metric } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
@@ -9,16 +9,17 @@ import { SqlError } from "effect/sql/SqlError"
 import { randomUUID } from "node:crypto"
 import { Starting } from "../../process/Starting.ts"
 import * as Outage from "../Outage.ts"
-import { serverMs, StatementLimit } from "../StatementLimit.ts"
+import { StatementLimit } from "../StatementLimit.ts"
 import * as Unanswered from "../journal/Unanswered.ts"
+import { type Address, driverConfig } from "./Address.ts"
 import * as Backend from "./Backend.ts"
 import * as Committing from "./Committing.ts"
 import * as RowConversion from "./RowConversion.ts"
-import { Session, unanswered } from "./Session.ts"
+import { beginWriting, Session, unanswered } from "./Session.ts"
+import * as SessionSettings from "./SessionSettings.ts"
 import * as StatementWatch from "./StatementWatch.ts"
 
-export interface Options {
-  readonly url: Redacted.Redacted
+export interface Options extends Address {
   /** The name of the pool, for metrics. */
   readonly name: string
   readonly maxConnections: number
@@ -28,7 +29,7 @@ export interface Options {
    * `none`: the client only reads.
    */
   readonly writes: "fenced" | "own" | "none"
-  readonly settings?: Readonly<Record<string, string>>
+  readonly settings?: SessionSettings.Settings
   /** How long a statement waits for a free connection, including the time to connect. */
   readonly acquireMs?: number
   /** Called with 1 when a statement or transaction begins to wait for the database, and with -1 when that ends. */
@@ -43,18 +44,6 @@ const acquireMsOtherwise = 2_000
  */
 const startMs = 60_000
 const startRetryMs = 250
-
-/** The settings of every session. They keep it from blocking others for ever, whatever happens to this process. */
-export const sessionSettings = {
-  statement_timeout: `${serverMs}`,
-  idle_in_transaction_session_timeout: "15000",
-  tcp_keepalives_idle: "15",
-  tcp_keepalives_interval: "5",
-  tcp_keepalives_count: "3"
-} as const
-
-/** Raising an epoch may wait for a dead process's statement. No request waits as long as this for a lock. */
-const fencedSettings = { default_transaction_read_only: "on", lock_timeout: "30000" } as const
 
 const inUse = Metric.gauge("database_connections_in_use", {
   description: "Connections with a statement or a transaction"
@@ -77,7 +66,7 @@ const givenUp = Metric.counter("database_statements_given_up_total", {
  *   this process holds (`WriteFence`).
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { maxConnections, name, url, writes } = options
+  const { maxConnections, name, writes } = options
   const starting = yield* Starting
   const acquireMs = () => (starting.isOver() ? (options.acquireMs ?? acquireMsOtherwise) : startMs)
   const limited = (limitMs: number) => (starting.isOver() ? limitMs : Math.max(limitMs, startMs))
@@ -96,17 +85,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       said(error)
       return Effect.andThen(Effect.sleep(startRetryMs), insist(ask, said, isUsed))
     })
-  const config: PgPool.Config = {
-    url,
-    maxConnections,
-    types: RowConversion.settings.types,
-    connectTimeout: "5 seconds",
-    // Detects a peer that vanished without a message, while the connection is idle.
-    keepAlive: "15 seconds",
-    applicationName: "trunkline",
-    startupParameters: { ...sessionSettings, ...(writes === "own" ? {} : fencedSettings), ...options.settings }
-  }
+  const config: PgPool.Config = { ...driverConfig(options), maxConnections, types: RowConversion.settings.types }
   const pool = yield* PgPool.make(config)
+  const settle = SessionSettings.onFirstUse({
+    ...SessionSettings.common,
+    ...(writes === "own" ? {} : SessionSettings.fenced),
+    ...options.settings
+  })
+  const reserve = Effect.flatMap(Effect.tap(pool.get, settle), (pg) => pg.pin)
   const watch = yield* StatementWatch.make
   const context = yield* Effect.context()
   const counted = { inUse: 0, waiting: 0 }
@@ -134,7 +120,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const transaction = <A>(session: Session, statement: (session: Session) => Effect.Effect<A, SqlError>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        yield* session.query(start)
+        yield* session.query(beginWriting)
         const answer = yield* Effect.onError(restore(statement(session)), () =>
           Effect.ignore(session.query("ROLLBACK"))
         )
@@ -201,6 +187,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         })
         const lend = (pg: PgConnection.PgConnection) =>
           Effect.gen(function* () {
+            yield* settle(pg)
             count("waiting", -1)
             count("inUse", 1)
             isLent = true
@@ -259,7 +246,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     count("waiting", 1)
     const connectMs = acquireMs()
     let refused: SqlError | null = null
-    const pg = yield* insist(pool.reserve, (error) => (refused = error)).pipe(
+    const pg = yield* insist(reserve, (error) => (refused = error)).pipe(
       Effect.timeoutOrElse({
         duration: connectMs,
         orElse: () => Effect.suspend(() => Effect.fail(noConnection(connectMs, refused)))
@@ -280,15 +267,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     transformRows: RowConversion.transformRows,
     driver: "pg",
     prepareTransactionControls: true,
-    beginTransaction: start,
+    beginTransaction: beginWriting,
     commit: (connection) =>
       connection instanceof Session ? commitOf(connection) : Effect.die(new Error("a session of another client")),
     releaseSavepoint: (savepoint) => `RELEASE SAVEPOINT ${savepoint}`,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
 })
-
-const start = "BEGIN READ WRITE"
 
 const reasonOf = ({ message, reason: { cause } }: SqlError): string =>
   cause instanceof Error && cause.message !== "" ? cause.message : message

@@ -12,6 +12,9 @@ type Transform = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>)
 /** SQLSTATE class 57P0 (PostgreSQL, appendix A): the server ended the session, perhaps just after it had committed. */
 const endedByServer = /^57P0/
 
+/** Begins a transaction of a session that is read-only outside of transactions. */
+export const beginWriting = "BEGIN READ WRITE"
+
 /**
  * A lost session has rolled back, so a ROLLBACK there succeeds. As an error it would be a defect, and would replace the
  * error for which the transaction ends.
@@ -54,7 +57,8 @@ export class Session implements Connection {
     parameters: ReadonlyArray<unknown> = [],
     prepare = true
   ): Effect.Effect<PgConnection.Result, SqlError> {
-    return this.#bounded(this.#pg.query(text, parameters, prepare))
+    const answer = this.#bounded(this.#pg.query(text, parameters, prepare))
+    return text === beginWriting ? Effect.mapError(answer, ofStandby) : answer
   }
 
   #bounded<A>(work: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> {
@@ -100,10 +104,28 @@ export class Session implements Connection {
 const lossOf = (error: SqlError, ended: Effect.Effect<void, SqlError>): SqlError => {
   const { cause } = error.reason
   if (cause instanceof Unanswered) return error
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
-  if (error.reason._tag !== "ConnectionError" && !endedByServer.test(code)) return error
+  if (error.reason._tag !== "ConnectionError" && !endedByServer.test(codeOf(error))) return error
   return unanswered(error.message, { wasSent: true, wasSlow: false, ended, cause })
 }
+
+const codeOf = ({ reason: { cause } }: SqlError): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+
+/**
+ * A standby refuses to begin a transaction that writes as "feature not supported" (0A000). Any other statement gets
+ * that code for a fault of ours. So the error gets the code that a standby gives to a statement that writes (25006),
+ * for which `Outage.is` holds.
+ */
+const ofStandby = (error: SqlError): SqlError =>
+  codeOf(error) === "0A000"
+    ? new SqlError({
+        reason: new UnknownError({
+          message: "the database is a standby, which takes no writes",
+          operation: "begin",
+          cause: Object.assign(new Error(error.message), { code: "25006" })
+        })
+      })
+    : error
 
 export const unanswered = (message: string, of: ConstructorParameters<typeof Unanswered>[1]): SqlError =>
   new SqlError({ reason: new ConnectionError({ message, operation: "query", cause: new Unanswered(message, of) }) })

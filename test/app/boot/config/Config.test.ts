@@ -6,7 +6,7 @@ describe("Configuration", () => {
   it("has a default for everything", () => {
     const config = Config.parse({})
     expect(config.baseUrl).toBe("http://127.0.0.1:8080")
-    expect(config.databaseUrl).toBeNull()
+    expect(config.database).toBeNull()
     expect([config.sipHost, config.sipPort, config.publicAddresses]).toStrictEqual([
       "127.0.0.1",
       5060,
