@@ -1,5 +1,5 @@
 /**
- * `npm run interop`: the service against baresip, SIPp, OpenStack Swift and Postfix, and
+ * `npm run interop`: the service against baresip, SIPp, OpenStack Swift, Postfix and PgBouncer, and
  * recognition of flite by pocketsphinx, which are installed from the distribution where they are
  * missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
  */
@@ -16,6 +16,9 @@ const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = 
   // A mail server that asks for STARTTLS and a password.
   ["postfix", "postfix"],
   ["saslpasswd2", "sasl2-bin libsasl2-modules"],
+  // A database with a standby, and a pooler before it.
+  ["pg_ctlcluster", "postgresql"],
+  ["pgbouncer", "pgbouncer"],
   // A store with the API of S3.
   ["swift-proxy-server", "swift-proxy"],
   ["swift-account-server", "swift-account"],
