@@ -113,6 +113,8 @@ export interface Rig {
   wire: ((bytes: Uint8Array, to: Endpoint) => void) | undefined
   readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
   readonly hear: (leg: string, event: MediaEvent) => void
+  /** The plane answers the `close` of a leg, with the `quality`. */
+  readonly close: (leg: string) => void
   /** The media of a leg fail. */
   readonly lose: (leg: string, reason?: Loss) => void
   readonly connections: () => ReadonlyArray<RtpRemote>
@@ -281,6 +283,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
         Effect.yieldNow
       ),
     hear: (leg: string, event: MediaEvent) => listeners.get(leg)?.told(event),
+    close: (leg: string) => listeners.get(leg)?.closed?.(state.quality),
     lose: (leg: string, reason: Loss = "no_packets") => listeners.get(leg)?.lost(reason),
     connections: () => state.media.filter(([what]) => what === "connect").map(([, , remote]) => remote as RtpRemote)
   })

@@ -189,10 +189,13 @@ export const make = (context: Context, options: Options): LegLifecycle => {
       const quality = EndQuality.of(sound ?? null)
       tellOf(at, { type: "leaving", ...reason, ...(quality === null ? {} : { quality }) }, ignore)
     }
-    if (!isUnasked(reason)) return void transactions.after(answerPatienceMs, report)
-    if (!hasSound || sound !== undefined) return report()
-    measured = report
-    transactions.after(qualityPatienceMs, report)
+    const reportMeasured = (): void => {
+      if (!hasSound || sound !== undefined) return report()
+      measured = report
+      transactions.after(qualityPatienceMs, report)
+    }
+    if (isUnasked(reason)) reportMeasured()
+    else transactions.after(answerPatienceMs, reportMeasured)
   }
 
   const end: LegLifecycle["end"] = (reason, done = ignore) => {

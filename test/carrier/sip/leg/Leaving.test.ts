@@ -72,6 +72,28 @@ describe("A leg that leaves", () => {
     })
   )
 
+  it.effect("waits for figures that come later than that, for a quarter of a second more", () =>
+    Effect.gen(function* () {
+      const rig = yield* answered
+      rig.isMediaSilent = true
+      yield* rig.command(Rig.hangup)
+      yield* Rig.pass(449)
+      expect(rig.told()).toEqual([])
+      rig.close(leg)
+      expect(rig.told()).toMatchObject([{ type: "leaving", at: 0, quality: { inbound: { packets: 490 } } }])
+      yield* Rig.pass(8_000)
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
+
+      const silent = yield* answered
+      silent.isMediaSilent = true
+      yield* silent.command(Rig.hangup)
+      yield* Rig.pass(450)
+      const told = silent.told()
+      expect(Rig.words(told)).toEqual(["leaving hangup - near"])
+      expect(told[0]).not.toHaveProperty("quality")
+    })
+  )
+
   for (const [reason, why] of [
     ["no_packets", "media_timeout"],
     ["plane_stopped", "media_stopped"]
