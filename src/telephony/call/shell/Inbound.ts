@@ -57,8 +57,12 @@ export const make = Effect.fnUntraced(function* (options: {
       if (owner === null) return null
       return { to, owner, trunk: source === null ? null : yield* connections.trunkAt(owner.tenantId, source) }
     }
+    // Plans that differ in other fields read the same digits alike, and a number is looked up once.
+    const tried = new Set<string>()
     for (const plan of [...(yield* connections.plansAt(source)), TrunkNumberPlan.none])
       for (const number of CallIdentity.called(plan, identity)) {
+        if (tried.has(number)) continue
+        tried.add(number)
         const owner = yield* ownerOf(number)
         if (owner === null) continue
         const trunk = yield* connections.trunkAt(owner.tenantId, source)

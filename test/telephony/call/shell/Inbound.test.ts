@@ -155,6 +155,7 @@ describe("an inbound call", () => {
 const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.CallIdentity>) {
   const told: Array<{ readonly from: string; readonly to: string; readonly caller?: unknown }> = []
   const rated: Array<string> = []
+  const lookedUp: Array<string> = []
   const plans = {
     au: { ...TrunkNumberPlan.none, country: "AU", sends: "national" as const },
     de: { ...TrunkNumberPlan.none, country: "DE", sends: "national" as const }
@@ -181,7 +182,8 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
       enter: () => Effect.void,
       leave: () => Effect.void,
       resolve: () => Effect.succeed({ routeId: Ids.route("default"), adapter: "simulator" }),
-      plansAt: () => Effect.succeed([plans.de, plans.au]),
+      plansAt: () =>
+        Effect.succeed([plans.de, plans.au, { ...plans.au, fromUser: "a" }, { ...plans.au, fromUser: "b" }]),
       trunkAt: (tenantId) =>
         Effect.succeed(
           tenantId === Ids.tenant("au") || tenantId === Ids.tenant("de")
@@ -190,8 +192,9 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
         )
     }),
     Layer.mock(Numbers)({
-      byDialled: (number) =>
-        Effect.succeed(
+      byDialled: (number) => {
+        lookedUp.push(number)
+        return Effect.succeed(
           owners[number] === undefined
             ? null
             : {
@@ -204,6 +207,7 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
                 inboundRecording: { enabled: false, format: "mp3" as const, channels: "single" as const }
               }
         )
+      }
     })
   )
   const actor = {
@@ -227,7 +231,7 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
     incarnation: "i",
     at: 0
   })
-  return { admission: admission.admitted ? "admitted" : admission.cause, told: told[0], rated }
+  return { admission: admission.admitted ? "admitted" : admission.cause, told: told[0], rated, lookedUp }
 })
 
 describe("an inbound call of a trunk of national numbers", () => {
@@ -253,6 +257,14 @@ describe("an inbound call of a trunk of national numbers", () => {
     Effect.gen(function* () {
       const { told } = yield* admitted({ called: ["+12025550150"] })
       expect(told).toMatchObject({ from: "0414674199", to: "+12025550150" })
+    })
+  )
+
+  it.effect("is looked up once by each number that its digits may be, however many plans read them so", () =>
+    Effect.gen(function* () {
+      const { lookedUp } = yield* admitted({ called: ["0298765433"] })
+      expect(lookedUp.length).toBeGreaterThan(1)
+      expect(lookedUp).toEqual([...new Set(lookedUp)])
     })
   )
 
