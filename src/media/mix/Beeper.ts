@@ -8,7 +8,7 @@ import type { Source } from "./Source.ts"
 const frequency = 1400
 const beepMs = 500
 const dbfs = -20
-const warning = { frequency, ms: beepMs }
+export const warning = { frequency, ms: beepMs }
 
 export interface Beeper extends Source {
   /** Sounds the tone once; without effect while it sounds. */

@@ -2,28 +2,10 @@ import { Effect, Queue } from "effect"
 import type { CaptureEnd, Chunk } from "../../media/capture/Capture.ts"
 import type { Captured } from "../../media/capture/Captures.ts"
 import type { Spool, Spooled, SpoolError, Writer } from "../../ports/storage/Spool.ts"
-import * as SpeakingDetector from "../../protocol/audio/detect/SpeakingDetector.ts"
 import * as Pcm from "./Pcm.ts"
+import * as Quietness from "./Quietness.ts"
 
 export type Heard = Chunk | CaptureEnd
-
-/** Measures for how long no track has had speech, chunk by chunk, in milliseconds. */
-const quietness = () => {
-  let detectors: ReadonlyArray<SpeakingDetector.SpeakingDetector> | null = null
-  let quietMs = 0
-  return ({ rate, tracks }: Chunk): number => {
-    const frameLength = rate / 50
-    detectors ??= tracks.map(() => SpeakingDetector.make())
-    for (let from = 0; from + frameLength <= (tracks[0]?.length ?? 0); from += frameLength) {
-      let isSpoken = false
-      for (const [index, detector] of detectors.entries())
-        if (tracks[index] !== undefined && detector.hear(tracks[index].subarray(from, from + frameLength)))
-          isSpoken = true
-      quietMs = isSpoken ? 0 : quietMs + 20
-    }
-    return quietMs
-  }
-}
 
 /**
  * Writes captured sound to the spool until the capture ends, and returns that end. At `maxLengthMs`, to the sample, or
@@ -43,7 +25,7 @@ export const write = (
   }
 ): Effect.Effect<CaptureEnd, SpoolError> => {
   const { captured, full, heard, isPaused, maxLengthMs, silenceMs } = given
-  const quietMsAfter = silenceMs === undefined ? null : quietness()
+  const quietMsAfter = silenceMs === undefined ? null : Quietness.make()
   const pack = Pcm.make(of.channels)
   let writer: Writer | null = null
   let frames = 0

@@ -145,6 +145,18 @@ describe("The recorder, guide/recordings.md", () => {
     }).pipe(Effect.provide(world.layer))
   })
 
+  it.effect("ends after silence although its warning tone repeats, which is no speech", () => {
+    const world = World.make()
+    return Effect.gen(function* () {
+      yield* startRecording(start("1", { silenceMs: 3000, hasBeep: true, beepEveryMs: 1500 }), { type: "echo" })
+      yield* VirtualMedia.elapse(4500)
+      yield* world.until(() => world.told.length === 2, "stored")
+      const [left, right] = World.wav(world.fileOf(".wav")).channels
+      expect(Goertzel.level(part(right, 1600, 1900), 1400, 16_000)).closeTo(-20, 1)
+      expect((left?.length ?? 0) / 16).closeTo(3000, 520)
+    }).pipe(Effect.provide(world.layer))
+  })
+
   it.effect("counts silence from its beginning, and not while it is paused", () => {
     const world = World.make()
     return Effect.gen(function* () {
