@@ -2,7 +2,8 @@
  * How a trunk writes numbers: the forms that it is sent, and what the digits that it sends mean. Inside the service
  * every number is E.164 with its `+`; only this module converts.
  *
- * A number that goes out in a form of a plan comes back by the same plan as the same number. Digits that are no number
+ * A number that a numbering plan has, and that goes out in a form of a trunk's plan, comes back by it as the same
+ * number. Digits that are no number
  * of any numbering plan are never given a `+`: they are an account, an extension, or a number that lacks its country.
  */
 import {

@@ -66,12 +66,12 @@ export const make = Effect.gen(function* () {
         WHERE tenant_id = ${tenantId} AND adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[])
         ORDER BY created_at, id LIMIT 1`,
 
-    /** The number plans of the active trunks at these hosts, each once, at most `limit`. */
+    /** The number plans of the active trunks at these hosts, each once, that of the oldest trunk first. */
     plansAt: (hosts: ReadonlyArray<string>, limit: number) =>
       all<Pick<RouteRow, "numberPlan">>`
-        SELECT DISTINCT number_plan FROM route
+        SELECT number_plan FROM route
         WHERE adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[]) AND number_plan IS NOT NULL
-        LIMIT ${limit}`,
+        GROUP BY number_plan ORDER BY min(created_at), min(id) LIMIT ${limit}`,
 
     /** The hosts of trunks after this one, by the version of their last change. */
     hostsSince: ({ host, version }: Pick<TrunkHost, "version" | "host">, limit: number) =>

@@ -127,8 +127,8 @@ export class Trunks extends Context.Service<
     /** The tenant's oldest active trunk at this address of a known peer; null when it has none there. */
     readonly trunkAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<TrunkAt | null>
     /**
-     * The number plans of all trunks at this address of a known peer, each once. Of more than 64 different ones, which
-     * no carrier needs, some are left out.
+     * The number plans of all trunks at this address of a known peer, each once, that of the oldest trunk first. At
+     * most 64, which no carrier needs.
      */
     readonly plansAt: (address: string) => Effect.Effect<ReadonlyArray<TrunkNumberPlan>>
     /**

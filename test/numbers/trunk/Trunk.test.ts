@@ -73,8 +73,17 @@ describe("connections (guide/connections.md#routes)", () => {
         expect(yield* connections.trunkAt(two.id, host)).toStrictEqual({ routeId: second.id, plan: null })
         yield* connections.setNumbers(second.id, fields)
         expect(yield* connections.plansAt(host)).toStrictEqual([plan])
-        yield* connections.setNumbers(second.id, { techPrefix: "7#" })
-        expect(yield* connections.plansAt(host)).toHaveLength(2)
+        // The plan of the older trunk comes first, whichever was set first and whichever sorts first.
+        for (const techPrefix of ["1", "7#"]) {
+          yield* connections.setNumbers(second.id, { techPrefix })
+          expect(yield* connections.plansAt(host)).toStrictEqual([plan, { ...plan, techPrefix }])
+          yield* connections.setNumbers(first.id, { techPrefix: "4" })
+          expect(yield* connections.plansAt(host)).toStrictEqual([
+            { ...plan, techPrefix: "4" },
+            { ...plan, techPrefix }
+          ])
+          yield* connections.setNumbers(first.id, { techPrefix: null })
+        }
         yield* connections.setNumbers(second.id, null)
         expect(yield* connections.plansAt(host)).toStrictEqual([plan])
         expect(yield* directory.sipTrunk(second.id)).not.toHaveProperty("numbers")
