@@ -15,6 +15,7 @@ import {
 } from "libphonenumber-js/max"
 import { Schema } from "effect"
 import { isE164 } from "../../domain/E164.ts"
+import * as SipUri from "../../protocol/sip/message/header/SipUri.ts"
 
 /** The headers that may name the caller, in the order in which they are asked where the plan names none of them. */
 export const callerHeaders = ["from", "p_asserted_identity", "remote_party_id"] as const
@@ -247,3 +248,6 @@ export const sent = (plan: TrunkNumberPlan, numbers: { readonly from: string; re
     domain: plan.fromDomain
   }
 }
+
+/** The SIP URI of a user of `sent`, with the escapes that `#` needs, at this host and port. */
+export const uri = (user: string, at: string): string => `sip:${SipUri.escapedUser(user)}@${at}`

@@ -95,9 +95,9 @@ const sentTo = (
   const sent = TrunkNumberPlan.sent(plan, numbers)
   const domain = sent.domain ?? ourAddress
   return {
-    request_uri: `sip:${sent.called}@${IpAddress.host(row.host ?? "")}:${row.port ?? 5060}`,
-    from: `sip:${sent.from}@${domain}`,
-    p_asserted_identity: `sip:${sent.asserted}@${domain}`
+    request_uri: TrunkNumberPlan.uri(sent.called, `${IpAddress.host(row.host ?? "")}:${row.port ?? 5060}`),
+    from: TrunkNumberPlan.uri(sent.from, domain),
+    p_asserted_identity: TrunkNumberPlan.uri(sent.asserted, domain)
   }
 }
 

@@ -144,7 +144,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       expect(yield* tried("0414674199")).toMatchObject({ received: { to: "+61414674199", from: "+61414674199" } })
       expect(yield* tried("+61414674199", "--from", "+12025550123")).toEqual({
         sent: {
-          request_uri: `sip:77#0414674199@${host}:5060`,
+          request_uri: `sip:77%230414674199@${host}:5060`,
           from: "sip:account7@sip.example.com",
           p_asserted_identity: "sip:001112025550123@sip.example.com"
         },
