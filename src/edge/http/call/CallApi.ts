@@ -48,12 +48,13 @@ export class CallApi extends HttpApiGroup.make("calls")
     list("list", "/v1/calls", "List calls", Call, {
       filters,
       names: filterNames,
-      description: "Newest first; `legs` and `recordings` are empty."
+      description:
+        "Newest first; `legs`, `recordings` and `diversion` are empty, and `caller_name`, `attestation` and `why` null."
     }),
     get("file", "/v1/calls.csv", "Export calls as CSV", {
       query: Wire.struct(filters, filterNames),
       success: Schema.String.annotate({
-        description: "A header, then a record for each call with the fields of `Call` except `legs` and `recordings`."
+        description: "A header, then a record for each call with the fields of `Call` that a list fills."
       }).pipe(HttpApiSchema.asText({ contentType: "text/csv" })),
       description: "All that the filters leave, the newest first, in one file."
     }),
