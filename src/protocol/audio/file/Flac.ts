@@ -35,10 +35,24 @@ const chunkOctets = 1024
 const nextHeader = [0xff, 0xf8, 0x69, 0x18, 0, 0, 0xbf]
 const terminator = Uint8Array.from([...nextHeader, ...Array.from({ length: 64 }, () => 0)])
 
+/**
+ * Where the metadata end (RFC 9639 section 8), which can look like frames: a picture has any octets. If they do not end
+ * in the file, their lengths are wrong, and the frames are searched for in all of it.
+ */
+const metadataEnd = (bytes: Uint8Array, start: number): number => {
+  let at = start + marker.length
+  for (let isLast = false; !isLast && at < bytes.length;) {
+    const [first = 0, high = 0, middle = 0, low = 0] = bytes.subarray(at, at + 4)
+    isLast = (first & 0x80) !== 0
+    at += 4 + (high << 16) + (middle << 8) + low
+  }
+  return at < bytes.length ? at : start
+}
+
 /** The frames of a file, and null after each stretch that was searched for them. */
 function* frames(bytes: Uint8Array, start: number): Generator<Uint8Array | null, void> {
   const parser = new CodecParser("audio/flac", { enableFrameCRC32: false })
-  for (let at = start; at < bytes.length; at += chunkOctets) {
+  for (let at = metadataEnd(bytes, start); at < bytes.length; at += chunkOctets) {
     for (const frame of iterable(parser.parseChunk(bytes.subarray(at, at + chunkOctets)))) yield frame[data]
     yield null
   }

@@ -152,6 +152,18 @@ describe("Decoding files", () => {
     expect(await decode(OggPages.emptied(opus, 2, 1000))).toStrictEqual(Result.fail("empty"))
   })
 
+  it("takes no octets of a picture in FLAC for a frame", async () => {
+    const header = FlacFrame.header({ sampleRate: 8000, values: [1], length: 4096 }, 0)
+    const picture = [6, 0, 0, header.length + 6, 1, 2, 3, ...header, 4, 5, 6]
+    const file = Uint8Array.from([...flac.subarray(0, 42), ...picture, ...flac.subarray(42)])
+    expect(await decoded(file)).toStrictEqual(await decoded(flac))
+  })
+
+  it("finds the frames of FLAC whose metadata state a length beyond the file", async () => {
+    const file = Uint8Array.from([...flac.subarray(0, 42), 6, 0xff, 0xff, 0xff, 1, 2, 3, ...flac.subarray(42)])
+    expect(await decoded(file)).toStrictEqual(await decoded(flac))
+  })
+
   it("finds FLAC after an ID3 tag", async () => {
     const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 3, 1, 2, 3])
     expect((await decoded(Uint8Array.from([...tag, ...flac]))).length).closeTo(6400, 2)
