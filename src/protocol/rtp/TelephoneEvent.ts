@@ -42,7 +42,7 @@ export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Ar
 
 /** How long after its last packet an event may be continued under another timestamp; see `receiver`. */
 const longestGapMs = 60
-/** The same time in clock units. Those of other rates are shorter, which is safe: then only the arrival counts. */
+/** The same time in units of 8000 Hz. At a higher rate it is a shorter time, and mostly the arrival decides. */
 const longestGapUnits = longestGapMs * 8
 /** A step back by more clock units than this (10 s at 8000 Hz) means that the sender began a new timeline. */
 const restartUnits = 10 * 8000
