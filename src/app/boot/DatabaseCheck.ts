@@ -73,12 +73,13 @@ const isPassing = (error: SqlError): boolean =>
 const waitMs = 60_000
 
 /**
- * Completes when the service can use the database. A database that is away, or is a standby that may be promoted, is
- * asked again for a minute.
+ * Completes when the service can use the database, with lines for the log about its weaknesses: a start that is refused
+ * afterwards reports its cause alone. A database that is away, or is a standby that may be promoted, is asked again for
+ * a minute.
  */
 export const suitable = Effect.fnUntraced(function* (
   address: Address
-): Effect.fn.Return<void, DatabaseUnsuitable | DatabaseError.DatabaseUnreachable, Scope.Scope> {
+): Effect.fn.Return<ReadonlyArray<string>, DatabaseUnsuitable | DatabaseError.DatabaseUnreachable, Scope.Scope> {
   const giveUpAt = (yield* Monotonic.now) + waitMs
   const waits = (yield* Starting).awaits("the database")
   yield* Effect.addFinalizer(() => Effect.sync(waits))
@@ -94,10 +95,7 @@ export const suitable = Effect.fnUntraced(function* (
       awaited = detail
     } else {
       const detail = refusal(answer.success)
-      if (detail === null)
-        return yield* Effect.forEach(warnings(answer.success), (warning) => Effect.logWarning(warning), {
-          discard: true
-        })
+      if (detail === null) return warnings(answer.success)
       if (isLate || answer.success.server?.isStandby !== true) return yield* new DatabaseUnsuitable({ detail })
       if (awaited !== detail) yield* Effect.logInfo("the start waits for the database to be promoted")
       awaited = detail

@@ -88,12 +88,13 @@ const serve = Effect.gen(function* () {
     requests.outlives(owned.release)
     const keys = yield* VaultKey.load(config, owned.path)
     let standsInTheWay: ReadonlyArray<string> = ["starting"]
+    let weaknesses: ReadonlyArray<string> = []
     // It ends after everything that was built over it, so its scope is there before theirs.
     const database = yield* Scope.fork(yield* Effect.scope)
     const start = Effect.gen(function* () {
       const connectable = Effect.gen(function* () {
         if (config.database === null) return yield* Scope.provide(embedded(owned, stop), database)
-        yield* DatabaseCheck.suitable(config.database)
+        weaknesses = yield* DatabaseCheck.suitable(config.database)
         return config.database
       })
       const address = Effect.tap(connectable, () =>
@@ -133,6 +134,7 @@ const serve = Effect.gen(function* () {
     })
     isUp = true
     starting.end()
+    for (const weakness of weaknesses) yield* Effect.logWarning(weakness)
     yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
   })
