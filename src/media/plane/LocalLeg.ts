@@ -60,6 +60,8 @@ export interface LocalLeg {
    * past the limit (`Policies.digits`) are dropped.
    */
   readonly digit: (digit: string, at: number, isPassedOn?: boolean) => boolean
+  /** The far end still holds the key of its last `digit`. */
+  readonly held: (at: number) => void
   /**
    * The far end pressed a digit, as its signalling says. Returns whether it is new; then it acts as every other digit,
    * but no `dtmf` event reports it.
@@ -150,11 +152,15 @@ export const make = (
     act(digit, at)
   }
   const digits = TokenBucket.make(Policies.digits)
-  const hearDigits = InBandDigits.make(far, (digit, at) => {
-    if (!presses.take("media", digit, at)) return
-    pressed(digit, at)
-    junction?.digit(digit, true, at)
-  })
+  const hearDigits = InBandDigits.make(
+    far,
+    (digit, at) => {
+      if (!presses.take("media", digit, at)) return
+      pressed(digit, at)
+      junction?.digit(digit, true, at)
+    },
+    presses.hold
+  )
 
   /** Sends the far end its 20 ms. */
   const tell = (now: number): void => {
@@ -205,13 +211,17 @@ export const make = (
       }
     },
     digit: (digit, at, isPassedOn = false) => {
-      if (!digits.take(at)) return true
+      if (!digits.take(at)) {
+        presses.skip()
+        return true
+      }
       if (!presses.take("media", digit, at)) return false
       pressed(digit, at)
       if (isPassedOn) junction?.passedDigit?.(digit, at)
       else junction?.digit(digit, false, at)
       return true
     },
+    held: presses.hold,
     signalled: (digit, at) => {
       // The reporter has the same limit, and refuses such a digit.
       if (!digits.take(at)) return true

@@ -163,7 +163,8 @@ export const make = (options: Options) => {
   const openRtp = (id: LegId, now: number) => {
     const { mediaTimeoutMs, random, wallClock } = options
     const tell = (event: LegEvent) => emit({ leg: id, ...event })
-    const rtp = RtpLeg.make({ random, wallClock, mediaTimeoutMs, emit: tell, onDigit: digitsOf(id) })
+    const onHeld = (at: number) => legs.get(id)?.local.held(at)
+    const rtp = RtpLeg.make({ random, wallClock, mediaTimeoutMs, emit: tell, onDigit: digitsOf(id), onHeld })
     const leg = add(id, now, rtp.far, rtp)
     ports.open(
       (channel, bytes, from) => {

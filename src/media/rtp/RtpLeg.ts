@@ -21,6 +21,8 @@ interface Options {
   readonly mediaTimeoutMs: number
   readonly emit: (event: LegEvent) => void
   readonly onDigit: OnDigit
+  /** The key of the last digit is still held: a further packet of it came. `at` is in milliseconds of the plane. */
+  readonly onHeld: (at: number) => void
 }
 
 interface Counters {
@@ -54,11 +56,11 @@ const formatOf = ({ codec, telephoneEvent }: RtpRemote): PacketFormat => ({
 export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
-export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Options) => {
-  /** The timestamp of the last event that is not passed on, because the peer's signalling brought its digit before. */
+export const make = ({ emit, mediaTimeoutMs, onDigit, onHeld, random, wallClock }: Options) => {
+  /** The timestamp of the last press that is not passed on, because the peer's signalling brought its digit before. */
   let withheld: number | null = null
   const receiver = RtpReceiver.make((digit, packet) => {
-    if (!onDigit(digit, sink?.takesEvent(packet) ?? false)) withheld = receiver.eventTimestamp()
+    if (!onDigit(digit, sink?.takesEvent(packet) ?? false)) withheld = receiver.pressTimestamp()
   })
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
@@ -122,6 +124,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     alive(now)
     soundAt = now
     const codec = receiver.receive(packet, session.remote, now)
+    if (receiver.isHeld()) onHeld(now)
     if (codec !== null) overheard?.(packet, codec, now)
     if (sink !== null) passOn(sink, session, packet, codec, now)
   }
@@ -136,7 +139,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   ): void => {
     if (!receiver.isEvent() && (codec !== remote.codec || receiver.usable() === 0)) return
     passedAt = now
-    if (receiver.isEvent() && receiver.eventTimestamp() === withheld) return
+    if (receiver.isEvent() && receiver.pressTimestamp() === withheld) return
     const duration = receiver.usable()
     to.pass(packet, duration, now, duration === 0 ? receiver.eventTimestamp() : packet.timestamp)
     if (duration === 0 || overheard !== null || receiver.isHeard()) return

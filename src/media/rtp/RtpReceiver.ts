@@ -156,6 +156,10 @@ export const make = (
     isEvent: (): boolean => isEvent,
     /** The timestamp that all packets of the last event share, whatever timestamps its sender gave them. */
     eventTimestamp: events.eventTimestamp,
+    /** The timestamp that all packets of the last event share, those of its later segments included. */
+    pressTimestamp: events.pressTimestamp,
+    /** Whether the last packet was a further one of the last digit. */
+    isHeld: (): boolean => isEvent && events.isHeld(),
     /** Whether anything listens to the pulled sound. */
     isHeard: (): boolean => !isMuted,
     /** Measures the sound of a payload in the codec of the last packet, in clock units. */

@@ -62,8 +62,12 @@ export const receiver = () => {
   /** The newest timestamp, and the first of the present event or segment. */
   let timestamp = 0
   let startedAt = 0
-  /** The timestamp of the event that the last packet belongs to. */
+  /** The first timestamp of the present event with all its segments. */
+  let pressedAt = 0
+  /** The timestamps of the event, or segment, and of the press that the last packet belongs to. */
   let belongsTo = 0
+  let pressOf = 0
+  let isHeld = false
   let current: TelephoneEvent | null = null
   let heardAt = 0
 
@@ -90,31 +94,45 @@ export const receiver = () => {
       now: number
     ): string | null {
       belongsTo = packet.timestamp
+      pressOf = packet.timestamp
+      isHeld = false
       const parsed = parse(packet.payload)
       if (Result.isFailure(parsed)) return null
       const event = parsed.success
       let isNew = true
       if (current !== null && packet.ssrc === ssrc) {
         const step = timestampDistance(timestamp, packet.timestamp)
-        if (step <= 0 && timestampDistance(startedAt, packet.timestamp) >= 0) belongsTo = startedAt
-        if (step < 0 && step > -restartUnits) return null
+        if (step <= 0 && step > -restartUnits) {
+          if (timestampDistance(startedAt, packet.timestamp) >= 0) belongsTo = startedAt
+          if (timestampDistance(pressedAt, packet.timestamp) >= 0) pressOf = pressedAt
+          if (step < 0) return null
+        }
         if (step === 0) {
           // Reordered packets must not revoke an end that was seen, nor a duration.
           current = { ...current, end: current.end || event.end, duration: Math.max(current.duration, event.duration) }
           heardAt = now
+          isHeld = digitOf(current.event) !== null
           return null
         }
         const isContinued = continues(event, packet.marker, step, now)
         isNew = !isContinued && !isSegment(event, packet.marker, step)
         if (isContinued) belongsTo = startedAt
+        if (!isNew) pressOf = pressedAt
       }
       ssrc = packet.ssrc
       timestamp = packet.timestamp
       startedAt = belongsTo
+      pressedAt = pressOf
       current = event
       heardAt = now
-      return isNew ? digitOf(event.event) : null
+      const digit = digitOf(event.event)
+      isHeld = !isNew && digit !== null
+      return isNew ? digit : null
     },
+    /** Whether the last packet was a further one of the digit that began last, repeated ends included. */
+    isHeld: (): boolean => isHeld,
+    /** As `eventTimestamp`, but all segments of a long event have that of its first one. */
+    pressTimestamp: (): number => pressOf,
     /**
      * The timestamp that the last packet should have had, which all packets of its event share. It differs from the
      * packet's where a sender lets the timestamp run.

@@ -30,6 +30,34 @@ describe("Digits that come by two ways", () => {
     expect(counted(["s1", 0], ["s1", 200], ["m1", 300], ["m1", 500], ["m1", 700])).toEqual(["s1", "s1", "m1"])
   })
 
+  it("count once when the signalling comes up to a second after the end of a long press", () => {
+    const digits = TwoWayDigits.make()
+    expect(digits.take("media", "1", 0)).toBe(true)
+    for (let at = 50; at <= 5000; at += 50) digits.hold(at)
+    expect(digits.take("signalling", "1", 6000)).toBe(false)
+    expect(digits.take("media", "1", 7000)).toBe(true)
+    digits.hold(9000)
+    expect(digits.take("signalling", "1", 10_001)).toBe(true)
+  })
+
+  it("count anew when another press is held, or one that has its twin or does not count", () => {
+    const digits = TwoWayDigits.make()
+    expect(digits.take("media", "1", 0)).toBe(true)
+    expect(digits.take("media", "2", 100)).toBe(true)
+    digits.hold(1100)
+    expect(digits.take("signalling", "1", 1100)).toBe(true)
+    expect(digits.take("signalling", "2", 1200)).toBe(false)
+    expect(digits.take("media", "3", 3000)).toBe(true)
+    digits.skip()
+    digits.hold(4000)
+    expect(digits.take("signalling", "3", 4001)).toBe(true)
+    expect(digits.take("media", "4", 6000)).toBe(true)
+    expect(digits.take("signalling", "5", 6100)).toBe(true)
+    expect(digits.take("media", "5", 6200)).toBe(false)
+    digits.hold(7001)
+    expect(digits.take("signalling", "4", 7001)).toBe(true)
+  })
+
   const digits = Schema.Array(Schema.Literals(["1", "2", "#"])).check(Schema.isMaxLength(20))
   const delays = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: -400, maximum: 400 })))
   it.prop("count once each from a far end that sends all by both, in any order", { digits, delays }, (drawn) => {

@@ -123,7 +123,8 @@ describe("A tap", () => {
       wallClock: () => 0,
       mediaTimeoutMs: 0,
       emit: () => undefined,
-      onDigit: () => true
+      onDigit: () => true,
+      onHeld: () => undefined
     })
     let port = 0
     network.port.open(

@@ -151,6 +151,31 @@ describe("Telephone events, RFC 4733", () => {
     }
   })
 
+  it("gives all segments of a press its first timestamp as that of the press, reordered packets included", () => {
+    const receiver = TelephoneEvent.receiver()
+    const packets = dial("55", 18_000)
+    const half = packets.length / 2
+    const swapped = packets.map((packet, i) => packets[i % 2 === 0 ? i + 1 : i - 1] ?? packet)
+    const timestamps = swapped.map((packet) => {
+      receiver.receive(packet, packet.at)
+      return receiver.pressTimestamp()
+    })
+    expect(timestamps).toEqual(swapped.map((packet) => packets[packets.indexOf(packet) < half ? 0 : half]?.timestamp))
+  })
+
+  it("says of each packet after the first of a digit that the key is held, and of no other event", () => {
+    const receiver = TelephoneEvent.receiver()
+    const isHeld = (packet: Sent) => {
+      receiver.receive(packet, packet.at)
+      return receiver.isHeld()
+    }
+    const packets = dial("55", 18_000)
+    expect(packets.map(isHeld)).toEqual(packets.map(({ marker }) => !marker))
+    const flash = TelephoneEvent.write({ event: 16, end: false, volume: 10, duration: 160 })
+    const flashes = [0, 20, 40].map((at) => ({ at, ssrc: 7, timestamp: 99, marker: at === 0, payload: flash }))
+    expect(flashes.map(isHeld)).toEqual([false, false, false])
+  })
+
   it("leaves a packet that cannot be read its own timestamp", () => {
     const receiver = TelephoneEvent.receiver()
     for (const packet of dial("1", 100)) receiver.receive({ ...packet, ssrc: 1 }, packet.at)

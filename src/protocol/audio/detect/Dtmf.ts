@@ -112,6 +112,8 @@ export const make = () => {
         began = next() ?? began
       }
       return began
-    }
+    },
+    /** Whether the digit that began last still sounds. */
+    isPressed: (): boolean => isPressed
   }
 }
