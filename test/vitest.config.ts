@@ -11,12 +11,16 @@ const common = {
   testTimeout: 120_000,
   hookTimeout: 300_000
 }
-const database = { globalSetup: [here("./support/GlobalDatabase.ts")] }
+const waiting = {
+  globalSetup: [here("./support/GlobalDatabase.ts")],
+  maxWorkers: 4,
+  sequence: { groupOrder: 1 }
+}
 
 /**
  * The kinds of test files, which `Projects.ts` distinguishes. All but the last share a process for each worker, with
- * the modules that it has loaded. Those that start processes run last: they wait for most of their time, so they cost
- * each other little.
+ * the modules that it has loaded. Those with a database and those that start processes wait for most of their time, so
+ * four of them run at once on two processors, after the others, which compute.
  */
 export default defineConfig({
   test: {
@@ -29,17 +33,8 @@ export default defineConfig({
     projects: [
       { test: { ...common, name: "pure", include: [...files.pure], isolate: false } },
       { test: { ...common, name: "local", include: [...files.local], isolate: false } },
-      { test: { ...common, ...database, name: "database", include: [...files.database], isolate: false } },
-      {
-        test: {
-          ...common,
-          ...database,
-          name: "process",
-          include: [...files.process],
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 }
-        }
-      }
+      { test: { ...common, ...waiting, name: "database", include: [...files.database], isolate: false } },
+      { test: { ...common, ...waiting, name: "process", include: [...files.process] } }
     ]
   }
 })
