@@ -30,6 +30,9 @@ const pauseMs = 5
  */
 const longerMs = 15
 
+/** The most outcomes that wait to be counted; those of further ones are lost. */
+const mostUncounted = 4096
+
 /** After this many refusals in a row by a reachable database, a batch is written row by row. */
 const refusalLimit = 3
 
@@ -104,15 +107,34 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  /** Counts failures apart from the outcomes, because a lost count does no harm: the next failure counts. */
-  const note = (batch: ReadonlyArray<Waiting>) =>
-    failing.note(batch.map(({ outcome }) => outcome)).pipe(
-      Effect.timeout("5 seconds"),
-      Effect.map((failed) => {
-        for (const endpoint of failed) options.failed(endpoint)
-      }),
-      Effect.ignore({ log: "Warn", message: "failures of endpoints were not counted" })
-    )
+  /**
+   * Counts the failures of endpoints by a fiber of its own: an outcome that is written must not wait for it, because the
+   * next event of its call waits for the outcome. A lost count does no harm, because the next failure counts.
+   */
+  let uncounted = 0
+  const counter = yield* TurnBatches.make<DeliveryQueue.Outcome>({
+    name: "the counter of failing endpoints",
+    limit: batchLimit,
+    serve: (outcomes) =>
+      failing.note(outcomes).pipe(
+        Effect.timeout("5 seconds"),
+        Effect.map((failed) => {
+          for (const endpoint of failed) options.failed(endpoint)
+        }),
+        Effect.ignore({ log: "Warn", message: "failures of endpoints were not counted" }),
+        Effect.ensuring(
+          Effect.sync(() => {
+            uncounted -= outcomes.length
+          })
+        )
+      ),
+    died: () => undefined
+  })
+  const note = (outcome: DeliveryQueue.Outcome): void => {
+    if ((outcome.status === "succeeded" && !outcome.wasFailing) || uncounted >= mostUncounted) return
+    uncounted++
+    counter.offer(outcome.tenantId, outcome)
+  }
 
   const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
     const successes = batch.filter(({ outcome }) => outcome.status === "succeeded")
@@ -122,7 +144,7 @@ export const make = Effect.fnUntraced(function* (options: {
         conclude,
         batch.filter(({ outcome }) => outcome.status !== "succeeded")
       )
-    if (batch.some(({ outcome }) => outcome.status !== "succeeded" || outcome.wasFailing)) yield* note(batch)
+    for (const { outcome } of batch) note(outcome)
   })
 
   const batches = yield* TurnBatches.make<Waiting>({

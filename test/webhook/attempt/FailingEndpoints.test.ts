@@ -1,5 +1,5 @@
 import { expect, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SubscriptionId } from "../../../src/domain/Id.ts"
 import { Jobs } from "../../../src/runtime/job/Jobs.ts"
@@ -58,6 +58,40 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an endpoint t
       expect(yield* failuresWhen(id, 0)).toStrictEqual({ attempts: 0, failing: false, active: true })
     })
   )
+
+  it.effect("delays no event of others while the count of its failures waits for a lock", () => {
+    const warnings: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(
+      ({ logLevel, message }) => void (logLevel === "Warn" && warnings.push(message))
+    )
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const receiver = yield* HttpsReceiver.start()
+      const slow = yield* World.tenant()
+      const other = yield* World.tenant()
+      const { id } = yield* World.subscribe(slow, receiver.url("/slow"))
+      yield* World.subscribe(other, receiver.url("/other"))
+      yield* failed(id, 1, 3)
+      const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      yield* sql`SELECT FROM webhook_subscription WHERE id = ${id} FOR UPDATE`.pipe(
+        Effect.andThen(Deferred.succeed(locked, undefined)),
+        Effect.andThen(Deferred.await(release)),
+        sql.withTransaction,
+        Effect.forkScoped
+      )
+      yield* Deferred.await(locked)
+      yield* World.dispatch()
+      yield* World.commit(World.event(slow, World.call(), 1))
+      yield* World.rowsWhen(slow, World.finished)
+      const call = World.call()
+      yield* World.commit(World.event(other, call, 1), World.event(other, call, 2))
+      yield* receiver.arrived(2, "/other")
+      // An outcome that waited for the count would have waited until that was given up, which is logged.
+      expect(warnings).toStrictEqual([])
+      yield* Deferred.succeed(release, undefined)
+      yield* failuresWhen(id, 0)
+    }).pipe(Effect.scoped, Effect.provide(Logger.layer([logger])))
+  })
 
   it.effect("for five days, ten times, is disabled by the service: what waits goes to the failover URL", () =>
     Effect.gen(function* () {
