@@ -108,8 +108,8 @@ export const make = Effect.fnUntraced(function* (options: {
     )
 
   /**
-   * Counts the failures of endpoints by a fiber of its own: an outcome that is written must not wait for it, because the
-   * next event of its call waits for the outcome. A lost count does no harm, because the next failure counts.
+   * Counts the failures of endpoints by a fiber of its own: an outcome must not wait for the count of another one,
+   * because the next event of its call waits for it. A lost count does no harm, because the next failure counts.
    */
   let uncounted = 0
   const counter = yield* TurnBatches.make<DeliveryQueue.Outcome>({

@@ -11,8 +11,11 @@ export type ToDecoder =
 /** `ready` comes first. */
 export type FromDecoder = { readonly type: "ready" } | Turn
 
-/** The answer to `next`, with the CPU time of the turn. `more`: the piece is not ready, and the turn is over. */
-export type Turn = { readonly id: number; readonly cpuMs: number } & (
+/**
+ * The answer to `next`, with the CPU time of the turn, and that of the thread since its start. `more`: the piece is not
+ * ready, and the turn is over.
+ */
+export type Turn = { readonly id: number; readonly cpuMs: number; readonly threadMs: number } & (
   | { readonly type: "piece"; readonly piece: Piece }
   | { readonly type: "more" }
   | { readonly type: "fault"; readonly reason: AudioUnreadable["reason"] }

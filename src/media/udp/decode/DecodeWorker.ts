@@ -42,8 +42,9 @@ const turn = async (id: number, file: File): Promise<void> => {
   file.started ??= start(file.file, file.rate)
   const started = await file.started
   const next = Result.flatMap(started, ({ pieces }) => pieces.next(() => performance.now() >= endsAt))
-  const used = cpuMs() - before
-  const of = { id, cpuMs: used }
+  const threadMs = cpuMs()
+  const used = threadMs - before
+  const of = { id, cpuMs: used, threadMs }
   file.cpuMs += used
   if (Result.isFailure(next)) return say({ ...of, type: "fault", reason: next.failure })
   file.soundMs += ((next.success?.samples.length ?? 0) * 1000) / file.rate

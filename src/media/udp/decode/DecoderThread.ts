@@ -17,12 +17,17 @@ interface Options {
   /** The monotonic time in milliseconds. */
   readonly now: () => number
   readonly report: (report: Report) => void
-  /** A turn lasts some 10 ms. A thread that is silent for this long hangs in a codec, and is terminated. */
+  /**
+   * A turn takes some 10 ms of the processor. A thread that has not ended one after this long is looked at: it hangs in
+   * a codec when it has used half of that time, and waits for the processor of a busy machine when it has not.
+   */
   readonly hangMs: number
 }
 
 /** The most pieces that may wait for a thread; further ones fail as `overloaded`. */
 const capacity = 4096
+/** A turn that is looked at so often hangs, however little of the processor it uses. */
+const mostLooks = 12
 /** How long to wait before a thread that died before it was ready is started again. */
 const restartMs = 1_000
 /** The memory limit of a codec in MiB; the thread ends when it takes more. */
@@ -63,6 +68,8 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   let restart: NodeJS.Timeout | null = null
   let isReady = false
   let isHung = false
+  /** The CPU time that the thread had used at the end of its last turn. */
+  let usedMs = 0
   let isClosed = false
   let lastId = 0
 
@@ -81,14 +88,29 @@ export const make = ({ hangMs, now, program, report }: Options) => {
       return startFile()
     }
     running = job
-    watch = setTimeout(() => {
-      isHung = true
-      void worker?.terminate()
-    }, hangMs)
+    look(worker, job, 1)
     const { file, id, rate } = of
     if (of.thread === null) post({ type: "open", id, file, rate })
     of.thread = worker
     post({ type: "next", id })
+  }
+
+  const look = (thread: Worker, job: Job, looks: number): void => {
+    const terminate = (): void => {
+      if (running !== job) return
+      isHung = true
+      void thread.terminate()
+    }
+    watch = setTimeout(() => {
+      if (looks >= mostLooks) return terminate()
+      const used = ({ system, user }: NodeJS.CpuUsage): number => (system + user) / 1000 - usedMs
+      // A codec may not answer, and is then looked at again.
+      void thread.cpuUsage().then(
+        (usage) => (used(usage) >= hangMs / 2 ? terminate() : undefined),
+        () => undefined
+      )
+      look(thread, job, looks + 1)
+    }, hangMs)
   }
 
   /** Ends the turn of the running job, if there is one. */
@@ -114,6 +136,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   }
 
   const ended = (message: Turn): void => {
+    usedMs = message.threadMs
     const job = end(message.cpuMs)
     report({ type: "turn", cpuMs: message.cpuMs })
     if (job !== null)
@@ -143,6 +166,7 @@ export const make = ({ hangMs, now, program, report }: Options) => {
   const start = (): void => {
     restart = null
     isReady = false
+    usedMs = 0
     // The codec writes remarks on a file to stderr, which are discarded.
     const thread = new Worker(program, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: memoryMib } })
     let reason = "it ended"

@@ -122,6 +122,16 @@ withLayer(AudioDecoderThreads.layerOf(1, faulty, { hangMs: 300 }), { excludeTest
       })
     )
 
+    it.effect("that gets no processor for a while is waited for", () =>
+      Effect.gen(function* () {
+        const other = yield* open("good")
+        expect((yield* other.next("a")).samples[0]).toBe(1)
+        const starving = yield* open("starves")
+        expect((yield* starving.next("a")).samples[0]).toBe(1)
+        expect((yield* other.next("a")).samples[0]).toBe(2)
+      })
+    )
+
     it.effect("does not give the piece of one who went away to the next", () =>
       Effect.gen(function* () {
         const gone = yield* open("good")
