@@ -57,7 +57,7 @@ describe("a trunk of national numbers", () => {
     await tenant.act(callId, "hangup")
     expect(await run.finished).toMatchObject({ code: 0, successful: 1, failed: 0 })
     const shown = await service.operator("route", "try", id, "+12125550123")
-    expect(shown).toContain("sip:77#2125550123@127.0.0.1")
+    expect(shown).toContain("sip:77%232125550123@127.0.0.1")
   })
 
   it("calls a number in its form, and the call has E.164 on both sides, the name and the diversion", async () => {
