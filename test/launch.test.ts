@@ -231,6 +231,9 @@ describe("npm start", () => {
       expect((await NpmStart.remaining(before, 0)).some(({ command }) => command.includes("src/main.ts"))).toBe(true)
       const now = await NpmStart.family(main?.pid ?? 0)
       expect(now.some(({ command }) => /bin\/postgres\b/.test(command))).toBe(true)
+      // A signal that comes within 400 ms of the one before is the same request (`StopMachine`).
+      while (!service.said().includes("live calls go on for a while")) await delay(100)
+      await delay(1_000)
       try {
         process.kill(main?.pid ?? 0, "SIGINT")
         expect(await NpmStart.remaining([...before, ...now], 30_000), service.said()).toStrictEqual([])
