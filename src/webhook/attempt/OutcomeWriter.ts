@@ -107,11 +107,12 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
+  /** Outcomes that wait to be counted. */
+  let uncounted = 0
   /**
    * Counts the failures of endpoints by a fiber of its own: an outcome must not wait for the count of another one,
    * because the next event of its call waits for it. A lost count does no harm, because the next failure counts.
    */
-  let uncounted = 0
   const counter = yield* TurnBatches.make<DeliveryQueue.Outcome>({
     name: "the counter of failing endpoints",
     limit: batchLimit,

@@ -83,7 +83,7 @@ const created = (pointer: number): number => {
   return pointer
 }
 
-/** An encoder of one channel, for frames of `frameSamples` and packets of up to `room` octets. */
+/** An encoder of one channel, for frames of `frameSamples` and packets of up to `capacity` octets. */
 export const encoder = (rate: number, frameSamples: number, capacity: number) => {
   const state = created(opus._oc_create_encoder(rate, 1, applicationVoip, 0))
   const memory = buffers(frameSamples, capacity)
@@ -103,7 +103,7 @@ export const encoder = (rate: number, frameSamples: number, capacity: number) =>
   }
 }
 
-/** A decoder of one channel, for packets of up to `room` octets and `mostSamples`. */
+/** A decoder of one channel, for packets of up to `capacity` octets and `mostSamples`. */
 export const decoder = (rate: number, mostSamples: number, capacity: number) => {
   let state = created(opus._oc_create_decoder(rate, 1, 0))
   const memory = buffers(mostSamples, capacity)
