@@ -10,6 +10,9 @@ import * as SwitchBench from "./SwitchBench.ts"
 import * as NoStreams from "./stream/NoStreams.ts"
 
 setFlagsFromString("--expose-gc")
+// On a busy machine the compiler's threads get no processor, and code that is not optimized yet allocates its numbers.
+setFlagsFromString("--no-concurrent-recompilation")
+setFlagsFromString("--no-concurrent-osr")
 const collect: () => void = runInNewContext("gc")
 
 const peer = { address: "127.0.0.1", port: 9000 }
@@ -110,8 +113,8 @@ describe("On the way of a packet", () => {
     [["PCMU", "G722"], 500]
   ] as const)("nothing is allocated for it: legs in %j", (legs, rounds) => {
     const { round, sent } = setup(legs)
-    // Reports, every 5 s, come to 40 bytes a round.
-    const limit = 64 * legs.length
+    // Reports, every 5 s, come to 62 bytes a round of one leg.
+    const limit = Math.max(80, 64 * legs.length)
     expect(bytesOf(round, rounds, limit)).toBeLessThan(limit)
     expect(sent()).toBeGreaterThan(legs.length * 10 * rounds)
   })

@@ -68,11 +68,11 @@ export const make = (): SpeakingDetector => {
   let framesWithout = 0
   let isSpeaking = false
 
-  /** The mean of `count` samples from `from` on. */
-  const meanOf = (samples: Int16Array, from: number, count: number): number => {
+  /** The sum of `count` samples from `from` on. It is an integer, because a returned fraction would be allocated. */
+  const sumOf = (samples: Int16Array, from: number, count: number): number => {
     let sum = 0
     for (let i = from; i < from + count; i++) sum += samples[i] ?? 0
-    return sum / count
+    return sum
   }
 
   /** Fills `coarse`, and returns the level. */
@@ -82,8 +82,8 @@ export const make = (): SpeakingDetector => {
     let before = cells[beforeCell] ?? 0
     let power = 0
     for (let i = 0; i < coarseLength; i++) {
-      const one = step === 1 ? (samples[2 * i] ?? 0) : meanOf(samples, 2 * i * step, step)
-      const other = step === 1 ? (samples[2 * i + 1] ?? 0) : meanOf(samples, (2 * i + 1) * step, step)
+      const one = step === 1 ? (samples[2 * i] ?? 0) : sumOf(samples, 2 * i * step, step) / step
+      const other = step === 1 ? (samples[2 * i + 1] ?? 0) : sumOf(samples, (2 * i + 1) * step, step) / step
       const raised = one - preEmphasis * before
       const next = other - preEmphasis * one
       power += raised * raised + next * next

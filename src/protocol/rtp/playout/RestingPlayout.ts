@@ -29,6 +29,7 @@ interface RestingPlayout {
  */
 export const make = (clockRate: number): RestingPlayout => {
   const unitsOf = (ms: number): number => Math.round((clockRate * ms) / 1000)
+  const toleratedUnitsPerMs = (clockRate * toleratedPace) / 1000
   let began = 0
   let beganAt = 0
   let windowAt = 0
@@ -51,7 +52,8 @@ export const make = (clockRate: number): RestingPlayout => {
       burstAt = now
     },
     arrived: (timestamp, duration, now) => {
-      burst = Math.max(0, burst - unitsOf((now - burstAt) * toleratedPace))
+      // The fraction is not passed to a function, because V8 may allocate it for the call.
+      burst = Math.max(0, burst - Math.round(toleratedUnitsPerMs * (now - burstAt)))
       burstAt = now
       if (burst + duration > unitsOf(mostBurstMs)) return false
       burst += duration
