@@ -16,6 +16,7 @@ import * as ProcessorEvents from "./processor/ProcessorEvents.ts"
 import * as Reconciling from "./processor/Reconciling.ts"
 import type { Reconciliation } from "./processor/Reconciliation.ts"
 import * as Reversals from "./processor/Reversals.ts"
+import * as RefusedOutcomes from "./charge/RefusedOutcomes.ts"
 import * as Settling from "./charge/Settling.ts"
 import * as TopUp from "./charge/TopUp.ts"
 
@@ -84,11 +85,12 @@ export class Funding extends Context.Service<
         const jobs = yield* Jobs
         const repo = yield* FundingRepo.make
         const settling = yield* Settling.make
-        jobs.declare(yield* Collector.make(settling))
+        const outcomes = yield* RefusedOutcomes.make
+        jobs.declare(yield* Collector.make(settling, outcomes))
         const methods = yield* PaymentMethods.make
         const topUp = yield* TopUp.make(limits)
         const autoRecharge = yield* AutoRecharge.make(limits)
-        const reversals = yield* Reversals.make(settling)
+        const reversals = yield* Reversals.make(settling, outcomes)
         const payouts = yield* Payouts.make(reversals)
         const receive = yield* ProcessorEvents.make(reversals)
         const { last, reconcile } = yield* Reconciling.make(reversals)

@@ -40,12 +40,14 @@ export const make = Effect.gen(function* () {
     switch (error.reason) {
       case "declined":
         return ApiError.of("payment_failed", "the card was declined")
+      case "gone":
       case "refused":
         return ApiError.of(
           "invalid_request",
           payments.isReal ? "the payment processor does not accept this card" : error.detail,
           "processor_payment_method_id"
         )
+      case "denied":
       case "unknown":
         return ApiError.of("upstream_error", "the payment processor gives no answer; try again")
     }

@@ -102,11 +102,14 @@ export interface ProcessorEvent {
 
 /**
  * `unknown`: the outcome is unknown (no answer, an answer that makes no sense, the processor's own failure), or the
- * request was not done now and may be later. `declined`: the card was declined, and no intent records it. `refused`:
- * the processor does not do this, and nothing has happened.
+ * request was not done now and may be later. `denied`: the processor does not accept our key for this. `declined`: the
+ * card was declined, and no intent records it. `refused`: the processor does not do this. `gone`: it does not know the
+ * customer (any more), who was deleted or belongs to another account.
+ *
+ * None of them says what an earlier request with the same key has done: only `find` and `refunds` do.
  */
 export class PaymentError extends Schema.TaggedError<PaymentError>()("PaymentError", {
-  reason: Schema.Literals(["unknown", "declined", "refused"]),
+  reason: Schema.Literals(["unknown", "denied", "declined", "refused", "gone"]),
   /** The text for the operator's log. */
   detail: Schema.String
 }) {
@@ -142,6 +145,8 @@ export class Payments extends Context.Service<
       readonly key: string
       readonly tenantId: string
     }) => Effect.Effect<string, PaymentError>
+    /** `absent`: the account never had it. */
+    readonly customer: (id: string) => Effect.Effect<"present" | "deleted" | "absent", PaymentError>
     /** Begins to save a card, for use without the cardholder. */
     readonly setup: (
       customerId: string
@@ -155,7 +160,10 @@ export class Payments extends Context.Service<
     readonly detach: (cardId: string) => Effect.Effect<void, PaymentError>
     /** Charges a card now. A decline is a declined intent, not a failure. */
     readonly charge: (charge: Charge) => Effect.Effect<Intent, PaymentError>
-    /** Finds the intent of an attempt, by customer and metadata; null: there is none. */
+    /**
+     * Finds the intent of an attempt, by customer and metadata; null: there is none. It fails with `gone` at an account
+     * that never had the customer, because its intents are at another one.
+     */
     readonly find: (of: {
       readonly customerId: string
       readonly attemptId: string
@@ -171,6 +179,7 @@ export class Payments extends Context.Service<
       readonly intentId: string
       readonly amountCents: number
     }) => Effect.Effect<Refund, PaymentError>
+    /** The refunds of an intent. It fails with `refused` at an account that does not have the intent. */
     readonly refunds: (intentId: string) => Effect.Effect<ReadonlyArray<Refund>, PaymentError>
     readonly dispute: (id: string) => Effect.Effect<Dispute, PaymentError>
     /**

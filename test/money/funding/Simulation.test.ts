@@ -16,7 +16,13 @@ const hour = 60 * minute
 const tenantId = Id.deriveUuid("simulated", "tenant")
 
 /** The rules as built, and for comparison without one of them each. */
-type Variant = "as built" | "random keys" | "charges after a day" | "no cause" | "one recharge unguarded"
+type Variant =
+  | "as built"
+  | "random keys"
+  | "charges after a day"
+  | "no cause"
+  | "one recharge unguarded"
+  | "refusals that decide"
 
 interface Stored {
   attempt: Attempt.Attempt
@@ -38,11 +44,15 @@ interface World {
   events: Array<{ readonly intentId: string; readonly at: number }>
   recharge: Recharge.AutoRecharge
   pendingAtOnce: number
+  /** Attempts that failed although their card was charged. */
+  chargedForNothing: number
   count: number
 }
 
 /** The service dies here, or the answer is lost. */
 class Lost extends Error {}
+/** The processor refuses the request, because the key is not accepted or the answer is wrong. */
+class Refused extends Lost {}
 
 const chance = (world: World, probability: number) => world.random() < probability
 
@@ -77,6 +87,7 @@ const charge = (world: World, attempt: Attempt.Attempt): Intent => {
   }
   if (intentId === null) throw new Lost("the failure again")
   if (chance(world, 0.2)) throw new Lost("the answer is lost")
+  if (chance(world, 0.05)) throw new Refused("the answer is wrong")
   return intentOf(world, intentId)
 }
 
@@ -135,6 +146,7 @@ const settle = (world: World, attemptId: string, outcome: Intent | Decline): voi
       if (attempt.kind === "auto_recharge") world.recharge = Recharge.succeeded(world.recharge, world.now)
       return
     case "failed":
+      if (intentsOf(world, attempt.id).some(({ status }) => status === "succeeded")) world.chargedForNothing++
       row.attempt = { ...attempt, status: "failed", intentId, settledAt: world.now }
       if (attempt.kind === "auto_recharge")
         world.recharge = Recharge.failed(world.recharge, settlement.decline, world.now)
@@ -149,8 +161,20 @@ const credit = (world: World, attempt: Attempt.Attempt): void => {
   world.ledgerCents += attempt.amountCents
 }
 
+const intentsOf = (world: World, attemptId: string): ReadonlyArray<Intent> =>
+  [...world.intents.values()].filter((intent) => intent.attemptId === attemptId)
+
 /** An attempt of the job, as in `Collector`. */
 const collect = (world: World, row: Stored): void => {
+  try {
+    collectOnce(world, row)
+  } catch (error) {
+    if (!(error instanceof Refused) || world.variant !== "refusals that decide") throw error
+    settle(world, row.attempt.id, Attempt.refused)
+  }
+}
+
+const collectOnce = (world: World, row: Stored): void => {
   const { attempt } = row
   const isFirstTry = row.tries++ === 0
   const found = (): Intent | null =>
@@ -160,6 +184,7 @@ const collect = (world: World, row: Stored): void => {
   if (Attempt.first(isFirstTry, attempt, world.now) === "charge")
     return settle(world, attempt.id, charge(world, attempt))
   if (chance(world, 0.1)) throw new Lost("the list does not come")
+  if (chance(world, 0.05)) throw new Refused("the list is not shown")
   const intent = world.variant === "charges after a day" || world.variant === "random keys" ? null : found()
   if (intent === null) {
     const next = Attempt.absent(attempt, world.now)
@@ -268,6 +293,7 @@ const run = (seed: number, variant: Variant): World => {
     events: [],
     recharge: Recharge.set(Recharge.none, { enabled: true, thresholdCents: 500, amountCents: 2_000 }),
     pendingAtOnce: 0,
+    chargedForNothing: 0,
     count: 0
   }
   const steps = (until: number, isBusy: boolean) => {
@@ -326,7 +352,7 @@ describe("money under fault (src/money/README.md#cards)", () => {
     for (let seed = 1; seed <= seeds; seed++) {
       const world = run(seed, "as built")
       expect([seed, chargedTwice(world), differs(world), world.pendingAtOnce <= 1]).toEqual([seed, 0, false, true])
-      expect(world.balanceCents).toBe(world.ledgerCents)
+      expect([seed, world.balanceCents, world.chargedForNothing]).toEqual([seed, world.ledgerCents, 0])
       for (const { attempt } of world.attempts.values()) {
         expect(attempt.status).not.toBe("pending")
         attempts++
@@ -341,7 +367,8 @@ describe("money under fault (src/money/README.md#cards)", () => {
   const wrong: ReadonlyArray<readonly [Variant, (world: World) => boolean]> = [
     ["random keys", (world) => chargedTwice(world) > 0],
     ["charges after a day", (world) => chargedTwice(world) > 0],
-    ["one recharge unguarded", (world) => world.pendingAtOnce > 1]
+    ["one recharge unguarded", (world) => world.pendingAtOnce > 1],
+    ["refusals that decide", (world) => world.chargedForNothing > 0]
   ]
   for (const [variant, isWrong] of wrong)
     it(`shows what goes wrong with ${variant}`, () => {

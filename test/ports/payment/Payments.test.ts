@@ -1,35 +1,15 @@
 import { describe, expect, it, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import * as NodeOperatorEgress from "../../../src/ports/egress/node/NodeOperatorEgress.ts"
 import { OperatorTarget } from "../../../src/ports/egress/OperatorTarget.ts"
 import * as DevelopmentPayments from "../../../src/ports/payment/development/DevelopmentPayments.ts"
 import { Payments } from "../../../src/ports/payment/Payments.ts"
 import * as StripePayments from "../../../src/ports/payment/stripe/StripePayments.ts"
-import * as TestCertificate from "../../support/network/TestCertificate.ts"
 import * as Features from "../../support/service/Features.ts"
+import { Double, layer as doubled } from "./DoubledStripe.ts"
 import * as PaymentsContract from "./PaymentsContract.ts"
 import * as StripeDouble from "./StripeDouble.ts"
-
-class Double extends Context.Service<Double, StripeDouble.StripeDouble>()("test/StripeDouble") {}
-
-const doubled = Layer.unwrap(
-  Effect.gen(function* () {
-    const authority = TestCertificate.makeAuthority()
-    const double = yield* StripeDouble.start(authority.issue(["127.0.0.1"]))
-    const target = OperatorTarget.configured(`https://127.0.0.1:${double.port}`, {
-      plain: false,
-      authorities: authority.cert
-    })
-    const payments = StripePayments.layer({
-      target: Result.getOrThrow(target),
-      secretKey: Redacted.make("sk_test_1"),
-      publishableKey: "pk_test_1",
-      webhookSecret: Redacted.make(StripeDouble.webhookSecret)
-    }).pipe(Layer.provide(NodeOperatorEgress.layer()))
-    return Layer.merge(payments, Layer.succeed(Double, double))
-  })
-)
 
 const run = randomBytes(6).toString("hex")
 const contract = Object.entries(PaymentsContract.tests(run))
@@ -96,6 +76,38 @@ describe("Stripe, by its double", () => {
         const charge = yield* saved
         yield* payments.charge(charge)
         expect((yield* Effect.flip(payments.charge({ ...charge, amountCents: 2_000 }))).reason).toBe("unknown")
+      })
+    )
+
+    test.effect("a refusal says whether it is about our key, the customer or the request", () =>
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const double = yield* Double
+        const charge = yield* saved
+        const said = Effect.map(Effect.flip(payments.charge(charge)), ({ reason }) => reason)
+        for (const [status, reason] of [
+          [400, "refused"],
+          [401, "denied"],
+          [403, "denied"],
+          [404, "refused"],
+          [409, "unknown"],
+          [429, "unknown"],
+          [500, "unknown"]
+        ] as const) {
+          double.answersInstead = () => StripeDouble.failed(status, { type: "invalid_request_error", message: "no" })
+          expect([status, yield* said]).toEqual([status, reason])
+        }
+        double.answersInstead = () => null
+        double.deleteCustomer(charge.customerId)
+        expect(yield* payments.customer(charge.customerId)).toBe("deleted")
+        const attempt = { ...charge, key: `${charge.key}2`, attemptId: `${charge.attemptId}2` }
+        expect((yield* Effect.flip(payments.charge(attempt))).reason).toBe("gone")
+        expect((yield* Effect.flip(payments.setup(charge.customerId))).reason).toBe("gone")
+        expect(yield* payments.find({ ...attempt, sinceMs: 0 })).toBeNull()
+        const back = double.otherAccount()
+        expect((yield* Effect.flip(payments.find({ ...attempt, sinceMs: 0 }))).reason).toBe("gone")
+        expect((yield* Effect.flip(payments.refunds("pi_of_the_other_account"))).reason).toBe("refused")
+        back()
       })
     )
 

@@ -33,6 +33,11 @@ export const tests = (run: string): Readonly<Record<string, Effect.Effect<void, 
       expect(yield* customer("same")).toBe(yield* customer("same"))
       expect(yield* customer("same")).not.toBe(yield* customer("other"))
     }),
+    "a customer is known, and one that it never had is not": Effect.gen(function* () {
+      const payments = yield* Payments
+      expect(yield* payments.customer(yield* customer("known"))).toBe("present")
+      if (payments.name === "stripe") expect(yield* payments.customer("cus_unknown")).toBe("absent")
+    }),
     "a card is set up with a secret": Effect.gen(function* () {
       const setup = yield* (yield* Payments).setup(yield* customer("setup"))
       expect(setup.clientSecret.length).toBeGreaterThan(setup.id.length)

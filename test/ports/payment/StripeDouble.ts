@@ -44,8 +44,14 @@ export type Fault = "lose_answer" | "lose_request" | "fail" | "odd_success"
 
 export const webhookSecret = "whsec_double"
 
-const failed = (status: number, error: object): Answer => ({ status, body: { error } })
+export const failed = (status: number, error: object): Answer => ({ status, body: { error } })
 const missing = failed(404, { type: "invalid_request_error", code: "resource_missing", message: "No such object" })
+const noCustomer = failed(400, {
+  type: "invalid_request_error",
+  code: "resource_missing",
+  param: "customer",
+  message: "No such customer"
+})
 
 export class StripeDouble {
   readonly intents = new Map<string, Intent>()
@@ -54,6 +60,8 @@ export class StripeDouble {
   readonly disputes: Array<Dispute> = []
   readonly entries: Array<Entry> = []
   readonly methods = new Map<string, Method>()
+  /** The customers, and whether they still are. */
+  readonly customers = new Map<string, "known" | "deleted">()
   readonly keys = new Map<string, Answer & { readonly asked: string }>()
   /** The bodies of the events that it would send, in order. */
   readonly events: Array<string> = []
@@ -62,6 +70,8 @@ export class StripeDouble {
   readonly asked: Array<string> = []
   /** Called with each request before it is answered. */
   heard: (asked: string) => void = () => {}
+  /** Replaces the answer to a request, which is carried out all the same; null: the answer stays. */
+  answersInstead: (asked: string) => Answer | null = () => null
   port = 0
 
   now = () => Math.floor(Date.now() / 1000)
@@ -70,6 +80,17 @@ export class StripeDouble {
   /** The amount that the processor holds for us. */
   get net(): number {
     return this.entries.reduce((sum, { amount }) => sum + amount, 0)
+  }
+
+  /** Answers from now on as for the key of another account. The returned function goes back to this one. */
+  otherAccount(): () => void {
+    const parts = [this.intents, this.methods, this.keys, this.customers] as ReadonlyArray<Map<string, unknown>>
+    const kept = parts.map((part) => new Map(part))
+    for (const part of parts) part.clear()
+    return () =>
+      parts.forEach((part, at) => {
+        for (const [key, value] of kept[at] ?? []) part.set(key, value)
+      })
   }
 
   private emit(type: string, object: { readonly id: string }): void {
@@ -178,7 +199,14 @@ export class StripeDouble {
     return { status: 200, body: refund }
   }
 
+  /** Deletes a customer, as a person at the processor does; its cards are no cards of a customer then. */
+  deleteCustomer(id: string): void {
+    this.customers.set(id, "deleted")
+    for (const method of this.methods.values()) if (method.customer === id) method.customer = null
+  }
+
   private create(form: URLSearchParams): Answer {
+    if (this.customers.get(form.get("customer") ?? "") !== "known") return noCustomer
     const method = this.methods.get(form.get("payment_method") ?? "")
     if (method === undefined || method.customer !== form.get("customer")) return missing
     const intent: Intent = {
@@ -247,9 +275,17 @@ export class StripeDouble {
     const [, , resource = "", id = "", action = ""] = path.split("/")
     const ok = (body: unknown): Answer => (body === undefined ? missing : { status: 200, body })
     switch (`${method} ${resource}${id === "" ? "" : " id"}${action === "" ? "" : ` ${action}`}`) {
-      case "POST customers":
-        return ok({ id: this.id("cus"), object: "customer" })
+      case "POST customers": {
+        const made = this.id("cus")
+        this.customers.set(made, "known")
+        return ok({ id: made, object: "customer" })
+      }
+      case "GET customers id": {
+        const state = this.customers.get(id)
+        return ok(state && { id, object: "customer", ...(state === "deleted" ? { deleted: true } : {}) })
+      }
       case "POST setup_intents": {
+        if (this.customers.get(form.get("customer") ?? "") !== "known") return noCustomer
         const made = this.id("seti")
         return ok({ id: made, object: "setup_intent", client_secret: `${made}_secret` })
       }
@@ -270,6 +306,7 @@ export class StripeDouble {
       case "POST payment_methods id attach": {
         if (id === "pm_card_chargeDeclined")
           return failed(402, { type: "card_error", code: "card_declined", message: "Your card was declined." })
+        if (this.customers.get(form.get("customer") ?? "") !== "known") return noCustomer
         const card: Method = this.methods.get(id) ?? {
           id: this.id("pm"),
           object: "payment_method",
@@ -371,6 +408,8 @@ export class StripeDouble {
               this.answer(method, url.pathname, form)
             )
       if (fault === "lose_answer") return request.socket.destroy()
+      const instead = this.answersInstead(`${method} ${url.pathname}`)
+      if (instead !== null) return send(response, instead)
       send(response, fault === "odd_success" ? { status: 500, body: { oops: true } } : answer)
     })
   }

@@ -52,10 +52,11 @@ const layers = (
   partitions: ReadonlyArray<number> = [0],
   heartbeatMs = 5_000,
   mailIsReal = false,
-  numbers: typeof Numbers.layer = Numbers.layer
+  numbers: typeof Numbers.layer = Numbers.layer,
+  payments: typeof DevelopmentPayments.layer = DevelopmentPayments.layer
 ) =>
   Features.accounts(options, numbers).pipe(
-    Layer.provide(DevelopmentPayments.layer),
+    Layer.provide(payments),
     Layer.provideMerge(Foundations.accounts(options)),
     Layer.provideMerge(
       Layer.mergeAll(outside(mailIsReal), PdfThread.layer, Recognizer.none, storage.layer, TrunkStates.layer)
@@ -93,6 +94,10 @@ export const supplied = (supply: NumberSupply["Service"]) =>
   layers("supplied", [0], 5_000, false, Numbers.over.pipe(Layer.provide(Layer.succeed(NumberSupply, supply)))).pipe(
     Layer.provideMerge(TestDatabase.layer)
   )
+
+/** The features with another card processor than the development one, over a database of their own. */
+export const paidBy = (payments: typeof DevelopmentPayments.layer) =>
+  layers("paid by", [0], 5_000, false, Numbers.layer, payments).pipe(Layer.provideMerge(TestDatabase.layer))
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))

@@ -1,10 +1,11 @@
 import { Clock, Data, Effect } from "effect"
 import * as Id from "../../../domain/Id.ts"
 import type { Job } from "../../../runtime/job/Jobs.ts"
-import { type Intent, Payments } from "../../../ports/payment/Payments.ts"
+import { PaymentError, Payments } from "../../../ports/payment/Payments.ts"
 import * as Machine from "./AttemptMachine.ts"
 import * as FundingRepo from "../FundingRepo.ts"
-import type { Settling } from "./Settling.ts"
+import type { RefusedOutcomes } from "./RefusedOutcomes.ts"
+import type { Outcome, Settling } from "./Settling.ts"
 
 /** A job whose key is the attempt. Its row is part of the attempt's transaction. */
 export const kind = "funding.collect"
@@ -22,22 +23,13 @@ const slackMs = 25 * 3_600_000
 /**
  * Brings attempts to their end: charges the card, or asks whether an earlier attempt of the job has charged it. Every
  * result goes through `Settling`.
+ *
+ * A refusal is no result, because an earlier request may have charged the card. Only a look at the account that has the
+ * customer shows that there is no charge.
  */
-export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
+export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes: RefusedOutcomes) {
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
-
-  const charge = (attempt: Machine.Attempt) =>
-    payments.charge({
-      key: attempt.id,
-      attemptId: attempt.id,
-      tenantId: attempt.tenantId,
-      customerId: attempt.customerId,
-      cardId: attempt.cardId,
-      amountCents: attempt.amountCents,
-      isOffSession: attempt.kind === "auto_recharge",
-      description: attempt.kind === "topup" ? "Top-up" : "Auto-recharge"
-    })
 
   const find = (attempt: Machine.Attempt, now: number) =>
     attempt.intentId === null
@@ -48,6 +40,31 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
         })
       : payments.intent(attempt.intentId)
 
+  const charge = (attempt: Machine.Attempt): Effect.Effect<Outcome, PaymentError> =>
+    payments
+      .charge({
+        key: attempt.id,
+        attemptId: attempt.id,
+        tenantId: attempt.tenantId,
+        customerId: attempt.customerId,
+        cardId: attempt.cardId,
+        amountCents: attempt.amountCents,
+        isOffSession: attempt.kind === "auto_recharge",
+        description: attempt.kind === "topup" ? "Top-up" : "Auto-recharge"
+      })
+      .pipe(
+        Effect.map((intent) => ({ intent })),
+        Effect.catchIf(
+          ({ reason }) => reason === "refused" || reason === "declined" || reason === "gone",
+          Effect.fnUntraced(function* ({ detail }) {
+            const intent = yield* find(attempt, yield* Clock.currentTimeMillis)
+            if (intent !== null) return { intent }
+            yield* Effect.logWarning("the payment processor refuses a charge", { attempt: attempt.id, detail })
+            return { intent, decline: Machine.refused }
+          })
+        )
+      )
+
   /** Null: the processor has no intent for it, and none may be requested now. */
   const ask = Effect.fnUntraced(function* (attempt: Machine.Attempt, isFirstTry: boolean) {
     const began = yield* Clock.currentTimeMillis
@@ -57,28 +74,21 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     if (found === null) {
       const next = Machine.absent(attempt, now)
       if (next === "charge") return yield* charge(attempt)
-      if (next === "give_up") yield* settle(attempt.id, { intent: null, decline: Machine.neverCharged })
-      return null
+      return next === "give_up" ? { intent: null, decline: Machine.neverCharged } : null
     }
-    return Machine.present(attempt, found, now) === "cancel" ? yield* payments.cancel(found.id) : found
+    return { intent: Machine.present(attempt, found, now) === "cancel" ? yield* payments.cancel(found.id) : found }
   })
 
   const collect = Effect.fn("Collector.collect")(function* (id: Id.LedgerEntryId, isFirstTry: boolean) {
     const attempt = yield* repo.attempt(id)
-    if (attempt === null || attempt.status !== "pending") return
+    if (attempt === null || attempt.status !== "pending") return yield* outcomes.known(id)
     if (attempt.processor !== payments.name)
       return yield* new StillPending({ detail: `the attempt is of the processor ${attempt.processor}` })
-    const intent: Intent | null = yield* Effect.catchTag(ask(attempt, isFirstTry), "PaymentError", (error) => {
-      if (error.reason === "unknown") return Effect.fail(new StillPending({ detail: error.detail }))
-      return Effect.as(
-        Effect.andThen(
-          Effect.logWarning("the payment processor refuses a charge", { attempt: id, detail: error.detail }),
-          settle(id, { intent: null, decline: Machine.refused })
-        ),
-        null
-      )
-    })
-    if (intent !== null) yield* settle(id, { intent })
+    const outcome: Outcome | null = yield* Effect.catchTag(ask(attempt, isFirstTry), "PaymentError", (error) =>
+      Effect.andThen(outcomes.failed(id, error), Effect.fail(new StillPending({ detail: error.detail })))
+    )
+    yield* outcomes.known(id)
+    if (outcome !== null) yield* settle(id, outcome)
     const after = yield* repo.attempt(id)
     if (after?.status === "pending")
       return yield* new StillPending({ detail: "the payment processor has not told the outcome yet" })
@@ -88,8 +98,8 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     kind,
     concurrency: 8,
     timeoutMs: 90_000,
-    // The retries last about 30 hours, which is longer than an attempt can be pending.
-    retry: { attempts: 400, firstMs: 5_000, maxMs: 300_000 },
+    // An attempt is asked for until its outcome is known, which may need the operator.
+    retry: { attempts: Infinity, firstMs: 5_000, maxMs: 300_000 },
     run: ({ attempt, key }) => collect(Id.LedgerEntryId.make(key), attempt === 1)
   } satisfies Job
 })

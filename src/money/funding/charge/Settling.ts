@@ -13,7 +13,7 @@ import * as FundingLetters from "../FundingLetters.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
 /** An intent of the processor, or the decline when there will be none. */
-type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
+export type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
 
 const attempts = Metric.counter("payment_attempts_total", {
   description: "Attempts to charge a card, by kind and by how they ended"

@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       Effect.catchIf(
         apply(key),
         // The processor does not know the object or does not show it, so waiting does not help.
-        (error) => error.reason !== "unknown",
+        ({ reason }) => reason !== "unknown" && reason !== "denied",
         (error) => Effect.logWarning("an event of the payment processor was left", { event: key, detail: error.detail })
       )
   })

@@ -6,12 +6,13 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Jobs } from "../../../runtime/job/Jobs.ts"
 import { Letters } from "../../../ports/letter/Letter.ts"
-import { type Dispute, type Intent, Payments, type Refund } from "../../../ports/payment/Payments.ts"
+import { type Dispute, type Intent, PaymentError, Payments, type Refund } from "../../../ports/payment/Payments.ts"
 import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import * as Machine from "../charge/AttemptMachine.ts"
 import * as FundingLetters from "../FundingLetters.ts"
 import * as FundingRepo from "../FundingRepo.ts"
+import type { RefusedOutcomes } from "../charge/RefusedOutcomes.ts"
 import type { Settling } from "../charge/Settling.ts"
 
 const refundKind = "funding.refund"
@@ -45,7 +46,7 @@ const actions: Readonly<Record<FundingLetters.Moved, string>> = {
  * Each is booked by its present state at the processor, under the lock of its attempt. So it counts once, however often
  * and in whatever order it is reported.
  */
-export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
+export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes: RefusedOutcomes) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -210,10 +211,13 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))
   }, Effect.uninterruptible)
 
-  /** Like an attempt, a refund is first requested by its key, and later looked up in the processor's list. */
+  /**
+   * Like an attempt, a refund is first requested by its key, and later looked up in the processor's list. A refusal is
+   * no result here either: only the list of the account that has the intent shows that nothing went back.
+   */
   const carryOut = Effect.fn("Reversals.carryOut")(function* (id: string, isFirstTry: boolean) {
     const row = yield* repo.refund(id)
-    if (row?.status !== "pending") return
+    if (row?.status !== "pending") return yield* outcomes.known(id)
     const attempt = yield* repo.attempt(row.attemptId)
     const intentId = attempt?.intentId ?? null
     if (intentId === null || attempt?.processor !== payments.name)
@@ -229,23 +233,27 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     if (next === "wait") return yield* new StillPending({ detail: "the refund may be under way" })
     if (next === "give_up") return yield* fail("the payment processor could not be reached")
     const key = `refund:${id}`
-    const made = yield* Effect.catchTag(
+    const made = yield* Effect.catchIf(
       payments.refund({ key, requestId: id, intentId, amountCents: row.amountCents }),
-      "PaymentError",
-      (error) =>
-        error.reason === "unknown"
-          ? Effect.fail(new StillPending({ detail: error.detail }))
-          : Effect.as(fail(error.detail), null)
+      ({ reason }) => reason === "refused" || reason === "declined" || reason === "gone",
+      Effect.fnUntraced(function* ({ detail }) {
+        const made = (yield* payments.refunds(intentId)).find((refund) => refund.requestId === id)
+        return made ?? (yield* Effect.as(fail(detail), null))
+      })
     )
     if (made !== null) yield* refunds(intentId, [made])
+    yield* outcomes.known(id)
   })
 
   jobs.declare({
     kind: refundKind,
     concurrency: 4,
     timeoutMs: 90_000,
-    retry: { attempts: 400, firstMs: 5_000, maxMs: 300_000 },
-    run: ({ attempt, key }) => carryOut(key, attempt === 1)
+    retry: { attempts: Infinity, firstMs: 5_000, maxMs: 300_000 },
+    run: ({ attempt, key }) =>
+      Effect.tapError(carryOut(key, attempt === 1), (error) =>
+        error instanceof PaymentError ? outcomes.failed(key, error) : Effect.void
+      )
   })
 
   return { intent, refunds, dispute, request, askWithin, carryOutNow } as const

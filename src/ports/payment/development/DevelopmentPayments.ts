@@ -72,6 +72,7 @@ export const layer = Layer.effect(
       isReal: false,
       publishableKey: "pk_development",
       createCustomer: ({ key }) => Effect.succeed(idOf("cus", key)),
+      customer: () => Effect.succeed("present"),
       setup: (customerId) => {
         const id = idOf("seti", customerId)
         return Effect.succeed({ id, clientSecret: `${id}_secret_development` })

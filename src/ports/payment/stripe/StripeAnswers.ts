@@ -105,6 +105,11 @@ export const customer = decoded(
   ({ id }) => id
 )
 
+export const customerState = decoded(
+  Schema.Struct({ object: Schema.Literal("customer"), deleted: optional(Schema.Boolean) }),
+  ({ deleted }) => (deleted === true ? ("deleted" as const) : ("present" as const))
+)
+
 export const setup = decoded(
   Schema.Struct({ object: Schema.Literal("setup_intent"), id: Schema.String, client_secret: Schema.String }),
   ({ client_secret, id }) => ({ id, clientSecret: client_secret })
@@ -282,6 +287,8 @@ const Failure = Schema.Struct({
   decline_code: optional(Schema.String),
   advice_code: optional(Schema.String),
   message: optional(Schema.String),
+  /** The parameter that is wrong. */
+  param: optional(Schema.String),
   payment_intent: Schema.optional(Schema.Unknown)
 })
 export type Failure = typeof Failure.Type

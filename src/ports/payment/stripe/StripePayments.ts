@@ -82,6 +82,20 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const refundsOf = (of: { readonly payment_intent: string } | { readonly charge: string }) =>
     all((cursor) => stripe.refunds.list({ ...of, ...cursor }), StripeAnswers.refund)
 
+  const intent = (id: string) => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent)
+
+  const customer = (id: string) =>
+    ask(() => stripe.customers.retrieve(id)).pipe(
+      Effect.flatMap(StripeAnswers.customerState),
+      Effect.catch((error) =>
+        error instanceof PaymentError
+          ? Effect.fail(error)
+          : error.code === "resource_missing"
+            ? Effect.succeed("absent" as const)
+            : Effect.fail(errorOf(error))
+      )
+    )
+
   /** The movements of one customer, from its charges with their refunds and disputes. */
   const movementsOf = Effect.fnUntraced(function* (customerId: string, sinceMs: number) {
     const movements: Array<Movement> = []
@@ -116,6 +130,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         () => stripe.customers.create({ metadata: { tenant: tenantId } }, { idempotencyKey: key }),
         StripeAnswers.customer
       ),
+    customer,
     setup: (customerId) =>
       answered(
         () =>
@@ -166,20 +181,18 @@ const make = Effect.fnUntraced(function* (options: Options) {
               : StripeAnswers.declined(error)
         )
       ),
-    find: ({ attemptId, customerId, sinceMs }) =>
-      Effect.map(
-        all(
-          (cursor) =>
-            stripe.paymentIntents.list({
-              customer: customerId,
-              created: { gte: Math.floor(sinceMs / 1000) },
-              ...cursor
-            }),
-          StripeAnswers.intent
-        ),
-        (intents) => intents.find((intent) => intent.attemptId === attemptId) ?? null
-      ),
-    intent: (id) => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent),
+    find: Effect.fnUntraced(function* ({ attemptId, customerId, sinceMs }) {
+      const created = { gte: Math.floor(sinceMs / 1000) }
+      const intents = yield* all(
+        (cursor) => stripe.paymentIntents.list({ customer: customerId, created, ...cursor }),
+        StripeAnswers.intent
+      )
+      const found = intents.find((one) => one.attemptId === attemptId)
+      if (found !== undefined) return found
+      // The list of another account, whose key the operator has set meanwhile, says nothing about the attempt.
+      return (yield* customer(customerId)) === "absent" ? yield* noCustomer : null
+    }),
+    intent,
     cancel: (id) =>
       answered(() => stripe.paymentIntents.cancel(id), StripeAnswers.intent).pipe(
         // The intent has been paid meanwhile, or is canceled already.
@@ -197,7 +210,12 @@ const make = Effect.fnUntraced(function* (options: Options) {
           ),
         StripeAnswers.refund
       ),
-    refunds: (intentId) => refundsOf({ payment_intent: intentId }),
+    refunds: Effect.fnUntraced(function* (intentId) {
+      const refunds = yield* refundsOf({ payment_intent: intentId })
+      // An account that does not have the intent has none of its refunds.
+      if (refunds.length === 0) yield* intent(intentId)
+      return refunds
+    }),
     dispute: (id) => answered(() => stripe.disputes.retrieve(id), StripeAnswers.dispute),
     movements: ({ customerId, sinceMs }) =>
       customerId === null
@@ -240,16 +258,19 @@ const isTimely = (signature: string, nowMs: number): boolean => {
   return times.length === 1 && Number(times[0]?.[1]) * 1000 <= nowMs + aheadSecs * 1000
 }
 
+const noCustomer = new PaymentError({ reason: "gone", detail: "the account of this key does not have the customer" })
+
 /**
  * 409 and 429: not now. 5xx and no answer: unknown. After an idempotency error too, because a key with other parameters
- * than before may have charged.
+ * than before may have charged. 401 and 403 are about our key and not about the request.
  */
 const errorOf = (failure: StripeAnswers.Failure): PaymentError => {
-  const { code, message, statusCode, type } = failure
+  const { code, message, param, statusCode, type } = failure
   const detail = `${statusCode ?? "no answer"} ${code ?? type}: ${message ?? ""}`
   if (type === "StripeCardError") return new PaymentError({ reason: "declined", detail })
-  const isRefusal =
-    statusCode != null && [400, 401, 402, 403, 404].includes(statusCode) && type !== "StripeIdempotencyError"
+  if (statusCode === 401 || statusCode === 403) return new PaymentError({ reason: "denied", detail })
+  if (code === "resource_missing" && param === "customer") return new PaymentError({ reason: "gone", detail })
+  const isRefusal = statusCode != null && [400, 402, 404].includes(statusCode) && type !== "StripeIdempotencyError"
   return new PaymentError({ reason: isRefusal ? "refused" : "unknown", detail })
 }
 

@@ -1,0 +1,157 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TenantId } from "../../../../src/domain/Id.ts"
+import { Funding } from "../../../../src/money/funding/Funding.ts"
+import { Jobs } from "../../../../src/runtime/job/Jobs.ts"
+import * as DoubledStripe from "../../../ports/payment/DoubledStripe.ts"
+import * as StripeDouble from "../../../ports/payment/StripeDouble.ts"
+import * as Features from "../../../support/service/Features.ts"
+
+const refused = (status: number) =>
+  StripeDouble.failed(status, { type: "invalid_request_error", message: "The processor refuses this" })
+
+/** A tenant with a saved card. */
+const payer = Effect.gen(function* () {
+  const double = yield* DoubledStripe.Double
+  double.answersInstead = () => null
+  const funding = yield* Funding
+  const tenant = yield* Features.newTenant()
+  yield* funding.save(tenant.caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+  return tenant
+})
+
+const topUp = Effect.fnUntraced(function* ({ caller }: Features.NewTenant) {
+  const answer = yield* (yield* Funding).topUp(caller, { amountCents: 1_000, paymentMethodId: null }, null)
+  return JSON.parse(answer.body ?? "") as { readonly id: string; readonly status: string }
+})
+
+/** Makes the next attempts of all jobs of payments at once. */
+const again = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE job SET due_at = now() WHERE kind IN ('funding.collect', 'funding.refund', 'funding.processor_event')`
+  yield* (yield* Jobs).poll
+})
+
+const statusOf = Effect.fnUntraced(function* (tenantId: TenantId) {
+  const [attempt] = yield* (yield* Funding).attempts(tenantId, 1)
+  return attempt?.status
+})
+
+const balanceOf = Effect.fnUntraced(function* (tenantId: TenantId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly cents: number }>`
+    SELECT balance_cents AS cents FROM balance WHERE tenant_id = ${tenantId}`
+  return row?.cents
+})
+
+/** The charges that the processor has made for a tenant. */
+const chargesOf = Effect.map(
+  DoubledStripe.Double,
+  (double) => (tenantId: TenantId) =>
+    [...double.intents.values()].filter(
+      ({ metadata, status }) => metadata["tenant"] === tenantId && status === "succeeded"
+    ).length
+)
+
+describe("a request that the processor refuses (guide/money.md#top-ups)", () => {
+  layer(Features.paidBy(DoubledStripe.layer).pipe(Layer.provideMerge(DoubledStripe.layer)), {
+    excludeTestServices: true
+  })((it) => {
+    for (const status of [400, 401, 403, 404])
+      it.effect(`does not decide over a charge whose answer was lost: its look is refused with ${status}`, () =>
+        Effect.gen(function* () {
+          const double = yield* DoubledStripe.Double
+          const tenant = yield* payer
+          double.faults.push("lose_answer")
+          expect((yield* topUp(tenant)).status).toBe("pending")
+          double.answersInstead = (asked) => (asked.startsWith("GET ") ? refused(status) : null)
+          for (let looks = 0; looks < 3; looks++) yield* again
+          expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["pending", 500])
+          double.answersInstead = () => null
+          yield* again
+          expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["succeeded", 1_500])
+          expect((yield* chargesOf)(tenant.id)).toBe(1)
+        })
+      )
+
+    for (const status of [400, 401, 402, 403, 404])
+      it.effect(`does not decide over the charge that it answers with ${status}: the look does`, () =>
+        Effect.gen(function* () {
+          const double = yield* DoubledStripe.Double
+          const tenant = yield* payer
+          // The card was charged, and the answer is wrong.
+          double.answersInstead = (asked) => (asked === "POST /v1/payment_intents" ? refused(status) : null)
+          expect((yield* topUp(tenant)).status).not.toBe("failed")
+          double.answersInstead = () => null
+          yield* again
+          expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["succeeded", 1_500])
+          expect((yield* chargesOf)(tenant.id)).toBe(1)
+        })
+      )
+
+    it.effect("does not decide over a charge when the key is one of an account that has not the customer", () =>
+      Effect.gen(function* () {
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* payer
+        double.faults.push("lose_answer")
+        expect((yield* topUp(tenant)).status).toBe("pending")
+        const back = double.otherAccount()
+        for (let looks = 0; looks < 3; looks++) yield* again
+        expect([yield* statusOf(tenant.id), double.intents.size]).toEqual(["pending", 0])
+        back()
+        yield* again
+        expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["succeeded", 1_500])
+        expect((yield* chargesOf)(tenant.id)).toBe(1)
+      })
+    )
+
+    it.effect("fails a charge when the account of the customer has no charge for it", () =>
+      Effect.gen(function* () {
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* payer
+        for (const method of double.methods.values()) method.customer = null
+        const error = yield* Effect.flip(topUp(tenant))
+        expect(error).toMatchObject({ code: "payment_failed" })
+        expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["failed", 500])
+      })
+    )
+
+    for (const status of [400, 401, 403, 404])
+      it.effect(`does not decide over a refund that is refused with ${status}`, () =>
+        Effect.gen(function* () {
+          const funding = yield* Funding
+          const double = yield* DoubledStripe.Double
+          const tenant = yield* payer
+          const { id } = yield* topUp(tenant)
+          // The money went back, and the answer is wrong; then the looks are refused as well.
+          double.answersInstead = () => refused(status)
+          const refund = yield* funding.refund(id as never, 400, "asked for")
+          expect(refund.status).toBe("pending")
+          yield* again
+          double.answersInstead = () => null
+          yield* again
+          expect(yield* balanceOf(tenant.id)).toBe(1_100)
+          expect(double.refunds.filter(({ metadata }) => metadata?.["refund"] === refund.id)).toHaveLength(1)
+        })
+      )
+
+    it.effect("keeps an event whose object is refused because the key is not accepted", () =>
+      Effect.gen(function* () {
+        const funding = yield* Funding
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* payer
+        const { id } = yield* topUp(tenant)
+        const intent = [...double.intents.values()].find((one) => one.metadata["attempt"] === id)
+        double.refund(intent?.id ?? "", 300)
+        const payload = double.events.at(-1) ?? ""
+        double.answersInstead = () => refused(401)
+        yield* funding.receive(Buffer.from(payload), double.signed(payload)["stripe-signature"] ?? "")
+        for (let looks = 0; looks < 3; looks++) yield* again
+        double.answersInstead = () => null
+        yield* again
+        expect(yield* balanceOf(tenant.id)).toBe(1_200)
+      })
+    )
+  })
+})
