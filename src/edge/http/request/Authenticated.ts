@@ -29,6 +29,9 @@ import * as FileThread from "../thread/FileThread.ts"
  *
  * Tenants take turns. The work of a request begins when its turn comes, and never begins if its client has disconnected
  * by then. A request whose turn does not come in time is a 503.
+ *
+ * The first three checks are made twice: when the head of a request has come, so that no body is read in vain, and when
+ * its body and its turn have come, because a key may be revoked meanwhile. The second time decides.
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
@@ -77,6 +80,17 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         })
       }
 
+      /** Fails with 401. `refusal` is a 403, or a fault of the URL; null when there is none. */
+      const judge = Effect.fnUntraced(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        credential: string | null,
+        endpoint: HttpApiEndpoint.Top,
+        declared: Declared
+      ): Effect.fn.Return<Judged, ApiError> {
+        const key = yield* identify(request, credential)
+        return { key, refusal: (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url) }
+      })
+
       return Authenticated.of((httpEffect, { endpoint }) => {
         const declared = declaredBy(endpoint)
         const measured = EdgeMetrics.measured(endpoint)
@@ -87,18 +101,25 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           )
 
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-          const key = yield* identify(request, credentialOf(request))
-          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          return early === null ? yield* inTurn(reads, key, withCaller(key, null)) : yield* Effect.fail(early)
+          const judged = judge(request, credentialOf(request), endpoint, declared)
+          const { key, refusal } = yield* judged
+          if (refusal !== null) return yield* refusal
+          const run = Effect.flatMap(judged, (now) =>
+            now.refusal === null ? withCaller(now.key, null) : Effect.fail(now.refusal)
+          )
+          return yield* inTurn(reads, key, run)
         })
 
         const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const credential = credentialOf(request)
-          const key = yield* identify(request, credential)
-          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          const idempotencyKey = yield* Effect.mapError(IdempotencyMiddleware.keyOf(request), (error) => early ?? error)
-          if (idempotencyKey === null && early !== null) return yield* Effect.fail(early)
-          const all = change(request, { key, credential: credential ?? "", early, idempotencyKey })
+          const judged = judge(request, credential, endpoint, declared)
+          const { key, refusal } = yield* judged
+          const idempotencyKey = yield* Effect.mapError(
+            IdempotencyMiddleware.keyOf(request),
+            (error) => refusal ?? error
+          )
+          if (idempotencyKey === null && refusal !== null) return yield* refusal
+          const all = change(request, { key, credential: credential ?? "", judged, refusal, idempotencyKey })
           return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all
         })
 
@@ -131,12 +152,15 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         })
 
         const change = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, known: Known) {
-          const { credential, early, idempotencyKey, key } = known
+          const { credential, idempotencyKey, judged, key, refusal } = known
           if (idempotencyKey === null) {
             const { within } = yield* bodyOf(request, known)
-            return yield* inTurn(commands, key, Effect.uninterruptible(within(withCaller(key, null))))
+            const run = Effect.flatMap(judged, (now) =>
+              now.refusal === null ? within(withCaller(now.key, null)) : Effect.fail(now.refusal)
+            )
+            return yield* inTurn(commands, key, Effect.uninterruptible(run))
           }
-          const { body, within } = yield* bodyOf(request, known).pipe(Effect.mapError((error) => early ?? error))
+          const { body, within } = yield* bodyOf(request, known).pipe(Effect.mapError((error) => refusal ?? error))
           const slot = Slot.make({
             owner: key.keyId,
             credential,
@@ -145,8 +169,10 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             path: IdempotencyMiddleware.pathOf(request),
             body
           })
-          const run = early === null ? within(withCaller(key, slot)) : Effect.fail(early)
-          return yield* inTurn(commands, key, once(slot, run))
+          const run = Effect.flatMap(judged, (now) =>
+            once(slot, now.refusal === null ? within(withCaller(now.key, slot)) : Effect.fail(now.refusal))
+          )
+          return yield* inTurn(commands, key, Effect.uninterruptible(run))
         })
 
         const run = endpoint.method === "GET" ? read : write
@@ -162,11 +188,16 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 }
 
 /** The facts about a changing request that are known before its body is read. */
-interface Known {
-  readonly key: CurrentKey["Service"]
+interface Known extends Judged {
   readonly credential: string
-  readonly early: ApiError | null
   readonly idempotencyKey: string | null
+  /** Judges the request again. */
+  readonly judged: Effect.Effect<Judged, ApiError>
+}
+
+interface Judged {
+  readonly key: CurrentKey["Service"]
+  readonly refusal: ApiError | null
 }
 
 interface Declared {
