@@ -173,7 +173,7 @@ const computations: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Packages that code outside of adapters, edges and the composition may use, by wing. */
 const packages: Readonly<Record<string, RegExp>> = {
-  domain: /^(effect(\/|$)|ipaddr\.js$)/,
+  domain: /^(effect(\/|$)|ipaddr\.js$|libphonenumber-js\/max$)/,
   protocol:
     /^(effect(\/|$)|ipaddr\.js$|sdp-transform$|@echogarden\/speex-resampler-wasm|mpg123-decoder$|@wasm-audio-decoders\/|codec-parser$)/,
   media: /^(effect(\/|$)|mpg123-decoder$)/,

@@ -14,7 +14,7 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/max"
 import { Schema } from "effect"
-import { isE164 } from "../../domain/E164.ts"
+import { hasForm, isE164 } from "../../domain/E164.ts"
 import * as SipUri from "../../protocol/sip/message/header/SipUri.ts"
 
 /** The headers that may name the caller, in the order in which they are asked where the plan names none of them. */
@@ -122,12 +122,9 @@ export const prefixesOf = ({ country, internationalPrefix, nationalPrefix }: Tru
   }
 }
 
-/** The length and the calling code fit a numbering plan. */
-const isPossible = (e164: string): boolean => isE164(e164) && (parsePhoneNumberFromString(e164)?.isPossible() ?? false)
-
 /** A numbering plan has exactly these digits. */
 const isValid = (e164: string): boolean => {
-  const phone = isE164(e164) ? parsePhoneNumberFromString(e164) : undefined
+  const phone = hasForm(e164) ? parsePhoneNumberFromString(e164) : undefined
   return phone !== undefined && phone.isValid() && phone.number === e164
 }
 
@@ -149,7 +146,7 @@ const afterPrefix = ({ international }: Prefixes, digits: string): ReadonlyArray
     digits.startsWith(prefix) ? [`+${digits.slice(prefix.length)}`] : []
   )
 
-const startsWell = (e164: string): boolean => isE164(e164) && !e164.startsWith("+0")
+const startsWell = (text: string): boolean => hasForm(text) && !text.startsWith("+0")
 
 /**
  * The number that a trunk means by what it writes in a header; null when it is none. What has a `+` or an international
@@ -163,13 +160,9 @@ export const read = (plan: TrunkNumberPlan, text: string): string | null => {
   const national = () => withinCountry(prefixes, digits).find(isValid) ?? null
   const global = `+${digits}`
   // Some exchanges put a + before every number, a national one too.
-  if (plus === "+") return isPossible(global) && startsWell(global) ? global : national()
+  if (plus === "+") return isE164(global) ? global : national()
   if (plan.sends === "e164" && isValid(global)) return global
-  return (
-    afterPrefix(prefixes, digits).find((number) => startsWell(number) && isPossible(number)) ??
-    national() ??
-    (isValid(global) ? global : null)
-  )
+  return afterPrefix(prefixes, digits).find(isE164) ?? national() ?? (isValid(global) ? global : null)
 }
 
 /** How a caller is reported: E.164, or the digits as they came, without a `+` that would be wrong. */
@@ -203,15 +196,19 @@ export const called = (plan: TrunkNumberPlan, text: string): ReadonlyArray<strin
   return [...new Set(found)]
 }
 
-/** The digits of an E.164 number in the plan's form. Anything else stays as it is. */
+/**
+ * The digits of an E.164 number in the plan's form. Where the trunk could read another number in that form, they follow
+ * an international prefix. Anything else stays as it is.
+ */
 const written = (plan: TrunkNumberPlan, number: string): string => {
   if (!isE164(number)) return number
+  const isRead = (own: string) => called({ ...plan, techPrefix: null }, own)[0] === number
   const digits = number.slice(1)
   const prefixes = prefixesOf(plan)
   const international = `${prefixes.international}${digits}`
   switch (plan.sends) {
     case "e164":
-      return digits
+      return isRead(digits) ? digits : international
     case "plus":
       return number
     case "00":
@@ -220,8 +217,7 @@ const written = (plan: TrunkNumberPlan, number: string): string => {
       const { callingCode, national } = prefixes
       if (callingCode === null || !digits.startsWith(callingCode)) return international
       const own = `${national}${digits.slice(callingCode.length)}`
-      // A national form that could be another number too goes out with its country.
-      return called({ ...plan, techPrefix: null }, own)[0] === number ? own : international
+      return isRead(own) ? own : international
     }
   }
 }

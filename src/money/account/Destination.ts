@@ -57,7 +57,8 @@ export const of = (number: string): Destination => {
   const callingCode = codeOf(digits)
   const candidates = countries.get(callingCode ?? "") ?? []
   const phone = parsePhoneNumberFromString(number)
-  const isValid = phone?.isValid() ?? false
+  // The parser takes a national prefix off, and would then judge another number than the one that is dialled.
+  const isValid = phone?.number === number && phone.isValid()
   const isCertain = isValid || candidates.length === 1
   const type = phone?.getType()
   const found = [

@@ -7,6 +7,7 @@ import * as Id from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import { isE164 } from "../../domain/E164.ts"
 import * as Destination from "./Destination.ts"
 
 /**
@@ -30,7 +31,7 @@ export interface Rule {
 export class DialingPermissions extends Context.Service<
   DialingPermissions,
   {
-    /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
+    /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`; `invalid_request`: it is not E.164. */
     readonly check: (tenantId: Id.TenantId, to: string) => Effect.Effect<void, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<Rule>>
     /** Adds a rule, with its line in the audit log, or returns the same rule if there is one. */
@@ -118,7 +119,7 @@ export class DialingPermissions extends Context.Service<
 const isValid = ({ kind, value }: Omit<Rule, "id">): boolean => {
   switch (kind) {
     case "prefix_block":
-      return /^\+[0-9]{1,15}$/.test(value)
+      return /^\+[1-9][0-9]{0,14}$/.test(value)
     case "class_block":
       return Destination.classes.some((each) => each === value)
     case "country_block":
@@ -127,12 +128,16 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean => {
   }
 }
 
-/** Pure: the first refusal, in the order country block, country allow-list, prefix block, class block; or null. */
+/**
+ * Pure: the first refusal, in the order country block, country allow-list, prefix block, class block; or null. What is
+ * not E.164 is refused before, because no list can judge its place.
+ */
 export const refusal = (
   rules: ReadonlyArray<Pick<Rule, "tenantId" | "kind" | "value">>,
   tenantId: Id.TenantId,
   to: string
 ): ApiError | null => {
+  if (!isE164(to)) return ApiError.of("invalid_request", "to must be E.164", "to")
   const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
   if (mine.length === 0) return null
   const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)

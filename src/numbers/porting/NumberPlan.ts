@@ -10,11 +10,15 @@ const kinds: Readonly<Record<string, OrderedNumber["numberType"]>> = {
   UAN: "national"
 }
 
-/** Country and kind of a number by the world's numbering plans; null when it is in no plan. */
+/**
+ * Country and kind of a number by the world's numbering plans; null when no plan has exactly these digits. The parser
+ * also takes a number with a national prefix after its calling code.
+ */
 export const of = (
   phoneNumber: string
 ): { readonly countryCode: string; readonly numberType: OrderedNumber["numberType"] | null } | null => {
   const phone = parsePhoneNumberFromString(phoneNumber)
-  if (phone === undefined || !phone.isValid() || phone.country === undefined) return null
+  if (phone === undefined || phone.number !== phoneNumber || !phone.isValid() || phone.country === undefined)
+    return null
   return { countryCode: phone.country, numberType: kinds[phone.getType() ?? ""] ?? null }
 }

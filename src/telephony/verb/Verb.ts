@@ -14,6 +14,8 @@ export interface Verb<S extends Body = Body, When extends string = string> {
   readonly summary: string
   readonly when: When
   readonly body: S
+  /** The schema of the bodies that the journal keeps, where earlier versions took more than `body` does. */
+  readonly kept?: Body
   /** The errors it may answer with, besides those that every verb may. */
   readonly errors?: ReadonlyArray<Code>
   /** URLs in the body that this service will open, by their wire names: the egress port may refuse them. */

@@ -25,6 +25,7 @@ export const make = <const Table extends Rows>(table: Table) => {
   const names = Object.keys(table) as ReadonlyArray<Name>
   const rows: Readonly<Record<Name, Verb>> = table
   const bodyOf = (verb: Name): Body => rows[verb].body
+  const keptBodyOf = (verb: Name): Body => rows[verb].kept ?? rows[verb].body
   const action = (verb: Name, body: unknown) => ({ verb, body }) as Action
   return {
     table,
@@ -32,6 +33,6 @@ export const make = <const Table extends Rows>(table: Table) => {
     action,
     decodeAction: (verb: Name, body: unknown) => action(verb, Schema.decodeUnknownSync(bodyOf(verb))(body)),
     /** The schemas under which the journal keeps actions. */
-    schemas: names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType(bodyOf(verb)) }))
+    schemas: names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType(keptBodyOf(verb)) }))
   }
 }

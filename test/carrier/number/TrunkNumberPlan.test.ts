@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from "libphonenumber-js/max"
 import examples from "libphonenumber-js/mobile/examples"
+import * as E164 from "../../../src/domain/E164.ts"
 import * as TrunkNumberPlan from "../../../src/carrier/number/TrunkNumberPlan.ts"
 
 const plan = (more: Partial<TrunkNumberPlan.TrunkNumberPlan> = {}): TrunkNumberPlan.TrunkNumberPlan => ({
@@ -78,7 +79,9 @@ describe("a number for a trunk", () => {
     [america, "+12125550123", "2125550123"],
     [{ ...america, nationalPrefix: null }, "+12125550123", "12125550123"],
     [america, "+4930123456", "0114930123456"],
-    [{ techPrefix: "1234#", sends: "e164" }, "+4930123456", "1234#4930123456"]
+    [{ techPrefix: "1234#", sends: "e164" }, "+4930123456", "1234#4930123456"],
+    // The trunk dials abroad with 119, and no area code of North America begins with 1.
+    [{ country: "CU", sends: "e164" }, "+11953521234", "11911953521234"]
   ]
   for (const [more, number, sent] of rows)
     it(`${number} goes out as ${sent} by ${JSON.stringify(more)}`, () => expect(to(plan(more), number)).toBe(sent))
@@ -129,6 +132,21 @@ describe("what goes out and comes back", () => {
     if (parsePhoneNumberFromString(number)?.isValid() !== true) return
     expect(TrunkNumberPlan.called(of, sent.called)[0]).toBe(number)
     expect(TrunkNumberPlan.reported(of, sent.caller)).toBe(number)
+  })
+
+  const Hidden = Schema.Struct({
+    plan: Plan,
+    of: Country,
+    hidden: Schema.Literals(["00", "011", "119", "810", "09"]),
+    to: Schema.Literals(["53521234", "5352123456", "4930123456", "4912345"])
+  })
+  it.prop("is never read as another number, even where no numbering plan has it", { drawn: Hidden }, ({ drawn }) => {
+    const number = `+${getCountryCallingCode(drawn.of)}${drawn.hidden}${drawn.to}`
+    if (!E164.isE164(number)) return
+    const { country, prefix, sends, tech } = drawn.plan
+    const of = plan({ country, sends, nationalPrefix: prefix, techPrefix: tech })
+    const { called } = TrunkNumberPlan.sent(of, { from: number, to: number })
+    expect(TrunkNumberPlan.called({ ...of, techPrefix: null }, called.slice(tech?.length ?? 0))[0]).toBe(number)
   })
 
   it("is the same number for an example of every country, in every form", () => {

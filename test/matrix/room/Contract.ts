@@ -25,7 +25,10 @@ const url = {
   good: ["https://example.com/a.wav"],
   bad: ["http://example.com/a.wav", "nowhere", "https://a:b@example.com/", 7]
 }
-const number = { good: ["+123456", "+123456789012345"], bad: ["123456", "+12345", "+1234567890123456", "+1 234567", 7] }
+const number = {
+  good: ["+4912345", "+878101234567890"],
+  bad: ["4912345", "+12345", "+1234567890123456", "+49 12345", "+005352123456", "+10115352123456", "+999123456", 7]
+}
 
 export const nobody = `svc_leg_${"0".repeat(32)}`
 const manyLegs = (count: number) =>

@@ -177,7 +177,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const numbers = yield* Numbers
         const billing = yield* Billing
         yield* numbers.importInventory(
-          Array.from({ length: 12 }, (_, n) => entry(`+9991000${100 + n}`, { countryCode: "XA", cents: 10 }))
+          Array.from({ length: 12 }, (_, n) => entry(`+13125551${100 + n}`, { countryCode: "XA", cents: 10 }))
         )
         const tenants = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Features.newTenant())
         // All want the same pair at the same time, in either order, and pairs overlap. None may wait forever.
@@ -186,7 +186,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           (n) => {
             const tenant = tenants[n % 6] ?? expect.unreachable("no tenant")
             const at = Math.floor(n / 6)
-            const pair = [`+9991000${100 + at}`, `+9991000${100 + ((at + 1) % 12)}`]
+            const pair = [`+13125551${100 + at}`, `+13125551${100 + ((at + 1) % 12)}`]
             const phoneNumbers = n % 2 === 0 ? pair : pair.toReversed()
             const order = numbers.order(tenant.caller, { ...us, countryCode: "XA", phoneNumbers }, null)
             return Effect.map(Effect.result(order), (result) => ({ phoneNumbers, result, tenant }))
@@ -214,7 +214,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           const numbers = yield* Numbers
           const billing = yield* Billing
           yield* numbers.importInventory(
-            Array.from({ length: 40 }, (_, n) => entry(`+9992000${100 + n}`, { countryCode: "XB", cents: 7 * n }))
+            Array.from({ length: 40 }, (_, n) => entry(`+13125552${100 + n}`, { countryCode: "XB", cents: 7 * n }))
           )
           const { caller, id } = yield* Features.newTenant()
           yield* Effect.forEach(
@@ -223,7 +223,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
               n % 4 === 0
                 ? Effect.asVoid(billing.adjust(id, n - 20 || 1, "test"))
                 : Effect.ignore(
-                    numbers.order(caller, { ...us, countryCode: "XB", phoneNumbers: [`+9992000${100 + n}`] }, null)
+                    numbers.order(caller, { ...us, countryCode: "XB", phoneNumbers: [`+13125552${100 + n}`] }, null)
                   ),
             { concurrency: 16 }
           )

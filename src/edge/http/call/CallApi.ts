@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CallStatus, Call, MachineDetection, MediaStream, Connect, CallVerbs } from "../../../telephony/call/Call.ts"
 import { View as Transcription } from "../../../telephony/transcription/Transcription.ts"
-import { E164 } from "../../../domain/E164.ts"
+import { KeptE164 } from "../../../domain/E164.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Authenticated } from "../request/Authenticated.ts"
 import { endpoints } from "../Endpoint.ts"
@@ -30,8 +30,8 @@ const actions = VerbEndpoints.make({
 const filters = {
   status: only(CallStatus, "Only with this status."),
   direction: only(Schema.Literals(["inbound", "outbound"]), "Only in this direction."),
-  fromNumber: only(E164, "Only from this number, E.164."),
-  toNumber: only(E164, "Only to this number, E.164."),
+  fromNumber: only(KeptE164, "Only from this number, E.164."),
+  toNumber: only(KeptE164, "Only to this number, E.164."),
   customerReference: only(Text.of(0, 128), "Only with this reference of yours."),
   initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment."))
 }

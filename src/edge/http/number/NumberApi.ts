@@ -1,6 +1,6 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { E164 } from "../../../domain/E164.ts"
+import { E164, KeptE164 } from "../../../domain/E164.ts"
 import { NumberLookup, NumberView } from "../../../numbers/number/Number.ts"
 import * as Name from "../../../domain/schema/Name.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
@@ -142,12 +142,12 @@ export class NumberApi extends HttpApiGroup.make("numbers")
         status: only(NumberView.NumberStatus, "Only with this status."),
         countryCode: Schema.optionalKey(Text.country),
         numberType: only(NumberView.NumberType, "Only of this kind."),
-        phoneNumber: only(E164, "Only this number, E.164."),
+        phoneNumber: only(KeptE164, "Only this number, E.164."),
         routeId: only(PathId.filter("route"), "Only of this connection.")
       }
     }),
     get("lookup", "/v1/numbers/lookup/:phone_number", "Look a number up", {
-      params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
+      params: { phone_number: KeptE164.annotate({ description: "The number to look up, E.164." }) },
       query: {
         type: Schema.Literals(["carrier", "caller_name"])
           .annotate({ description: "What is asked." })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { E164 } from "../../../domain/E164.ts"
+import { KeptE164 } from "../../../domain/E164.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import {
   DocumentBytes,
@@ -27,7 +27,7 @@ const { get, list, patch, post, remove } = endpoints({ reads: "numbers:read", wr
 const params = { id: PathId.prefixed("port").annotate({ description: "The porting order." }) }
 
 const numbers = (maximum: number) =>
-  of(Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(maximum)), "Each once, E.164.", [
+  of(Schema.Array(KeptE164).check(Schema.isMinLength(1), Schema.isMaxLength(maximum)), "Each once, E.164.", [
     "+12155550123"
   ])
 

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { InboundSimulator } from "../../../carrier/InboundSimulator.ts"
 import * as CallEvent from "../../../domain/event/CallEvent.ts"
 import { Calls, CallStatus, CallTimeline } from "../../../telephony/call/Call.ts"
-import { E164 } from "../../../domain/E164.ts"
+import { E164, KeptE164 } from "../../../domain/E164.ts"
 import * as Id from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { Journal } from "../../../runtime/store/journal/Journal.ts"
@@ -56,7 +56,7 @@ export const commands = [
       summary: "a simulated phone calls a number of a tenant",
       input: {
         from: Flag.of(E164, "the simulated phone", { value: "+E164" }),
-        to: Flag.of(E164, "the number that it calls", { value: "+E164" }),
+        to: Flag.of(KeptE164, "the number that it calls", { value: "+E164" }),
         say: Flag.optional(Flag.text(500), "what it says a second after the answer", { value: "TEXT" }),
         press: Flag.optional(
           Schema.String.check(Schema.isPattern(/^[0-9A-D*#wW]{1,64}$/)),
@@ -128,8 +128,8 @@ export const commands = [
     input: {
       tenant: TenantReference.required,
       status: Flag.optional(CallStatus, "only in this state"),
-      fromNumber: Flag.optional(E164, "only from this number", { flag: "from", value: "+E164" }),
-      toNumber: Flag.optional(E164, "only to this number", { flag: "to", value: "+E164" }),
+      fromNumber: Flag.optional(KeptE164, "only from this number", { flag: "from", value: "+E164" }),
+      toNumber: Flag.optional(KeptE164, "only to this number", { flag: "to", value: "+E164" }),
       customerReference: Flag.optional(Flag.text(128), "only with this reference of the tenant", {
         flag: "reference",
         value: "TEXT"

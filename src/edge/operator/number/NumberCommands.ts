@@ -1,5 +1,5 @@
 import { Effect, Result, Schema } from "effect"
-import { E164 } from "../../../domain/E164.ts"
+import { KeptE164 } from "../../../domain/E164.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { AddressId, TenantId } from "../../../domain/Id.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
@@ -15,7 +15,7 @@ const addressOf = Effect.fnUntraced(function* (tenantId: TenantId, id: AddressId
   return id === null ? {} : { emergency_address: yield* (yield* Numbers).findAddress(tenantId, id) }
 })
 
-const phoneNumber = Flag.argument("number", E164, "the number, in E.164 with its +")
+const phoneNumber = Flag.argument("number", KeptE164, "the number, in E.164 with its +")
 
 const change = (verb: string, of: (numbers: Numbers["Service"]) => Numbers["Service"]["suspend"], summary: string) =>
   Command.make(`number ${verb}`, {
@@ -88,7 +88,7 @@ export const commands = [
     input: {
       phoneNumbers: Flag.argument(
         "number",
-        Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(1_000)),
+        Schema.Array(KeptE164).check(Schema.isMinLength(1), Schema.isMaxLength(1_000)),
         "the number, or several with commas between them"
       )
     },

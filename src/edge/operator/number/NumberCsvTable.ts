@@ -19,7 +19,9 @@ export const read = (text: string): Result.Result<ReadonlyArray<Inventory.Invent
     (cell): Result.Result<Inventory.InventoryEntry, string> => {
       const phoneNumber = cell("phone_number")
       if (!isE164(phoneNumber))
-        return Result.fail(`phone_number must be E.164 (+ and 6 to 15 digits), not "${phoneNumber}"`)
+        return Result.fail(
+          `phone_number must be E.164 (+, a country code and a number of its plan), not "${phoneNumber}"`
+        )
       const countryCode = cell("country_code").toUpperCase()
       if (!/^[A-Z]{2}$/.test(countryCode))
         return Result.fail(`country_code must be two letters, not "${cell("country_code")}"`)

@@ -6,7 +6,7 @@ import { type Found, type LineType, Lookup, lineTypes } from "../Lookup.ts"
 const find = (phoneNumber: string): Found => {
   const parsed = parsePhoneNumberFromString(phoneNumber)
   return {
-    isValid: parsed?.isValid() ?? false,
+    isValid: parsed?.number === phoneNumber && parsed.isValid(),
     nationalFormat: parsed?.formatNational() ?? null,
     countryCode: parsed?.country ?? null,
     carrier: {

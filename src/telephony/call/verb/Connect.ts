@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import * as CustomHeader from "../../../domain/CustomHeader.ts"
-import { E164 } from "../../../domain/E164.ts"
+import { E164, KeptE164 } from "../../../domain/E164.ts"
 import * as SipUri from "../../../protocol/sip/message/header/SipUri.ts"
 import * as BodyField from "../../verb/BodyField.ts"
 import { control } from "./CallVerb.ts"
@@ -9,18 +9,20 @@ import { control } from "./CallVerb.ts"
 
 const customHeaders = BodyField.or(CustomHeader.CustomHeaders, [])
 
-export const Transfer = BodyField.body("Transfer", {
-  to: BodyField.of(E164, "The number that is dialled, E.164.", "+12025550100"),
-  from: Schema.optionalKey(
-    BodyField.of(
-      E164,
-      "The calling number, E.164: an active number of the workspace. Without it, the number of this call that is yours.",
-      "+12025550150"
-    )
-  ),
-  timeoutSecs: BodyField.or(BodyField.of(BodyField.int(1, 600), "How long it may ring, in seconds.", 30), 60),
-  customHeaders
-})
+const transferWith = (number: typeof E164) =>
+  BodyField.body("Transfer", {
+    to: BodyField.of(number, "The number that is dialled, E.164.", "+12025550100"),
+    from: Schema.optionalKey(
+      BodyField.of(
+        number,
+        "The calling number, E.164: an active number of the workspace. Without it, the number of this call that is yours.",
+        "+12025550150"
+      )
+    ),
+    timeoutSecs: BodyField.or(BodyField.of(BodyField.int(1, 600), "How long it may ring, in seconds.", 30), 60),
+    customHeaders
+  })
+export const Transfer = transferWith(E164)
 
 /** The errors of dialling a leg, also for a new call, in the order of the checks. */
 export const dialErrors = [
@@ -40,6 +42,7 @@ export const transfer = control({
   summary: "Dial a number and connect it with the call",
   when: "talking",
   body: Transfer,
+  kept: transferWith(KeptE164),
   errors: ["conflict", "unprocessable", ...dialErrors]
 })
 

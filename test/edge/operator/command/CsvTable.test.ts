@@ -85,7 +85,7 @@ describe("inventory as CSV", () => {
     [
       "a number that is not E.164",
       "2025550160,US,local,0,0",
-      'phone_number must be E.164 (+ and 6 to 15 digits), not "2025550160"'
+      'phone_number must be E.164 (+, a country code and a number of its plan), not "2025550160"'
     ],
     ["a simulated phone", "+12025550100,US,local,0,0", "+12025550100: is a simulated phone"],
     ["a country that is no code", "+12025550160,USA,local,0,0", 'country_code must be two letters, not "USA"'],

@@ -564,7 +564,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const bad = yield* load(`${header}+442079460001,GB,local,London,0,50\r\n442079460002,GB,local,London,0,50\r\n`)
         expect([bad.code, bad.stderr]).toStrictEqual([
           1,
-          'line 3: phone_number must be E.164 (+ and 6 to 15 digits), not "442079460002" (invalid_request)'
+          'line 3: phone_number must be E.164 (+, a country code and a number of its plan), not "442079460002" (invalid_request)'
         ])
         const inGreatBritain = sql`
         SELECT phone_number, locality FROM inventory WHERE country_code = 'GB' ORDER BY 1`.withoutTransform

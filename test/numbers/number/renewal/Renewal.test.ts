@@ -25,7 +25,7 @@ const due = Effect.fnUntraced(function* (
   yield* sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${id}`
   const owned = yield* Effect.forEach(numbers, ({ cents, daysAgo }) =>
     Effect.gen(function* () {
-      const phoneNumber = `+9994000${++last}`
+      const phoneNumber = `+13125560${++last}`
       const entry = { phoneNumber, countryCode: country, numberType: "local" as const, nationalDestinationCode: null }
       const place = { region: null, locality: null, rateCenter: null, features: ["voice"] }
       yield* doors.importInventory([{ ...entry, ...place, upfrontCostCents: 0, monthlyCostCents: cents }])
@@ -254,7 +254,7 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
         const quiet = yield* due([{ cents: 1, daysAgo: 1 }])
         yield* sql`INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features,
             upfront_cost_cents, monthly_cost_cents, activated_at, next_renewal_at, check_at, created_at, updated_at)
-          SELECT 'svc_did_' || md5('many' || n), ${loud.id}, '+9995000' || (1000 + n), ${country}, 'local', 'active', '{voice}',
+          SELECT 'svc_did_' || md5('many' || n), ${loud.id}, '+1312557' || (1000 + n), ${country}, 'local', 'active', '{voice}',
             0, 1, now() - interval '33 days', now() - interval '2 days', now() - interval '2 days', now(), now()
           FROM generate_series(1, 249) n`
         yield* sweep

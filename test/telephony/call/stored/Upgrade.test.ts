@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import * as CallMachine from "../../../../src/telephony/call/machine/CallMachine.ts"
 import { stateVersion } from "../../../../src/telephony/call/machine/CallState.ts"
+import * as CallVerbs from "../../../../src/telephony/call/verb/CallVerbs.ts"
 import * as UnreadableCall from "../../../../src/telephony/call/stored/UnreadableCall.ts"
 import * as Upgrade from "../../../../src/telephony/call/stored/Upgrade.ts"
 import * as Sample from "../CallSample.ts"
@@ -54,6 +55,14 @@ describe("What an earlier version wrote", () => {
     expect(read).toStrictEqual(input)
     expect(CallMachine.step(null, read, context).type).toBe("accepted")
     expect(later.inputShape({ machineVersion: 4, input: inputOfVersion4 })).toEqual(json(input))
+  })
+
+  it("is read where it names a number that no numbering plan has, which requests may no longer name", () => {
+    const body = { to: "+005352123456", from: "+10115352123456", timeout_secs: 30, custom_headers: [] }
+    expect(() => CallVerbs.decodeAction("transfer", body)).toThrow("must be E.164")
+    const { custom_headers: customHeaders, timeout_secs: timeoutSecs, ...numbers } = body
+    const kept = { verb: "transfer", body: { ...numbers, timeoutSecs, customHeaders } }
+    expect(Schema.decodeUnknownSync(CallVerbs.CallAction)(kept)).toEqual(kept)
   })
 
   it("is not read by a program without its upgrade: the state fails, and the call is rebuilt for its end", () => {
