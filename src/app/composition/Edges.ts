@@ -25,6 +25,7 @@ export const layer = (config: Config, { dataDir, unready, version }: Options) =>
     Features.deliveries({ version, disableAfterDays: config.webhookDisableDays }),
     OperatorServer.layer({
       port: config.operatorPort,
+      hosts: config.operatorHosts,
       tokenFile: join(dataDir, "operator.token"),
       ready: unready
     }),

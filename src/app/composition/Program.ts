@@ -113,7 +113,11 @@ const serve = Effect.gen(function* () {
       yield* Effect.provide(Recovery.recover, built)
       return built
     })
-    const probes = WaitingProbes.during({ port: config.operatorPort, reasons: () => standsInTheWay })
+    const probes = WaitingProbes.during({
+      port: config.operatorPort,
+      hosts: config.operatorHosts,
+      reasons: () => standsInTheWay
+    })
     const context = yield* probes(Effect.raceFirst(start, sayAwaited(starting.awaited)))
 
     const edges = Edges.layer(config, { dataDir: owned.path, version, unready: () => standsInTheWay })

@@ -68,7 +68,9 @@ export const policy = TargetPolicy.make()
 /** Builds the world over a carrier with the adapters that it has registered. */
 export const over = (carrier: Layer.Layer<Layer.Success<typeof Carrier.layer>, never, Recorded>) =>
   Layer.unwrap(
-    Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
+    Effect.map(Recorded, ({ reasons, tokenFile }) =>
+      OperatorServer.layer({ port: 0, hosts: ["metrics.lan"], tokenFile, ready: () => reasons })
+    )
   ).pipe(
     Layer.provideMerge(
       Layer.merge(

@@ -65,6 +65,8 @@ export interface Config {
   readonly mailServer: Mail.MailServer | null
   readonly payment: Payment.PaymentConfig
   readonly operatorPort: number
+  /** The names under which the operator's port answers, besides `localhost` and loopback addresses. */
+  readonly operatorHosts: ReadonlyArray<string>
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
   /** The file that the log is appended to; null: it goes to the standard error output. */
@@ -110,6 +112,18 @@ const proxies = (env: Environment.Environment, variable: string): Config["trustP
   return wrong === undefined
     ? networks
     : Environment.fail(variable, `must be true, false, or addresses and networks, not "${wrong}"`)
+}
+
+const hosts = (env: Environment.Environment, variable: string): ReadonlyArray<string> => {
+  const named = env
+    .text(variable, "")
+    .split(",")
+    .map((name) => name.trim())
+  const names = named.filter((name) => name !== "")
+  const wrong = names.find((name) => !/^[a-z0-9._-]+$/i.test(name))
+  return wrong === undefined
+    ? names
+    : Environment.fail(variable, `must be host names with commas, without a port, not "${wrong}"`)
 }
 
 const codecs = (env: Environment.Environment, variable: string): ReadonlyArray<Codecs.CodecName> => {
@@ -186,6 +200,7 @@ export const parse = (variables: Environment.Variables): Config => {
     mailServer: Mail.server(env),
     payment: Payment.read(env),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
+    operatorHosts: hosts(env, "OPERATOR_HOSTS"),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
     logFile: env.optional("LOG_FILE"),

@@ -1,8 +1,9 @@
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Schema } from "effect"
-import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Commands from "../command/Commands.ts"
+import * as KnownHost from "./KnownHost.ts"
 import * as OperatorDoor from "./OperatorDoor.ts"
 import * as Probes from "./Probes.ts"
 import * as TokenFile from "./TokenFile.ts"
@@ -10,6 +11,8 @@ import * as TokenFile from "./TokenFile.ts"
 interface Config {
   /** With 0 any free port is taken. */
   readonly port: number
+  /** The names under which this port answers, besides `localhost` and loopback addresses. */
+  readonly hosts: ReadonlyArray<string>
   readonly tokenFile: string
   /**
    * The reasons why the process should get no traffic (not listening yet, draining). The server asks the database
@@ -29,7 +32,7 @@ class OperatorPortUnusable extends Schema.TaggedError<OperatorPortUnusable>()("O
 
 /**
  * The loopback port: `/healthz`, `/readyz` and `/metrics` for every program on this machine, and the door of the
- * operator's command line for those that can read the token file.
+ * operator's command line for those that can read the token file. It answers requests to known hosts only.
  */
 export class OperatorServer extends Context.Service<
   OperatorServer,
@@ -54,12 +57,19 @@ export class OperatorServer extends Context.Service<
         }).pipe(Effect.mapError(({ cause }) => portUnusable(config.port, cause)))
         // Requests in flight have had their grace period. Half-sent requests do not delay the stop.
         yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
+        const isKnown = KnownHost.accepts(config.hosts)
+        const known = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+            isKnown(headers["host"])
+              ? answer
+              : Effect.succeed(HttpServerResponse.text(KnownHost.refusal, { status: 421 }))
+          )
         const routes = HttpRouter.addAll([
-          HttpRouter.route("GET", "/healthz", Effect.succeed(probes.healthz)),
-          HttpRouter.route("GET", "/readyz", probes.readyz),
-          HttpRouter.route("GET", "/metrics", probes.metrics),
-          HttpRouter.route("POST", "/operator/*", door),
-          HttpRouter.route("*", "/*", Effect.succeed(HttpServerResponse.empty({ status: 404 })))
+          HttpRouter.route("GET", "/healthz", known(Effect.succeed(probes.healthz))),
+          HttpRouter.route("GET", "/readyz", known(probes.readyz)),
+          HttpRouter.route("GET", "/metrics", known(probes.metrics)),
+          HttpRouter.route("POST", "/operator/*", known(door)),
+          HttpRouter.route("*", "/*", known(Effect.succeed(HttpServerResponse.empty({ status: 404 }))))
         ])
         yield* Layer.build(
           HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

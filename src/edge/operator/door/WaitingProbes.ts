@@ -1,8 +1,11 @@
 import { createServer, type Server } from "node:http"
 import { Effect } from "effect"
+import * as KnownHost from "./KnownHost.ts"
 
 interface Options {
   readonly port: number
+  /** As those of `OperatorServer`. */
+  readonly hosts: ReadonlyArray<string>
   /** The reasons that `/readyz` names. */
   readonly reasons: () => ReadonlyArray<string>
 }
@@ -18,9 +21,15 @@ export const during =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.acquireUseRelease(listen(options), () => effect, close)
 
-const listen = ({ port, reasons }: Options) =>
+const listen = ({ hosts, port, reasons }: Options) =>
   Effect.callback<Server>((resume) => {
-    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, ({ url }, response) => {
+    const isKnown = KnownHost.accepts(hosts)
+    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, ({ headers, url }, response) => {
+      if (!isKnown(headers.host)) {
+        response.writeHead(421, { "content-type": "text/plain" })
+        response.end(KnownHost.refusal)
+        return
+      }
       const lives = url === "/healthz"
       response.writeHead(lives ? 200 : 503, { "content-type": "application/json" })
       response.end(JSON.stringify(lives ? { status: "ok" } : { ready: false, reasons: reasons() }))

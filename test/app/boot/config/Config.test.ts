@@ -28,6 +28,12 @@ describe("Configuration", () => {
   it("names the address that others can use when it listens on all", () =>
     expect(Config.parse({ HTTP_HOST: "0.0.0.0", HTTP_PORT: "81" }).baseUrl).toBe("http://localhost:81"))
 
+  it("takes further names of the operator's port", () => {
+    expect(Config.parse({}).operatorHosts).toEqual([])
+    expect(Config.parse({ OPERATOR_HOSTS: "metrics.lan, ops" }).operatorHosts).toEqual(["metrics.lan", "ops"])
+    expect(() => Config.parse({ OPERATOR_HOSTS: "metrics.lan:8081" })).toThrow(/OPERATOR_HOSTS must be host names/)
+  })
+
   it("takes networks as trusted proxies", () =>
     expect(Config.parse({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" }).trustProxy).toStrictEqual([
       "10.0.0.0/8",

@@ -3,6 +3,7 @@ import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Exit, Layer } from "effect"
+import { request } from "node:http"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../../src/money/account/Account.ts"
 import type { Caller } from "../../../../src/runtime/audit/Audit.ts"
@@ -78,6 +79,24 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         reasons.push("draining")
         expect(yield* get("/readyz")).toStrictEqual({ status: 503, text: '{"ready":false,"reasons":["draining"]}' })
         reasons.pop()
+      })
+    )
+
+    it.effect("answers no page whose name was made to lead here (DNS rebinding)", () =>
+      Effect.gen(function* () {
+        const { port } = yield* OperatorServer
+        const asked = (method: string, path: string, host: string) =>
+          Effect.callback<number>((resume) => {
+            request({ port, host: "127.0.0.1", method, path, headers: { host } }, (response) => {
+              response.resume()
+              resume(Effect.succeed(response.statusCode ?? 0))
+            }).end()
+          })
+        for (const path of ["/metrics", "/healthz", "/readyz", "/elsewhere"])
+          expect([path, yield* asked("GET", path, `evil.example:${port}`)]).toEqual([path, 421])
+        expect(yield* asked("POST", "/operator/tenant/list", "evil.example")).toBe(421)
+        for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, "[::1]", "metrics.lan"])
+          expect([host, yield* asked("GET", "/metrics", host)]).toEqual([host, 200])
       })
     )
 
@@ -192,7 +211,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const { port } = yield* OperatorServer
         const { tokenFile } = yield* Recorded
         const exit = yield* Effect.exit(
-          Effect.scoped(Layer.build(OperatorServer.layer({ port, tokenFile, ready: () => [] })))
+          Effect.scoped(Layer.build(OperatorServer.layer({ port, hosts: [], tokenFile, ready: () => [] })))
         )
         expect(Exit.isFailure(exit)).toBe(true)
         expect(String(Exit.isFailure(exit) ? exit.cause : "")).toContain(
