@@ -13,10 +13,21 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   readonly param?: string
   /** Set only where the status differs from the catalogue's. */
   readonly status?: number
+  /** After how many seconds the request may succeed, for the header `Retry-After`. */
+  readonly retryAfterSecs?: number
 }> {
   /** `param`: the faulty field or query parameter, if there is one. */
   static of(code: Code, message: string, param?: string): ApiError {
     return new ApiError(param === undefined ? { code, message } : { code, message, param })
+  }
+
+  /** 429 with `Retry-After`. */
+  static later(
+    retryAfterSecs: number,
+    message = `too many requests; try again in ${retryAfterSecs} s`,
+    param?: string
+  ): ApiError {
+    return new ApiError({ code: "rate_limited", message, retryAfterSecs, ...(param === undefined ? {} : { param }) })
   }
 
   /** The same error with another status than the catalogue's. */

@@ -139,3 +139,14 @@ export const unauthenticated = (options: { readonly signupPerHour: number }) =>
     /** Counted by address and e-mail together. */
     login: { limit: 10, windowMs: hourMs / 4 }
   }) satisfies Record<string, Window>
+
+/**
+ * Logins that failed, or whose password is being looked at: by address, by the site of the address, and by account. An
+ * office with one address seldom fails so often. Beyond: 429; for an account, only to networks from which its member
+ * has not logged in.
+ */
+export const logins = {
+  address: { limit: 30, windowMs: hourMs / 4 },
+  site: { limit: 90, windowMs: hourMs / 4 },
+  account: { limit: 20, windowMs: hourMs }
+} satisfies Record<string, Window>

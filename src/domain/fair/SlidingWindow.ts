@@ -9,12 +9,16 @@ export interface Window {
  * a bucket of tokens (`TokenBucket.ts`) admits up to twice as many, and it knows when the next request may come. It is
  * for small limits, because it remembers each request. Mutable.
  */
-interface SlidingWindow {
+export interface SlidingWindow {
   /**
    * Counts one request and returns 0. When there is no room, it counts nothing and returns the milliseconds until there
    * is.
    */
   readonly take: (holder: string, now: number) => number
+  /** Takes back one request that was counted at `at`. */
+  readonly undo: (holder: string, at: number) => void
+  /** Forgets the holder's requests. */
+  readonly clear: (holder: string) => void
   /** The number of remembered holders. */
   readonly size: () => number
 }
@@ -34,6 +38,13 @@ export const make = ({ limit, windowMs }: Window, most = 10_000): SlidingWindow 
       if (taken.size > most) taken.delete(taken.keys().next().value ?? "")
       return 0
     },
+    undo: (holder, at) => {
+      const times = taken.get(holder) ?? []
+      const index = times.lastIndexOf(at)
+      if (index >= 0) times.splice(index, 1)
+      if (times.length === 0) taken.delete(holder)
+    },
+    clear: (holder) => void taken.delete(holder),
     size: () => taken.size
   }
 }

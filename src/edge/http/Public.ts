@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { ApiError } from "../../domain/ApiError.ts"
 import * as IpAddress from "../../domain/network/IpAddress.ts"
@@ -9,7 +9,7 @@ import { ClientAddress } from "./connection/ClientAddress.ts"
 import * as IdempotencyMiddleware from "./request/IdempotencyMiddleware.ts"
 import * as EdgeMetrics from "./EdgeMetrics.ts"
 import { BodyLimit } from "./Endpoint.ts"
-import { RateLimit, RateLimited, type RuleName } from "./request/RateLimit.ts"
+import { RateLimit, type RuleName } from "./request/RateLimit.ts"
 import { ApiErrorSchema } from "./answer/ApiErrorSchema.ts"
 import * as JsonResponse from "./answer/JsonResponse.ts"
 import * as RequestBody from "./request/RequestBody.ts"
@@ -34,9 +34,9 @@ export class Visitor extends Context.Service<
   Visitor,
   {
     /** Counts the request under its endpoint's rules. Handlers run it first, so invalid requests do not count. */
-    readonly admit: Effect.Effect<Admitted, RateLimited>
+    readonly admit: Effect.Effect<Admitted, ApiError>
     /** Counts by the address together with the subject of the request. */
-    readonly admitFor: (subject: string) => Effect.Effect<Admitted, RateLimited>
+    readonly admitFor: (subject: string) => Effect.Effect<Admitted, ApiError>
   }
 >()("trunkline/http/Visitor") {}
 
@@ -86,14 +86,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
         })
 
         return EdgeMetrics.measured(endpoint)(
-          Effect.catch(run(), (error) => {
-            const response = JsonResponse.respond(JsonResponse.renderError(error))
-            return Effect.succeed(
-              error instanceof RateLimited
-                ? HttpServerResponse.setHeader(response, "retry-after", String(error.retryAfterSecs))
-                : response
-            )
-          })
+          Effect.catch(run(), (error) => Effect.succeed(JsonResponse.refuse(error)))
         )
       })
     })

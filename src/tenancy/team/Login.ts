@@ -4,14 +4,18 @@ import { ApiKeys } from "../apikey/ApiKey.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as EmailAddress from "../../domain/EmailAddress.ts"
 import { ApiError } from "../../domain/ApiError.ts"
+import * as IpAddress from "../../domain/network/IpAddress.ts"
 import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Passwords } from "../tenant/Tenant.ts"
+import type { LoginLimits } from "./LoginLimits.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import * as TeamView from "./TeamView.ts"
 
 const lifetimeMs = 12 * 3_600_000
+/** The logins of a member that make networks known. */
+const lookback = 200
 
 const wrong = ApiError.of("invalid_credentials", "the e-mail address or the password is wrong")
 
@@ -19,7 +23,7 @@ const wrong = ApiError.of("invalid_credentials", "the e-mail address or the pass
  * Gives a member who knows the password a key for twelve hours, guide/authentication.md#login. An unknown address, a
  * wrong password and a disabled member get the same answer, in the same time.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (limits: LoginLimits) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
@@ -28,9 +32,15 @@ export const make = Effect.gen(function* () {
   const repo = yield* TeamRepo.make
 
   return Effect.fn("Login")(function* (email: string, password: string, ip: string | null) {
-    const member = yield* repo.credentials(EmailAddress.canonical(email))
+    const account = EmailAddress.canonical(email)
+    const member = yield* repo.credentials(account)
+    const isKnown = Effect.map(repo.networks(member?.id ?? null, lookback), (ips) =>
+      ips.some((known) => ip !== null && IpAddress.subscriber(known) === IpAddress.subscriber(ip))
+    )
+    const attempt = yield* limits.enter({ account, ip, isKnown })
     const isRight = yield* passwords.matches(password, member?.passwordHash ?? null, ip)
     if (member === null || !isRight) return yield* wrong
+    yield* attempt.succeeded
     const at = yield* Clock.currentTimeMillis
     const { id, role, tenantId } = member
     const name = `${member.firstName} ${member.lastName}`

@@ -10,6 +10,7 @@ import * as Letters from "../../ports/letter/Letter.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import { Passwords } from "../tenant/Tenant.ts"
+import type { LoginLimits } from "./LoginLimits.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import * as Token from "./Token.ts"
 
@@ -24,7 +25,13 @@ const unusable = ApiError.of("invalid_request", "the token is unknown, used or e
  * The request is a row, whatever its address, and is answered before the address is looked up. So neither the answer
  * nor its time reveals whether an address is known. The letter goes to the address that is stored.
  */
-export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
+export const make = Effect.fnUntraced(function* ({
+  baseUrl,
+  limits
+}: {
+  readonly baseUrl: string
+  readonly limits: LoginLimits
+}) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const entropy = yield* Entropy
@@ -114,6 +121,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       Effect.ensuring(apiKeys.memberChanged(id)),
       Effect.uninterruptible
     )
+    yield* limits.forget(member.email)
     return { status: 200, body: "{}" } satisfies Rendered
   })
 

@@ -7,6 +7,7 @@ import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import * as Invitations from "./Invitations.ts"
 import * as Login from "./Login.ts"
+import * as LoginLimits from "./LoginLimits.ts"
 import * as Members from "./Members.ts"
 import * as PasswordReset from "./PasswordReset.ts"
 import * as TeamRepo from "./TeamRepo.ts"
@@ -18,7 +19,10 @@ export { Invitation, Member, RoleEntry, roles, LoggedIn } from "./TeamView.ts"
 export class Team extends Context.Service<
   Team,
   {
-    /** 200 with a key for twelve hours. An unknown address, a wrong password and a disabled member get the same 401. */
+    /**
+     * 200 with a key for twelve hours. An unknown address, a wrong password and a disabled member get the same 401, and
+     * the same 429 beyond the limits.
+     */
     readonly login: (email: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly requestReset: (email: string) => Effect.Effect<Rendered>
@@ -45,8 +49,9 @@ export class Team extends Context.Service<
       Team,
       Effect.gen(function* () {
         const repo = yield* TeamRepo.make
-        const login = yield* Login.make
-        const reset = yield* PasswordReset.make(options)
+        const limits = LoginLimits.make()
+        const login = yield* Login.make(limits)
+        const reset = yield* PasswordReset.make({ ...options, limits })
         const members = yield* Members.make
         const invitations = yield* Invitations.make(options)
         return Team.of({

@@ -25,6 +25,9 @@ interface Invited {
   readonly role: Role
 }
 
+/** The id of no member. */
+const nobody = "00000000-0000-0000-0000-000000000000"
+
 /** Rows of `member` and `invitation`, and the tokens of password resets. Failed statements die. */
 export const make = Effect.gen(function* () {
   const { all, column, done, first, some, sql, value, values } = yield* Sql.make
@@ -50,6 +53,21 @@ export const make = Effect.gen(function* () {
       Effect.map(value<string>`SELECT name FROM tenant WHERE id = ${tenantId}`, (name) => name ?? ""),
 
     credentials: (email: string) => first<Credentials>`SELECT ${credentials} ${ofActive} AND m.email = ${email}`,
+
+    /**
+     * The addresses from which the member has proven to be the one, since the password was chosen last; of the newest
+     * `most` proofs. Null: there is no such member, which takes as long.
+     */
+    networks: (memberId: UserId | null, most: number) =>
+      column<string>`
+        WITH proof AS (
+          SELECT ip, action, ordinal FROM audit
+          WHERE resource_id = ${memberId ?? nobody} AND occurred_at > now() - interval '90 days'
+            AND action IN ('user.logged_in', 'user.password_reset', 'user.email_verified', 'user.created')
+          ORDER BY ordinal DESC LIMIT ${most}
+        )
+        SELECT DISTINCT ip FROM proof WHERE ip IS NOT NULL
+          AND ordinal >= coalesce((SELECT max(ordinal) FROM proof WHERE action = 'user.password_reset'), 0)`,
 
     /** Records a login; false when the member or the password has changed since they were read. */
     loggedIn: ({ id, passwordHash }: Credentials, at: number) =>

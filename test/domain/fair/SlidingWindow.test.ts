@@ -25,6 +25,20 @@ describe("a sliding window, guide/limits.md#rates", () => {
     expect([window.take("a", 0), window.take("b", 0), window.take("a", 0)]).toEqual([0, 0, 1_000])
   })
 
+  it("takes back a request that was counted, and forgets all of a subject", () => {
+    const window = SlidingWindow.make(rule)
+    for (const now of [0, 100, 200]) window.take("a", now)
+    window.undo("a", 100)
+    window.undo("a", 150)
+    window.undo("b", 100)
+    expect([window.take("a", 300), window.take("a", 400)]).toEqual([0, 600])
+    window.clear("a")
+    expect(window.size()).toBe(0)
+    expect(window.take("a", 400)).toBe(0)
+    window.undo("a", 400)
+    expect(window.size()).toBe(0)
+  })
+
   it("forgets the subject that asked longest ago when there are too many", () => {
     const window = SlidingWindow.make({ limit: 1, windowMs: 1_000 }, 2)
     for (const subject of ["a", "b", "c"]) window.take(subject, 0)

@@ -11,6 +11,14 @@ export const respond = (rendered: Rendered): HttpServerResponse.HttpServerRespon
     ? HttpServerResponse.empty({ status: rendered.status })
     : HttpServerResponse.text(rendered.body, { status: rendered.status, contentType: "application/json" })
 
+/** Answers with the error, and with `Retry-After` where it says when the request may succeed. */
+export const refuse = (error: ApiError): HttpServerResponse.HttpServerResponse => {
+  const response = respond(renderError(error))
+  return error.retryAfterSecs === undefined
+    ? response
+    : HttpServerResponse.setHeader(response, "retry-after", String(error.retryAfterSecs))
+}
+
 /** Answers with a value that needs no encoding but JSON's own (`XView.ts` values are wire values). */
 export const of = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
   respond({ status, body: JSON.stringify(value) })

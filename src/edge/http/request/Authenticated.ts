@@ -179,7 +179,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         return measured(
           Effect.catch(
             Effect.suspend(() => run(currentRequest())),
-            (error) => Effect.succeed(JsonResponse.respond(JsonResponse.renderError(error)))
+            (error) => Effect.succeed(JsonResponse.refuse(error))
           )
         )
       })

@@ -6,19 +6,10 @@ import { ApiError } from "../../../domain/ApiError.ts"
 
 export type RuleName = keyof ReturnType<typeof Policies.unauthenticated>
 
-/** 429 with `Retry-After`. */
-export class RateLimited extends ApiError {
-  readonly retryAfterSecs: number
-  constructor(retryAfterSecs: number) {
-    super({ code: "rate_limited", message: `too many requests; try again in ${retryAfterSecs} s` })
-    this.retryAfterSecs = retryAfterSecs
-  }
-}
-
 /** Enforces the limits of the routes without a key (`Policies.unauthenticated`); no other route is limited. */
 export class RateLimit extends Context.Service<
   RateLimit,
-  { readonly take: (rule: RuleName, subject: string) => Effect.Effect<void, RateLimited> }
+  { readonly take: (rule: RuleName, subject: string) => Effect.Effect<void, ApiError> }
 >()("trunkline/http/RateLimit") {
   static readonly layer = (options: { readonly signupPerHour: number }) =>
     Layer.sync(RateLimit, () => {
@@ -26,7 +17,7 @@ export class RateLimit extends Context.Service<
       return RateLimit.of({
         take: Effect.fnUntraced(function* (rule, subject) {
           const waitMs = windows[rule].take(subject, yield* Monotonic.now)
-          if (waitMs > 0) return yield* new RateLimited(Math.ceil(waitMs / 1000))
+          if (waitMs > 0) return yield* ApiError.later(Math.ceil(waitMs / 1000))
         })
       })
     })

@@ -1,6 +1,6 @@
 import * as IpAddress from "../../../domain/network/IpAddress.ts"
 
-/** What a request with another host is answered, with 421. */
+/** The text of the answer (421) to a request with another host. */
 export const refusal = "this port answers requests to localhost and to the hosts in OPERATOR_HOSTS\n"
 
 const loopback = /^127\.|^::1$/

@@ -82,6 +82,69 @@ describe("login (guide/authentication.md#login)", () => {
       })
     )
 
+    it.effect(
+      "is limited by the address alone, whichever accounts are tried, and a right password does not count",
+      () =>
+        Effect.gen(function* () {
+          const { owner } = yield* Wire.workspace()
+          const from = Wire.somewhere()
+          const attempt = (email: string, password: string) =>
+            Wire.post("/v1/auth/login", { email, password }, { from })
+          for (const _ of ten.slice(0, 5)) expect((yield* attempt(owner.email, Wire.password)).status).toBe(200)
+          const tried = Array.from({ length: 40 }, (_, nth) => `sprayed${nth}@example.com`)
+          const answers = yield* Effect.forEach(tried, (email) => attempt(email, "wrong horse battery"))
+          expect(answers.map(({ status }) => status)).toEqual(tried.map((_, nth) => (nth < 30 ? 401 : 429)))
+          expect(Number(answers[30]?.headers["retry-after"])).toBeGreaterThan(800)
+          expect((yield* attempt(owner.email, Wire.password)).status).toBe(429)
+          expect(yield* Wire.login(owner.email)).toMatch(/^svc_live_/)
+        })
+    )
+
+    it.effect("is limited by the site of an IPv6 address, whose owner has many networks", () =>
+      Effect.gen(function* () {
+        const tried = Array.from({ length: 100 }, (_, nth) => nth)
+        const answers = yield* Effect.forEach(tried, (nth) =>
+          Wire.post(
+            "/v1/auth/login",
+            { email: `spread${nth}@example.com`, password: "wrong horse battery" },
+            { from: `2001:db8:77:${nth.toString(16)}::1` }
+          )
+        )
+        expect(answers.map(({ status }) => status)).toEqual(tried.map((nth) => (nth < 90 ? 401 : 429)))
+      })
+    )
+
+    it.effect("is limited for an account as a whole, and a stranger who uses that up does not shut its owner out", () =>
+      Effect.gen(function* () {
+        const { owner } = yield* Wire.workspace()
+        const home = Wire.somewhere()
+        const log = (email: string, password: string, from: string) =>
+          Effect.map(Wire.post("/v1/auth/login", { email, password }, { from }), ({ status }) => status)
+        expect(yield* log(owner.email, Wire.password, home)).toBe(200)
+        const tried = Array.from({ length: 60 }, (_, nth) => nth)
+        for (const email of [owner.email, "unknown@example.com"]) {
+          const statuses = yield* Effect.forEach(tried, (nth) =>
+            log(email.toUpperCase(), "wrong horse battery", `2001:db8:${nth}::1`)
+          )
+          expect(statuses).toEqual(tried.map((nth) => (nth < 20 ? 401 : 429)))
+        }
+        // From where the owner has logged in before, the password decides alone.
+        expect(yield* log(owner.email, "wrong horse battery", home)).toBe(401)
+        expect(yield* log(owner.email, Wire.password, home)).toBe(200)
+        expect(yield* log(owner.email, Wire.password, Wire.somewhere())).toBe(429)
+        // From anywhere else, a letter opens the account.
+        const hotel = Wire.somewhere()
+        yield* Wire.post("/v1/auth/password-reset", { email: owner.email })
+        const token = yield* Wire.letterTo(owner.email)
+        const new_password = "battery horse correct"
+        yield* Wire.post("/v1/auth/password-reset/confirm", { token, new_password }, { from: hotel })
+        for (const nth of tried) yield* log(owner.email, "wrong horse battery", `2001:db8:${nth}::1`)
+        expect(yield* log(owner.email, new_password, hotel)).toBe(200)
+        // A network from before the reset is known no more.
+        expect(yield* log(owner.email, "wrong horse battery", home)).toBe(429)
+      })
+    )
+
     it.effect("refuses what is no login with 400, and e-mail addresses that are two", () =>
       Effect.gen(function* () {
         const emails = ["a@x.com, b@y.com", "a@x.com\r\nBcc: b@y.com", "Ada <a@x.com>", "a(b)@x.com", '"a"@x.com', "x"]
