@@ -376,13 +376,15 @@ describe("cards on the running service, with Stripe's double", () => {
       const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
       for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
     }
-    // A payment that the ledger has and the processor has not is named.
+    // A payment that the ledger has and the processor has not is named, and so is one that only the processor has.
     await database.query(`UPDATE payment_attempt SET intent_id = 'pi_unknown' WHERE id = (
       SELECT id FROM payment_attempt WHERE status = 'succeeded' AND amount_cents = 1000 AND tenant_id = '${payers[0]?.id}' LIMIT 1)`)
-    expect(await operator("payment/reconcile", {})).toMatchObject({
-      difference_cents: -1_000,
-      exceptions: [{ tenant_id: payers[0]?.id, intent_id: "pi_unknown", processor_cents: 0, ledger_cents: 1_000 }]
-    })
+    const differing = await operator("payment/reconcile", {})
+    expect(differing).toMatchObject({ difference_cents: 0 })
+    expect(differing["exceptions"]).toEqual([
+      expect.objectContaining({ tenant_id: payers[0]?.id, intent_id: "pi_unknown", ledger_cents: 1_000 }),
+      expect.objectContaining({ tenant_id: payers[0]?.id, processor_cents: 1_000, ledger_cents: 0 })
+    ])
     const { cards, wrong } = await ledger()
     expect([cards, wrong]).toEqual([double.net, 0])
   }, 600_000)

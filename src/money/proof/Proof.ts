@@ -75,10 +75,13 @@ export class Proofs extends Context.Service<
             code: "call_not_debited",
             message: `rated calls without their debit: ${ratedWithCost - debited}`
           })
-        if (processor !== null && processor.difference_cents !== 0)
+        // Payments that differ may cancel each other out in the sum.
+        if (processor !== null && (processor.difference_cents !== 0 || processor.exceptions.length > 0))
           exceptions.push({
             code: "processor_differs",
-            message: `the processor has ${processor.difference_cents} cents more than the ledger says`
+            message:
+              `the processor has ${processor.difference_cents} cents more than the ledger says; ` +
+              `payments that differ: ${processor.exceptions.length}`
           })
         return ProofView.view({
           balanceCents: standing.balanceCents,

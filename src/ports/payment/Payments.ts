@@ -81,7 +81,14 @@ export interface Movement {
   /** The id of the charge, refund or dispute. */
   readonly id: string
   readonly intentId: string | null
+  /** In the smallest unit of the currency. */
   readonly amountCents: number
+  /** Lower case, ISO 4217. */
+  readonly currency: string
+  /** The customer that paid; null: there is none, or the refund or dispute does not name it. */
+  readonly customerId: string | null
+  /** Our attempt, from the metadata that a charge has from its intent; null: there is none, or it is not named. */
+  readonly attemptId: string | null
   readonly at: number
 }
 

@@ -16,13 +16,22 @@ type Intent = Pick<
 > & { customer: string | null; last_payment_error: Partial<Stripe.PaymentIntent.LastPaymentError> | null }
 type Charge = Pick<
   Stripe.Charge,
-  "id" | "object" | "amount" | "amount_captured" | "amount_refunded" | "disputed" | "paid" | "created"
+  | "id"
+  | "object"
+  | "amount"
+  | "amount_captured"
+  | "amount_refunded"
+  | "disputed"
+  | "paid"
+  | "created"
+  | "currency"
+  | "metadata"
 > & { payment_intent: string; customer: string | null }
-type Refund = Pick<Stripe.Refund, "id" | "object" | "amount" | "status" | "metadata" | "created"> & {
+type Refund = Pick<Stripe.Refund, "id" | "object" | "amount" | "currency" | "status" | "metadata" | "created"> & {
   payment_intent: string
   charge: string
 }
-type Dispute = Pick<Stripe.Dispute, "id" | "object" | "amount" | "status" | "created"> & {
+type Dispute = Pick<Stripe.Dispute, "id" | "object" | "amount" | "currency" | "status" | "created"> & {
   payment_intent: string
   charge: string
 }
@@ -66,6 +75,8 @@ export class StripeDouble {
   /** The bodies of the events that it would send, in order. */
   readonly events: Array<string> = []
   readonly faults: Array<Fault> = []
+  /** The fields that the processor changes in the payments that it captures. */
+  wrong: Partial<Pick<Intent, "amount" | "currency">> = {}
   /** The requests, as method and path. */
   readonly asked: Array<string> = []
   /** Called with each request before it is answered. */
@@ -99,7 +110,29 @@ export class StripeDouble {
     )
   }
 
+  /** Captures a payment that the service did not request in this form, as another program on the account would. */
+  capture(of: Partial<Intent>): Intent {
+    const intent: Intent = {
+      id: this.id("pi"),
+      object: "payment_intent",
+      status: "requires_payment_method",
+      amount: 1_000,
+      amount_received: 0,
+      currency: "usd",
+      client_secret: this.id("secret"),
+      metadata: {},
+      created: this.now(),
+      customer: null,
+      last_payment_error: null,
+      ...of
+    }
+    this.intents.set(intent.id, intent)
+    this.pay(intent)
+    return intent
+  }
+
   private pay(intent: Intent): void {
+    Object.assign(intent, this.wrong)
     intent.status = "succeeded"
     intent.amount_received = intent.amount
     intent.last_payment_error = null
@@ -112,6 +145,8 @@ export class StripeDouble {
       disputed: false,
       paid: true,
       created: this.now(),
+      currency: intent.currency,
+      metadata: { ...intent.metadata },
       payment_intent: intent.id,
       customer: intent.customer
     }
@@ -140,6 +175,7 @@ export class StripeDouble {
       id: this.id("dp"),
       object: "dispute",
       amount: charge.amount,
+      currency: charge.currency,
       status: "needs_response",
       created: this.now(),
       payment_intent: intentId,
@@ -181,6 +217,7 @@ export class StripeDouble {
       id: this.id("re"),
       object: "refund",
       amount: cents,
+      currency: charge.currency,
       status: "succeeded",
       metadata: { ...metadata },
       created: this.now(),

@@ -63,7 +63,9 @@ const reconciled = Effect.fnUntraced(function* (tenantId: TenantId | null) {
       faults: exceptions.map((of) => ({
         tenant_id: of.tenant_id,
         code: "processor_differs",
-        message: `of ${of.attempt_id ?? of.intent_id ?? "a payment"} the processor has ${of.processor_cents} cents, and the ledger ${of.ledger_cents}`
+        message:
+          `of ${of.attempt_id ?? of.intent_id ?? "a payment"} the processor has ${of.processor_cents} cents` +
+          `${(of.currency ?? "usd") === "usd" ? "" : ` of ${of.currency}`}, and the ledger ${of.ledger_cents}`
       }))
     })
   })

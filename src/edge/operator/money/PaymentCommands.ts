@@ -15,7 +15,7 @@ const attemptOf = (attempt: Attempt) =>
 
 const refundOf = (refund: RefundRow) => Shown.of(refund, "id attemptId amountCents status refundId failure")
 
-const exceptionsOf = Command.table("tenant_id attempt_id intent_id processor_cents ledger_cents")
+const exceptionsOf = Command.table("tenant_id attempt_id intent_id processor_cents currency ledger_cents")
 
 /** guide/money.md#reconciliation. */
 export const commands = [

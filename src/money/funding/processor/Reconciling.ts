@@ -35,6 +35,27 @@ interface Booked {
   readonly cents: number
 }
 
+/** The movements of one intent at the processor, added up. */
+interface Payment {
+  readonly intentId: string
+  readonly cents: number
+  readonly chargedCents: number
+  readonly currency: string
+  readonly attemptId: string | null
+  readonly customerId: string | null
+  readonly types: ReadonlySet<Movement["type"]>
+  readonly disputes: ReadonlyArray<string>
+}
+
+/** A payment of this service that none of the compared attempts has. */
+interface Stray {
+  readonly intentId: string
+  readonly tenantId: TenantId
+  readonly attemptId: LedgerEntryId | null
+  /** True when the attempt has this intent, and was made before the time that is compared. */
+  readonly hasIntent: boolean
+}
+
 /**
  * Compares the processor with the ledger, payment by payment, guide/money.md#reconciliation. A movement that the ledger
  * lacks, because every message about it was lost, is booked first; a difference that remains is an exception.
@@ -43,6 +64,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const { all, sql, transaction } = yield* Sql.make
   const jobs = yield* Jobs
   const payments = yield* Payments
+  const { name: processor } = payments
   const journal = yield* Journal
   const entropy = yield* Entropy
   const repo = yield* FundingRepo.make
@@ -53,59 +75,77 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
         coalesce((SELECT amount_cents FROM ledger WHERE id = a.id), 0) + coalesce((SELECT sum(amount_cents) FROM ledger l
           WHERE l.tenant_id = a.tenant_id AND l.reference_type = 'topup' AND l.reference_id = a.id), 0) AS cents
       FROM payment_attempt a
-      WHERE a.processor = ${payments.name} AND (${tenantId}::text IS NULL OR a.tenant_id = ${tenantId}::text::uuid)
+      WHERE a.processor = ${processor} AND (${tenantId}::text IS NULL OR a.tenant_id = ${tenantId}::text::uuid)
         AND (a.intent_id IS NOT NULL OR a.status = 'succeeded') AND a.created_at >= ${timestamptz(sinceMs)}`
 
-  /** Books movements without an entry. A payment without an attempt here belongs to another service. */
+  /**
+   * The payments among these that belong to this service, without an attempt of `booked`: an attempt that was made
+   * earlier has their intent, their charge names an attempt, or a customer of a tenant paid. All others belong to other
+   * services on the processor's account, which is not asked for them.
+   */
+  const stray = (payments: ReadonlyArray<Payment>, tenantId: TenantId | null) =>
+    payments.length === 0
+      ? Effect.succeed([])
+      : all<Stray>`
+        SELECT p.intent_id, coalesce(i.tenant_id, a.tenant_id, c.tenant_id) AS tenant_id,
+          coalesce(i.id, a.id) AS attempt_id, i.id IS NOT NULL AS has_intent
+        FROM unnest(${payments.map(({ intentId }) => intentId)}::text[],
+          ${payments.map(({ attemptId }) => attemptId)}::text[],
+          ${payments.map(({ customerId }) => customerId)}::text[]) AS p (intent_id, attempt_id, customer_id)
+        LEFT JOIN payment_attempt i ON i.processor = ${processor} AND i.intent_id = p.intent_id
+        LEFT JOIN payment_attempt a ON a.processor = ${processor} AND a.id = p.attempt_id
+        LEFT JOIN payment_customer c ON c.processor = ${processor} AND c.customer_id = p.customer_id
+        WHERE coalesce(i.id, a.id, c.customer_id) IS NOT NULL AND (${tenantId}::text IS NULL
+          OR coalesce(i.tenant_id, a.tenant_id, c.tenant_id) = ${tenantId}::text::uuid)`
+
+  /** Books movements without an entry. */
   const heal = Effect.fnUntraced(function* (
-    movements: ReadonlyArray<Movement>,
+    moved: ReadonlyMap<string, Payment>,
     sinceMs: number,
     tenantId: TenantId | null
   ) {
-    const known = new Map((yield* booked(tenantId, sinceMs - dayMs)).map((attempt) => [attempt.intentId, attempt]))
-    const net = netOf(movements)
-    for (const [intentId, { cents, types }] of net) {
+    const known = byIntent(yield* booked(tenantId, sinceMs - dayMs))
+    const others = [...moved.values()].filter(({ intentId }) => !known.has(intentId))
+    const ours = new Set((yield* stray(others, tenantId)).map(({ intentId }) => intentId))
+    for (const payment of moved.values()) {
+      const { disputes, intentId, types } = payment
       const attempt = known.get(intentId)
-      if (attempt?.cents === cents) continue
+      if (attempt === undefined ? !ours.has(intentId) : agrees(attempt, payment)) continue
       if (types.has("charge") && attempt?.settledAt == null) yield* reversals.intent(yield* payments.intent(intentId))
       if (types.has("refund")) yield* reversals.refunds(intentId, yield* payments.refunds(intentId))
-      for (const { id, type } of movements.filter((movement) => movement.intentId === intentId))
-        if (type === "dispute") yield* reversals.dispute(yield* payments.dispute(id))
+      for (const id of disputes) yield* reversals.dispute(yield* payments.dispute(id))
     }
   })
 
   const compare = Effect.fnUntraced(function* (
-    movements: ReadonlyArray<Movement>,
+    moved: ReadonlyMap<string, Payment>,
     sinceMs: number,
     tenantId: TenantId | null
   ) {
     // An attempt is made before its charge, so the movements may lack charges of an attempt that was made before this.
-    const attempts = (yield* booked(tenantId, sinceMs)).filter(({ intentId }) => intentId !== null)
-    const net = netOf(movements)
-    const exceptions = attempts.flatMap((attempt): ReadonlyArray<Exception> => {
-      const cents = net.get(attempt.intentId ?? "")?.cents ?? 0
-      return cents === attempt.cents
-        ? []
-        : [
-            {
-              tenant_id: attempt.tenantId,
-              attempt_id: attempt.id,
-              intent_id: attempt.intentId,
-              processor_cents: cents,
-              ledger_cents: attempt.cents
-            }
-          ]
+    const attempts = byIntent(yield* booked(tenantId, sinceMs))
+    const others = [...moved.values()].filter(
+      ({ cents, intentId, types }) => types.has("charge") && cents !== 0 && !attempts.has(intentId)
+    )
+    const unbooked = (yield* stray(others, tenantId)).filter(({ hasIntent }) => !hasIntent)
+    const exceptions: Array<Exception> = []
+    for (const [intentId, attempt] of attempts) {
+      const payment = moved.get(intentId)
+      if (!agrees(attempt, payment))
+        exceptions.push(exceptionOf({ ...attempt, attemptId: attempt.id, intentId }, payment, attempt.cents))
+    }
+    for (const { attemptId, intentId, tenantId: of } of unbooked)
+      exceptions.push(exceptionOf({ attemptId, intentId, tenantId: of }, moved.get(intentId), 0))
+    const ours = [...attempts.keys(), ...unbooked.map(({ intentId }) => intentId)].flatMap((intentId) => {
+      const payment = moved.get(intentId)
+      return payment === undefined || payment.currency !== "usd" ? [] : [payment]
     })
-    const ours = new Set(attempts.map(({ intentId }) => intentId))
-    const counted = movements.filter(({ intentId }) => ours.has(intentId))
-    const sum = (wanted: (movement: Movement) => boolean) =>
-      counted.reduce((cents, movement) => cents + (wanted(movement) ? movement.amountCents : 0), 0)
-    const charged = sum(({ type }) => type === "charge")
-    const refunded = -sum(({ type }) => type !== "charge")
+    const charged = ours.reduce((sum, { chargedCents }) => sum + chargedCents, 0)
+    const net = ours.reduce((sum, { cents }) => sum + cents, 0)
     return {
       charged_cents: charged,
-      refunded_cents: refunded,
-      difference_cents: charged - refunded - attempts.reduce((cents, attempt) => cents + attempt.cents, 0),
+      refunded_cents: charged - net,
+      difference_cents: differenceOf(exceptions),
       exceptions,
       checked_at: Timestamp.format(yield* Clock.currentTimeMillis)
     } satisfies Reconciliation
@@ -113,14 +153,15 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
 
   const reconcile: (tenantId: TenantId | null, sinceMs?: number) => Effect.Effect<Reconciliation, PaymentError> =
     Effect.fn("Reconciling.reconcile")(function* (tenantId: TenantId | null, sinceMs = 0) {
-      const customerId = tenantId === null ? null : yield* repo.customer(tenantId, payments.name)
+      const customerId = tenantId === null ? null : yield* repo.customer(tenantId, processor)
       const look = Effect.gen(function* () {
         const movements =
           tenantId !== null && customerId === null
             ? []
             : yield* payments.movements({ customerId, sinceMs: Math.max(0, sinceMs - slackMs) })
-        yield* heal(movements, sinceMs, tenantId)
-        return yield* compare(movements, sinceMs, tenantId)
+        const moved = paymentsOf(movements)
+        yield* heal(moved, sinceMs, tenantId)
+        return yield* compare(moved, sinceMs, tenantId)
       })
       const first = yield* look
       const result = first.exceptions.length === 0 ? first : standing(first, yield* look)
@@ -186,9 +227,10 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
     const result = yield* reconcile(null, sinceMs)
     yield* Metric.update(difference, result.difference_cents)
     yield* Metric.update(exceptionCount, result.exceptions.length)
+    const differing = result.exceptions.map(({ tenant_id: tenantId }) => ({ tenantId }))
     if (result.exceptions.length > 0)
       yield* Effect.logError("the card processor and the ledger differ", { exceptions: result.exceptions.slice(0, 20) })
-    const paid = new Set((yield* booked(null, sinceMs)).map(({ tenantId }) => tenantId))
+    const paid = new Set([...(yield* booked(null, sinceMs)), ...differing].map(({ tenantId }) => tenantId))
     yield* Effect.forEach(paid, (tenantId) => reconcile(tenantId), { discard: true })
   })
   jobs.declare({
@@ -205,24 +247,56 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
 
 /** Keeps only exceptions that a second look repeats: a payment under way does not differ twice in the same way. */
 const standing = (before: Reconciliation, after: Reconciliation): Reconciliation => {
-  const said = new Map(before.exceptions.map((exception) => [exception.attempt_id, exception]))
-  const exceptions = after.exceptions.filter(({ attempt_id, ledger_cents, processor_cents }) => {
-    const earlier = said.get(attempt_id)
-    return earlier?.ledger_cents === ledger_cents && earlier.processor_cents === processor_cents
-  })
-  const difference_cents = exceptions.reduce((sum, of) => sum + of.processor_cents - of.ledger_cents, 0)
-  return { ...after, exceptions, difference_cents }
+  const keyOf = ({ attempt_id, currency, intent_id, ledger_cents, processor_cents }: Exception) =>
+    [attempt_id, intent_id, processor_cents, currency, ledger_cents].join(" ")
+  const said = new Set(before.exceptions.map(keyOf))
+  const exceptions = after.exceptions.filter((exception) => said.has(keyOf(exception)))
+  return { ...after, exceptions, difference_cents: differenceOf(exceptions) }
 }
 
-const netOf = (movements: ReadonlyArray<Movement>) => {
-  const net = new Map<string, { readonly cents: number; readonly types: ReadonlySet<Movement["type"]> }>()
-  for (const { amountCents, intentId, type } of movements) {
+/** Payments that agree add nothing to the difference. An amount in another currency is no difference in cents. */
+const differenceOf = (exceptions: ReadonlyArray<Exception>): number =>
+  exceptions.reduce(
+    (sum, { currency, ledger_cents, processor_cents }) =>
+      sum + (currency === "usd" ? processor_cents : 0) - ledger_cents,
+    0
+  )
+
+const exceptionOf = (
+  of: { readonly tenantId: TenantId; readonly attemptId: string | null; readonly intentId: string },
+  payment: Payment | undefined,
+  ledgerCents: number
+): Exception => ({
+  tenant_id: of.tenantId,
+  attempt_id: of.attemptId,
+  intent_id: of.intentId,
+  processor_cents: payment?.cents ?? 0,
+  currency: payment?.currency ?? "usd",
+  ledger_cents: ledgerCents
+})
+
+const agrees = ({ cents }: Booked, payment: Payment | undefined): boolean =>
+  payment === undefined ? cents === 0 : payment.cents === cents && payment.currency === "usd"
+
+const byIntent = (attempts: ReadonlyArray<Booked>): ReadonlyMap<string, Booked> =>
+  new Map(attempts.flatMap((attempt) => (attempt.intentId === null ? [] : [[attempt.intentId, attempt] as const])))
+
+/** The movements by their intents. A payment has one currency. */
+const paymentsOf = (movements: ReadonlyArray<Movement>): ReadonlyMap<string, Payment> => {
+  const moved = new Map<string, Payment>()
+  for (const { amountCents, attemptId, currency, customerId, id, intentId, type } of movements) {
     if (intentId === null) continue
-    const before = net.get(intentId)
-    net.set(intentId, {
+    const before = moved.get(intentId)
+    moved.set(intentId, {
+      intentId,
+      currency,
+      attemptId: before?.attemptId ?? attemptId,
+      customerId: before?.customerId ?? customerId,
       cents: (before?.cents ?? 0) + amountCents,
-      types: new Set([...(before?.types ?? []), type])
+      chargedCents: (before?.chargedCents ?? 0) + (type === "charge" ? amountCents : 0),
+      types: new Set([...(before?.types ?? []), type]),
+      disputes: [...(before?.disputes ?? []), ...(type === "dispute" ? [id] : [])]
     })
   }
-  return net
+  return moved
 }

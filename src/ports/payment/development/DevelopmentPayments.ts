@@ -13,6 +13,8 @@ interface StoredIntent extends Omit<Intent, "decline"> {
 interface StoredRefund extends Refund {
   readonly at: number
 }
+/** A row as a movement needs it. */
+type Stored = (StoredIntent | StoredRefund) & { readonly customerId: string | null }
 
 const idOf = (kind: string, ...of: ReadonlyArray<string>) =>
   `${kind}_dev_${hash("sha256", of.join("\u0000"), "hex").slice(0, 24)}`
@@ -143,20 +145,30 @@ export const layer = Layer.effect(
       movements: ({ customerId, sinceMs }) =>
         Effect.map(
           bodies(
-            sql<{ readonly body: { readonly type: string } & (StoredIntent | StoredRefund) }>`
-              SELECT body || jsonb_build_object('type', type) AS body FROM development_payment
+            sql<{ readonly body: Stored }>`
+              SELECT body || jsonb_build_object('customerId', customer_id) AS body FROM development_payment
               WHERE (${customerId}::text IS NULL OR customer_id = ${customerId})
                 AND created_at >= ${timestamptz(sinceMs)} ORDER BY ordinal`
           ),
           (found) =>
             found.flatMap((body): ReadonlyArray<Movement> => {
-              if ("receivedCents" in body)
-                return body.receivedCents === 0
-                  ? []
-                  : [{ type: "charge", id: body.id, intentId: body.id, amountCents: body.receivedCents, at: body.at }]
-              return [
-                { type: "refund", id: body.id, intentId: body.intentId, amountCents: -body.amountCents, at: body.at }
-              ]
+              const { at, customerId: of, id } = body
+              if (!("receivedCents" in body))
+                return [
+                  {
+                    type: "refund",
+                    id,
+                    intentId: body.intentId,
+                    amountCents: -body.amountCents,
+                    currency: "usd",
+                    customerId: of,
+                    attemptId: null,
+                    at
+                  }
+                ]
+              const { attemptId, currency, receivedCents: amountCents } = body
+              if (amountCents === 0) return []
+              return [{ type: "charge", id, intentId: id, amountCents, currency, customerId: of, attemptId, at }]
             })
         ),
       verify: () => null

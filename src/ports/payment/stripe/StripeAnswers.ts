@@ -188,9 +188,7 @@ export const dispute = decoded(
   })
 )
 
-interface Charge {
-  readonly id: string
-  readonly intentId: string | null
+interface Charge extends Pick<Payments.Movement, "id" | "intentId" | "currency" | "customerId" | "attemptId"> {
   readonly capturedCents: number
   readonly isRefunded: boolean
   readonly isDisputed: boolean
@@ -206,11 +204,17 @@ export const charge = decoded(
     disputed: Schema.Boolean,
     paid: Schema.Boolean,
     created: Schema.Int,
-    payment_intent: optional(Reference)
+    currency: Schema.String,
+    payment_intent: optional(Reference),
+    customer: optional(Reference),
+    metadata: Metadata
   }),
   (from): Charge => ({
     id: from.id,
     intentId: idOf(from.payment_intent),
+    currency: from.currency,
+    customerId: idOf(from.customer),
+    attemptId: from.metadata?.["attempt"] ?? null,
     capturedCents: from.paid ? from.amount_captured : 0,
     isRefunded: from.amount_refunded > 0,
     isDisputed: from.disputed,
@@ -223,7 +227,11 @@ const isSource = Schema.is(
     object: Schema.Literals(["charge", "refund", "dispute"]),
     id: Schema.String,
     amount: Cents,
-    payment_intent: optional(Reference)
+    amount_captured: Schema.optional(Cents),
+    currency: Schema.String,
+    payment_intent: optional(Reference),
+    customer: optional(Reference),
+    metadata: Metadata
   })
 )
 
@@ -236,8 +244,12 @@ export const movement = decoded(
           type: source.object,
           id: source.id,
           intentId: idOf(source.payment_intent),
-          // The transaction is in the account's settlement currency; its source is in the currency of the payment.
-          amountCents: Math.sign(amount) * source.amount,
+          // The transaction is in the account's settlement currency; its source is in the currency of the payment. The
+          // amount of a charge may be more than what was captured of it.
+          amountCents: Math.sign(amount) * (source.amount_captured ?? source.amount),
+          currency: source.currency,
+          customerId: idOf(source.customer),
+          attemptId: source.object === "charge" ? (source.metadata?.["attempt"] ?? null) : null,
           at: created * 1000
         }
       : null

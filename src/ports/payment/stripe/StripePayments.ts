@@ -104,19 +104,18 @@ const make = Effect.fnUntraced(function* (options: Options) {
       (cursor) => stripe.charges.list({ customer: customerId, created, ...cursor }),
       StripeAnswers.charge
     )
-    for (const { at, capturedCents, id, intentId, isDisputed, isRefunded } of charges) {
-      if (capturedCents > 0) movements.push({ type: "charge", id, intentId, amountCents: capturedCents, at })
+    for (const { capturedCents, isDisputed, isRefunded, ...charge } of charges) {
+      if (capturedCents > 0) movements.push({ type: "charge", ...charge, amountCents: capturedCents })
       if (isRefunded)
-        for (const refund of yield* refundsOf({ charge: id }))
-          if (refund.status !== "failed")
-            movements.push({ type: "refund", id: refund.id, intentId, amountCents: -refund.amountCents, at })
+        for (const { amountCents, id, status } of yield* refundsOf({ charge: charge.id }))
+          if (status !== "failed") movements.push({ ...charge, type: "refund", id, amountCents: -amountCents })
       if (isDisputed)
-        for (const dispute of yield* all(
-          (cursor) => stripe.disputes.list({ charge: id, ...cursor }),
+        for (const { amountCents, id, status } of yield* all(
+          (cursor) => stripe.disputes.list({ charge: charge.id, ...cursor }),
           StripeAnswers.dispute
         ))
-          if (dispute.status === "open" || dispute.status === "lost")
-            movements.push({ type: "dispute", id: dispute.id, intentId, amountCents: -dispute.amountCents, at })
+          if (status === "open" || status === "lost")
+            movements.push({ ...charge, type: "dispute", id, amountCents: -amountCents })
     }
     return movements
   })
