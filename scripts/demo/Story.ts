@@ -80,7 +80,7 @@ const orderNumber = async (
     "POST",
     "/v1/numbers/order",
     { phone_numbers: [number], country_code: "US", number_type: textAt(available, "results", 0, "number_type") },
-    (body) => `${textAt(body, "status")} ${dollars(numberAt(body, "upfront_cost_cents"))}`
+    (body) => `${textAt(body, "status")} ${dollars(numberAt(body, "debited_cents"))}`
   )
   const { envelope } = await receiver.next("number_order.completed")
   return { number, cents: numberAt(envelope, "data", "total_cents") }

@@ -183,7 +183,7 @@ export class Numbers extends Context.Service<
           })
         )
 
-      const place = yield* NumberOrder.make
+      const place = yield* NumberOrder.make({ forget })
 
       return Numbers.of({
         search: Effect.fn("Numbers.search")(function* (tenantId, search) {

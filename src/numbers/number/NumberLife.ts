@@ -26,12 +26,16 @@ export interface Life {
   readonly heldUntil: number | null
   /** No other tenant may order it until then. */
   readonly agedUntil: number | null
+  /** The oldest month that the last owner owes for a number that it has no longer; null when nothing is owed. */
+  readonly owedFrom: number | null
+  /** The months that began by then are owed. Null exactly when `owedFrom` is. */
+  readonly owedUntil: number | null
 }
 
 export type Input =
   | { readonly type: "activated" }
   | { readonly type: "failed" }
-  /** The due month is paid. */
+  /** The due month is paid, or the oldest one that is owed for a number without an owner. */
   | { readonly type: "renewed" }
   /** The due month cannot be paid now. */
   | { readonly type: "unpaid" }
@@ -67,7 +71,23 @@ const rejected = (code: Parameters<typeof ApiError.of>[0], message: string): Out
 })
 
 const paid = { unpaidSince: null, reminders: 0, unpaidSuspendedAt: null } as const
-const gone = { nextRenewalAt: null, emergencyAddressId: null, emergencyEnabled: false, ...paid } as const
+
+/**
+ * The fields of a number that has lost its owner. Months that have begun stay owed, or a release would be cheaper than
+ * the renewal. A month that begins while the number is suspended for want of payment is not owed.
+ */
+const gone = (life: Life, now: number) => {
+  const owedFrom = isDue(life, now) ? life.nextRenewalAt : null
+  return {
+    ...paid,
+    nextRenewalAt: null,
+    emergencyAddressId: null,
+    emergencyEnabled: false,
+    releasedAt: now,
+    owedFrom,
+    owedUntil: owedFrom === null ? null : Math.max(owedFrom, life.unpaidSuspendedAt ?? now)
+  }
+}
 
 export const step = (life: Life, input: Input, now: number): Outcome => {
   switch (input.type) {
@@ -84,17 +104,14 @@ export const step = (life: Life, input: Input, now: number): Outcome => {
       return life.status === "pending" || life.status === "port_pending"
         ? accepted({ ...life, status: "failed" })
         : unchanged
-    case "renewed":
-      return isDue(life, now)
-        ? accepted({
-            ...life,
-            ...paid,
-            nextRenewalAt: RenewalCalendar.after(
-              life.activatedAt ?? life.nextRenewalAt ?? now,
-              life.nextRenewalAt ?? now
-            )
-          })
-        : unchanged
+    case "renewed": {
+      const due = dueMonth(life, now)
+      if (due === null) return unchanged
+      const next = RenewalCalendar.after(life.activatedAt ?? due, due)
+      if (life.status === "active") return accepted({ ...life, ...paid, nextRenewalAt: next })
+      const isSettled = life.owedUntil === null || next > life.owedUntil
+      return accepted({ ...life, owedFrom: isSettled ? null : next, owedUntil: isSettled ? null : life.owedUntil })
+    }
     case "unpaid":
       return isDue(life, now) ? unpaid(life, now) : unchanged
     case "suspended":
@@ -105,7 +122,7 @@ export const step = (life: Life, input: Input, now: number): Outcome => {
       return life.operatorSuspendedAt === null ? unchanged : accepted({ ...life, operatorSuspendedAt: null })
     case "ported_out":
       return life.status === "active"
-        ? accepted({ ...life, ...gone, status: "ported_out", releasedAt: now })
+        ? accepted({ ...life, ...gone(life, now), status: "ported_out" })
         : notActive(life)
     case "released": {
       const refused = input.by === "operator" ? notActive(life) : refusal(life)
@@ -120,9 +137,8 @@ export const step = (life: Life, input: Input, now: number): Outcome => {
 
 const released = (life: Life, isHeld: boolean, now: number): Life => ({
   ...life,
-  ...gone,
+  ...gone(life, now),
   status: "released",
-  releasedAt: now,
   heldUntil: isHeld ? now + heldMs : now,
   agedUntil: now + heldMs + agedMs
 })
@@ -158,6 +174,10 @@ const unpaid = (life: Life, now: number): Outcome => {
 /** Whether a month of it has to be paid. */
 export const isDue = ({ nextRenewalAt, status }: Life, now: number): boolean =>
   status === "active" && nextRenewalAt !== null && nextRenewalAt <= now
+
+/** The oldest month that has to be paid, by its beginning; null when there is none. */
+export const dueMonth = (life: Life, now: number): number | null =>
+  isDue(life, now) ? life.nextRenewalAt : life.owedFrom
 
 /** The next time at which `unpaid` or a renewal may change it; null for never. */
 export const checkAt = (life: Life): number | null => {

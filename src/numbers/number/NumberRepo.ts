@@ -54,16 +54,24 @@ export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_numbe
   next_renewal_at, unpaid_since,
   unpaid_suspended_at, operator_suspended_at,
   activated_at, released_at,
-  held_until, aged_until,
-  created_at, updated_at`
+  held_until, aged_until, owed_from, owed_until,
+  created_at, updated_at, coalesce(debited_cents, upfront_cost_cents) AS debited_cents`
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
   const { all, column, done, equal, first, json, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const orderColumns = sql`id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
-    monthly_cost_cents, refunded_cents, route_id, customer_reference, created_at, completed_at`
+    monthly_cost_cents, coalesce(debited_cents, upfront_cost_cents) AS debited_cents, refunded_cents, route_id,
+    customer_reference, created_at, completed_at`
   const numberColumns = numberColumnsOf(sql)
+  const owing = (tenantId: TenantId, now: number, limit: number) => sql`
+    SELECT ${numberColumns} FROM phone_number WHERE id IN (
+      SELECT id FROM phone_number
+      WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
+      UNION ALL
+      SELECT id FROM phone_number WHERE tenant_id = ${tenantId} AND owed_from IS NOT NULL)
+    ORDER BY id LIMIT ${limit}`
 
   return {
     insertOrder: (order: OrderRow) =>
@@ -78,10 +86,11 @@ export const make = Effect.gen(function* () {
       Effect.map(
         all<{ readonly phone: string }>`
           INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, route_id, features,
-            customer_reference, order_id, upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
+            customer_reference, order_id, upfront_cost_cents, monthly_cost_cents, debited_cents, created_at, updated_at)
           SELECT r.id, ${order.tenantId}::text::uuid, r.phone_number, r.country_code, r.number_type, 'pending',
             ${order.routeId}::text, r.features, ${order.customerReference}::text, ${order.id}::text, r.upfront_cost_cents,
-            r.monthly_cost_cents, ${timestamptz(order.createdAt)}, ${timestamptz(order.createdAt)}
+            r.monthly_cost_cents, r.upfront_cost_cents + r.monthly_cost_cents, ${timestamptz(order.createdAt)},
+            ${timestamptz(order.createdAt)}
           FROM jsonb_to_recordset(${JSON.stringify(entries)}::text::jsonb) AS r(id text, phone_number text, country_code text,
             number_type text, features text[], upfront_cost_cents bigint, monthly_cost_cents bigint)
           ORDER BY r.phone_number
@@ -147,6 +156,16 @@ export const make = Effect.gen(function* () {
         SELECT id FROM tenant t WHERE status = 'closed'
           AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`,
 
+    /**
+     * A tenant's numbers with a month that has begun and is not paid, in the order of their ids: those that are due,
+     * and those that it has no longer. At most `limit` of them.
+     */
+    owing: (tenantId: TenantId, now: number, limit: number) => all<NumberRow>`${owing(tenantId, now, limit)}`,
+
+    /** Locks these numbers until the transaction ends. Some may be paid by now. */
+    lockOwing: (tenantId: TenantId, now: number, limit: number) =>
+      all<NumberRow>`${owing(tenantId, now, limit)} FOR UPDATE`,
+
     /** Whether payment of a month was refused for any of its numbers. */
     owes: (tenantId: TenantId) =>
       some`
@@ -161,12 +180,13 @@ export const make = Effect.gen(function* () {
           operator_suspended_at = to_timestamp(r."operatorSuspendedAt" / 1000),
           emergency_address_id = r."emergencyAddressId", emergency_enabled = r."emergencyEnabled",
           released_at = to_timestamp(r."releasedAt" / 1000), held_until = to_timestamp(r."heldUntil" / 1000),
-          aged_until = to_timestamp(r."agedUntil" / 1000), check_at = to_timestamp(r."checkAt" / 1000),
+          aged_until = to_timestamp(r."agedUntil" / 1000), owed_from = to_timestamp(r."owedFrom" / 1000),
+          owed_until = to_timestamp(r."owedUntil" / 1000), check_at = to_timestamp(r."checkAt" / 1000),
           updated_at = ${timestamptz(at)}
         FROM jsonb_to_recordset(${JSON.stringify(rows.map(lifeOf))}::text::jsonb) AS r(id text, status text,
           "activatedAt" float8, "nextRenewalAt" float8, "unpaidSince" float8, reminders int, "unpaidSuspendedAt" float8,
           "operatorSuspendedAt" float8, "emergencyAddressId" text, "emergencyEnabled" boolean, "releasedAt" float8,
-          "heldUntil" float8, "agedUntil" float8, "checkAt" float8)
+          "heldUntil" float8, "agedUntil" float8, "owedFrom" float8, "owedUntil" float8, "checkAt" float8)
         WHERE n.id = r.id`,
 
     /** Writes the fields that the tenant configures. */
@@ -247,6 +267,8 @@ const lifeOf = (row: Life & { readonly id: NumberId }) => ({
   releasedAt: row.releasedAt,
   heldUntil: row.heldUntil,
   agedUntil: row.agedUntil,
+  owedFrom: row.owedFrom,
+  owedUntil: row.owedUntil,
   checkAt: checkAt(row)
 })
 

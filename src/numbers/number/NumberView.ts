@@ -56,8 +56,9 @@ export const NumberOrder = Wire.struct({
   countryCode: countryCode,
   numberType: numberType,
   phoneNumbers: Schema.Array(OrderedNumber).annotate({ description: "Each number of the order." }),
-  upfrontCostCents: Field.cents("Debited with the order."),
+  upfrontCostCents: Field.cents("Once, for all of its numbers."),
   monthlyCostCents: Field.cents("Each month, for all of its numbers."),
+  debitedCents: Field.cents("Debited with the order: `upfront_cost_cents`, and the first month of its numbers."),
   refundedCents: Field.signedCents("Given back for numbers that failed.", 0),
   routeId: routeId,
   customerReference: customerReference,
@@ -116,7 +117,11 @@ export type InboundRecording = typeof inboundRecording.Type
 /** Times are epoch milliseconds. */
 export type OrderRow = typeof NumberOrder.Type & { readonly tenantId: TenantId }
 
-export type NumberRow = NumberLife.Life & Omit<typeof PhoneNumber.Type, "messagingEnabled" | "suspendedAt">
+export type NumberRow = NumberLife.Life &
+  Omit<typeof PhoneNumber.Type, "messagingEnabled" | "suspendedAt"> & {
+    /** What its order debited for it: the upfront cost and the first month, at the prices of that day. */
+    readonly debitedCents: number
+  }
 
 export const order = Wire.encoder(NumberOrder)
 

@@ -5,6 +5,7 @@ import { init } from "./migration/0060_init.ts"
 import { backfillJob } from "./migration/0061_backfill_job.ts"
 import { callReference } from "./migration/0063_call_reference.ts"
 import { numberPlan } from "./migration/0064_number_plan.ts"
+import { owedMonths } from "./migration/0065_owed_months.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -18,7 +19,8 @@ export const all: Migrations = {
   "0060_init": init,
   "0061_backfill_job": backfillJob,
   "0063_call_reference": callReference,
-  "0064_number_plan": numberPlan
+  "0064_number_plan": numberPlan,
+  "0065_owed_months": owedMonths
 }
 
 /** The last schema of version 0.1. */

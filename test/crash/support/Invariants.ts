@@ -318,13 +318,13 @@ export const ledger = async (database: Database): Promise<Lines> => {
     FROM balance b LEFT JOIN (SELECT tenant_id, sum(amount_cents) AS sum FROM ledger GROUP BY tenant_id) l USING (tenant_id)
     WHERE b.balance_cents <> coalesce(l.sum, 0)
     UNION ALL
-    SELECT 'order ' || o.id || ' (' || o.status || ') of ' || o.upfront_cost_cents || ' cents was paid by '
+    SELECT 'order ' || o.id || ' (' || o.status || ') of ' || coalesce(o.debited_cents, o.upfront_cost_cents) || ' cents was paid by '
       || coalesce(l.paid, 0) || ' and owns ' || coalesce(n.owned, 0) || ' of ' || jsonb_array_length(o.phone_numbers)
     FROM number_order o
       LEFT JOIN (SELECT reference_id, -sum(amount_cents) AS paid FROM ledger GROUP BY 1) l ON l.reference_id = o.id
       LEFT JOIN (SELECT order_id, count(*) AS owned FROM phone_number WHERE status = 'active' GROUP BY 1) n
         ON n.order_id = o.id
-    WHERE o.status <> 'completed' OR coalesce(l.paid, 0) <> o.upfront_cost_cents
+    WHERE o.status <> 'completed' OR coalesce(l.paid, 0) <> coalesce(o.debited_cents, o.upfront_cost_cents)
       OR coalesce(n.owned, 0) <> jsonb_array_length(o.phone_numbers)`)
   return rows.map(({ line }) => `ledger: ${line}`)
 }

@@ -29,7 +29,7 @@ const entry = (phoneNumber: string, fields: { readonly countryCode: string; read
   rateCenter: null,
   features: ["voice"],
   upfrontCostCents: fields.cents ?? 100,
-  monthlyCostCents: 100
+  monthlyCostCents: 0
 })
 
 const finished = Effect.fnUntraced(function* (tenantId: Id.TenantId, orderId: Id.OrderId) {
@@ -62,7 +62,7 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
         expect(found.length).toBe(50)
         expect(found[0]).toMatchObject({
           phone_number: "+12025550150",
-          upfront_cost_cents: 100,
+          upfront_cost_cents: 0,
           monthly_cost_cents: 100,
           reservable: true
         })
@@ -122,7 +122,9 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         expect(status).toBe(201)
         expect(order).toMatchObject({
           status: "pending",
-          upfront_cost_cents: 200,
+          upfront_cost_cents: 0,
+          monthly_cost_cents: 200,
+          debited_cents: 200,
           refunded_cents: 0,
           completed_at: null
         })

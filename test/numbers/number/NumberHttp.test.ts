@@ -140,7 +140,7 @@ const cases: Readonly<
       source: "order",
       order_id: expect.stringMatching(/^svc_order_/),
       porting_order_id: null,
-      upfront_cost_cents: 100,
+      upfront_cost_cents: 0,
       monthly_cost_cents: 100,
       next_renewal_at: expect.any(String),
       suspended_at: null,

@@ -20,7 +20,9 @@ const ordered: NumberLife.Life = {
   emergencyEnabled: false,
   releasedAt: null,
   heldUntil: null,
-  agedUntil: null
+  agedUntil: null,
+  owedFrom: null,
+  owedUntil: null
 }
 
 const taken = (life: NumberLife.Life, input: NumberLife.Input, now: number) => {
@@ -130,7 +132,7 @@ describe("the life of a number (guide/numbers.md#owned-numbers)", () => {
     ).toEqual(expected)
   })
 
-  it("ends with nothing due, nothing owed and no address, held for 14 days and kept from others for 28", () => {
+  it("ends with nothing due and no address, held for 14 days and kept from others for 28", () => {
     const owed = taken({ ...anchored, nextRenewalAt: t0 }, { type: "unpaid" }, t0)
     expect(taken(owed, take, t0 + day)).toEqual({
       ...ordered,
@@ -138,10 +140,39 @@ describe("the life of a number (guide/numbers.md#owned-numbers)", () => {
       activatedAt: t0,
       releasedAt: t0 + day,
       heldUntil: t0 + 15 * day,
-      agedUntil: t0 + 29 * day
+      agedUntil: t0 + 29 * day,
+      owedFrom: t0,
+      owedUntil: t0 + day
     })
     expect(taken(active, { ...take, isHeld: false }, t0)).toMatchObject({ heldUntil: t0, agedUntil: t0 + 28 * day })
     expect(taken(active, { type: "ported_out" }, t0)).toMatchObject({ heldUntil: null, agedUntil: null })
+  })
+
+  it.each([
+    ["the tenant releases it", release],
+    ["the operator takes it", take],
+    ["it is ported out", { type: "ported_out" }]
+  ] as const)("owes the months that have begun when %s, until each of them is paid", (_, input) => {
+    const lost = (now: number) => taken(active, input, now)
+    expect(lost(at("2026-02-28T08:30:00.249Z"))).toMatchObject({ owedFrom: null, owedUntil: null })
+    let life = lost(at("2026-04-30T08:30:00.250Z"))
+    const paid: Array<string> = []
+    for (let due = NumberLife.dueMonth(life, t0); due !== null; due = NumberLife.dueMonth(life, t0)) {
+      paid.push(new Date(due).toISOString().slice(0, 10))
+      life = taken(life, { type: "renewed" }, t0)
+    }
+    expect(paid).toEqual(["2026-02-28", "2026-03-31", "2026-04-30"])
+    expect(life).toMatchObject({ owedFrom: null, owedUntil: null, nextRenewalAt: null })
+    expect(NumberLife.step(life, { type: "renewed" }, t0)).toEqual({ type: "unchanged" })
+  })
+
+  it("owes no month that began while it was suspended for want of payment", () => {
+    const due = at("2026-02-28T08:30:00.250Z")
+    const unpaid = taken(active, { type: "unpaid" }, due)
+    const rests = taken(unpaid, { type: "unpaid" }, due + 7 * day)
+    const released = taken(rests, { type: "unpaid" }, due + 40 * day)
+    expect(released).toMatchObject({ status: "released", owedFrom: due })
+    expect(taken(released, { type: "renewed" }, due + 41 * day)).toMatchObject({ owedFrom: null })
   })
 
   it("works again when neither its owner nor the operator lets it rest", () => {

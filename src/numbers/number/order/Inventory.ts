@@ -62,7 +62,7 @@ export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 },
   locality: "Washington",
   rateCenter: null,
   features: ["voice"],
-  upfrontCostCents: 100,
+  upfrontCostCents: 0,
   monthlyCostCents: 100
 }))
 
@@ -93,8 +93,8 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
 
 /**
  * Rows of `inventory`. A number is available while it has no living owner. It is available to everybody when its last
- * release is long enough ago, and before that, for a while, to its last owner (guide/numbers.md#releasing). Failed
- * statements die.
+ * release is long enough ago, and before that, for a while, to its last owner (guide/numbers.md#releasing). Only the
+ * last release says whether it is held for that owner: earlier ones may have been less strict. Failed statements die.
  */
 export const make = Effect.map(Sql.make, ({ all, column, done, some, sql }) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
@@ -105,8 +105,9 @@ export const make = Effect.map(Sql.make, ({ all, column, done, some, sql }) => {
     return sql`NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number
         AND p.status IN ('pending', 'active', 'port_pending'))
       AND (NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number AND p.aged_until > ${now})
-        OR EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number AND p.held_until > ${now}
-          AND p.aged_until IS NOT NULL AND p.tenant_id = ${tenantId}))
+        OR (SELECT p.tenant_id = ${tenantId} AND p.held_until > ${now} FROM phone_number p
+          WHERE p.phone_number = i.phone_number AND p.aged_until IS NOT NULL
+          ORDER BY p.released_at DESC, p.created_at DESC LIMIT 1))
       AND i.phone_number !~ '^\\+120255501[0-4][0-9]$'`
   }
   const whole = (pattern: string) => pattern.startsWith("+")

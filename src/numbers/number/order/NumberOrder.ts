@@ -12,6 +12,7 @@ import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Jo
 import * as Inventory from "./Inventory.ts"
 import * as NumberRepo from "../NumberRepo.ts"
 import * as NumberView from "../NumberView.ts"
+import * as RenewalMonth from "../renewal/RenewalMonth.ts"
 import * as OrderActivation from "./OrderActivation.ts"
 
 export interface OrderRequest {
@@ -38,16 +39,35 @@ const notReservable = (phoneNumber: string) =>
     "phone_numbers"
   )
 
+/** The most numbers whose owed months one order pays. Those of more are paid by the next orders. */
+const mostOwing = 500
+/** The most numbers that the text of a refusal names. */
+const mostNamed = 5
+
+const notCovered = (price: number, owed: ReturnType<typeof RenewalMonth.owed>) => {
+  const named = owed.phoneNumbers.slice(0, mostNamed).join(", ")
+  const more = owed.phoneNumbers.length > mostNamed ? " and others" : ""
+  const months = owed.cents === 0 ? "" : `, and ${owed.cents} cents are owed for months of ${named}${more}`
+  return ApiError.of(
+    "insufficient_balance",
+    `the order costs ${price} cents${months}: more than balance and credit limit allow beside what live calls reserve; top up and use a new Idempotency-Key`
+  )
+}
+
 /**
  * Orders numbers, guide/numbers.md#ordering. One transaction claims numbers and money, under the lock of the tenant's
- * balance. The claimed numbers are activated after it (`OrderActivation`).
+ * balance. The claimed numbers are activated after it (`OrderActivation`). Months that the tenant owes are paid in the
+ * same transaction, or a number that is released and ordered again would be cheaper than one that is renewed.
  *
  * Before it the account reserves the price, so that the order cannot spend what live calls reserve, nor they its price.
  * After it the account reads its money again.
  *
  * When two tenants want the same number, its unique index allows only one of them, and only that one pays.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (options: {
+  /** Called after a transaction that changes these numbers for calls. */
+  readonly forget: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
+}) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -76,22 +96,31 @@ export const make = Effect.gen(function* () {
       )
       const missing = phoneNumbers.find((phone) => !available.some((entry) => entry.phone_number === phone))
       if (missing !== undefined) return yield* notReservable(missing)
-      return { available, upfront: available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0) }
+      const upfront = available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0)
+      const monthly = available.reduce((sum, entry) => sum + entry.monthly_cost_cents, 0)
+      return { available, upfront, monthly, price: upfront + monthly }
     })
+    const owedBy = (numbers: ReadonlyArray<NumberView.NumberRow>) =>
+      RenewalMonth.owed(
+        numbers.map((number) => ({ ...number, tenantId: caller.tenantId })),
+        at
+      )
 
     const quoted = yield* quote
-    yield* accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quoted.upfront] })
+    const owing = owedBy(yield* repo.owing(caller.tenantId, at, mostOwing))
+    const quotedCents = quoted.price + owing.cents
+    yield* Effect.mapError(
+      accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quotedCents] }),
+      (error) => (error.code === "insufficient_balance" ? notCovered(quoted.price, owing) : error)
+    )
 
     return yield* Effect.gen(function* () {
       const funds = yield* repo.lockFunds(caller.tenantId)
-      const { available, upfront } = yield* quote
-      if (upfront > quoted.upfront)
+      const owed = owedBy(yield* repo.lockOwing(caller.tenantId, at, mostOwing))
+      const { available, monthly, price, upfront } = yield* quote
+      if (price + owed.cents > quotedCents)
         return yield* ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")
-      if (funds === null || funds < upfront)
-        return yield* ApiError.of(
-          "insufficient_balance",
-          `the order costs ${upfront} cents, more than balance and credit limit allow; top up and use a new Idempotency-Key`
-        )
+      if (funds === null || funds < price + owed.cents) return yield* notCovered(price, owed)
 
       const entries = available.map((entry, index) => ({ ...entry, id: Id.derive(seed, "did", index) }))
       const idOf = new Map(entries.map((entry) => [entry.phone_number, entry.id]))
@@ -108,7 +137,8 @@ export const make = Effect.gen(function* () {
           failure_reason: null
         })),
         upfrontCostCents: upfront,
-        monthlyCostCents: available.reduce((sum, entry) => sum + entry.monthly_cost_cents, 0),
+        monthlyCostCents: monthly,
+        debitedCents: price,
         refundedCents: 0,
         routeId: request.routeId,
         customerReference: request.customerReference,
@@ -127,7 +157,7 @@ export const make = Effect.gen(function* () {
         tenantId: caller.tenantId,
         cause: `number_order:${order.id}`,
         type: "number_order",
-        amountCents: -upfront,
+        amountCents: -price,
         description: phoneNumbers.length === 1 ? `Number ${phoneNumbers.join()}` : `${phoneNumbers.length} numbers`,
         referenceType: "number_order",
         referenceId: order.id,
@@ -141,13 +171,24 @@ export const make = Effect.gen(function* () {
         resourceId: order.id,
         changes: [{ field: "phone_numbers", from: null, to: phoneNumbers }]
       })
+      if (owed.after.length > 0) yield* repo.live(owed.after, at)
       yield* journal.commitWithin({
         ...empty,
-        money: upfront === 0 ? [] : [debit],
-        audit: [line],
+        money: price === 0 ? owed.money : [...owed.money, debit],
+        audit: [
+          ...owed.resumed.map(({ after, before }) =>
+            RenewalMonth.line(before, "resumed", before, after, `${order.id} ${before.id}`, at)
+          ),
+          line
+        ],
         receipt: receipt(slot, rendered, at)
       })
       return { orderId: order.id, rendered }
-    }).pipe(transaction, Effect.ensuring(accounts.released(caller.tenantId, orderId)))
+    }).pipe(
+      transaction,
+      Effect.ensuring(accounts.released(caller.tenantId, orderId)),
+      // A suspended number works again, even if the answer of the commit was lost.
+      Effect.ensuring(options.forget(owing.resumed.map(({ before }) => before.phoneNumber)))
+    )
   })
 })

@@ -123,7 +123,7 @@ const become =
     const outcome = NumberLife.step(number, { type }, at)
     return outcome.type === "accepted" ? { ...number, ...outcome.life } : number
   }
-const total = (numbers: ReadonlyArray<NumberRow>) => numbers.reduce((sum, number) => sum + number.upfrontCostCents, 0)
+const total = (numbers: ReadonlyArray<NumberRow>) => numbers.reduce((sum, number) => sum + number.debitedCents, 0)
 
 const refundOf = (order: OrderRow, cents: number, at: number): MoneyRow => ({
   id: Id.derive(order.id, "ledger"),

@@ -1,18 +1,14 @@
 import { Clock, Effect } from "effect"
 import { Accounts } from "../../../money/account/Account.ts"
-import * as Audit from "../../../runtime/audit/Audit.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Letters } from "../../../ports/letter/Letter.ts"
 import * as Sql from "../../../runtime/store/Sql.ts"
-import { type AuditRow, empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Journal.ts"
-import { changesOf } from "../NumberChange.ts"
+import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as NumberLife from "../NumberLife.ts"
 import * as NumberRepo from "../NumberRepo.ts"
-import type { NumberRow } from "../NumberView.ts"
 import * as RenewalLetter from "./RenewalLetter.ts"
-
-type Owned = NumberRow & { readonly tenantId: Id.TenantId }
+import { causeOf, line, moneyOf, type Owned } from "./RenewalMonth.ts"
 
 /**
  * The months of numbers, guide/numbers.md#renewals. Each is debited once, on its due date, in order, and never below
@@ -43,7 +39,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* repo.live([after], at)
     yield* journal.commitWithin({
       ...empty,
-      money: cents === 0 ? [] : [moneyOf(number, cause, due, at)],
+      money: cents === 0 ? [] : [moneyOf(number, due, at)],
       audit: row.unpaidSuspendedAt === null ? [] : [line(number, "resumed", row, after, cause, at)]
     })
     return after
@@ -158,36 +154,3 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return { settle, remind, releaseClosed }
 })
-
-const causeOf = (id: Id.NumberId, due: number): string => `renewal:${id}:${new Date(due).toISOString()}`
-
-const moneyOf = (number: Owned, cause: string, due: number, at: number): MoneyRow => ({
-  id: Id.derive(cause, "ledger"),
-  tenantId: number.tenantId,
-  cause,
-  type: "number_renewal",
-  amountCents: -number.monthlyCostCents,
-  description: `Number ${number.phoneNumber}, month from ${new Date(due).toISOString().slice(0, 10)}`,
-  referenceType: "number",
-  referenceId: number.id,
-  at
-})
-
-const line = (
-  number: Owned,
-  past: "resumed" | "suspended" | "released",
-  before: NumberRow,
-  after: NumberRow,
-  seed: string,
-  at: number,
-  reason = past === "resumed" ? "paid" : "unpaid"
-): AuditRow =>
-  Audit.line({
-    tenantId: number.tenantId,
-    at,
-    seed,
-    actor: Audit.system,
-    action: `number.${past}`,
-    resourceId: number.id,
-    changes: [...changesOf(before, after), { field: "reason", from: null, to: reason }]
-  })

@@ -23,16 +23,22 @@ const due = Effect.fnUntraced(function* (
   const doors = yield* Numbers
   const { caller, id } = yield* Features.newTenant()
   yield* sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${id}`
-  const owned = yield* Effect.forEach(numbers, ({ cents, daysAgo }) =>
+  // An order pays the first month and the months that are owed, so it comes before the price and the age.
+  const ordered = yield* Effect.forEach(numbers, ({ cents, daysAgo }) =>
     Effect.gen(function* () {
       const phoneNumber = `+13125560${++last}`
       const entry = { phoneNumber, countryCode: country, numberType: "local" as const, nationalDestinationCode: null }
       const place = { region: null, locality: null, rateCenter: null, features: ["voice"] }
-      yield* doors.importInventory([{ ...entry, ...place, upfrontCostCents: 0, monthlyCostCents: cents }])
+      yield* doors.importInventory([{ ...entry, ...place, upfrontCostCents: 0, monthlyCostCents: 0 }])
       const order = { phoneNumbers: [phoneNumber], countryCode: country, numberType: "local" as const }
       yield* doors.order(caller, { ...order, routeId: null, customerReference: null }, null)
+      return { cents, daysAgo, phoneNumber }
+    })
+  )
+  const owned = yield* Effect.forEach(ordered, ({ cents, daysAgo, phoneNumber }) =>
+    Effect.gen(function* () {
       const [row] = yield* sql<{ readonly id: Id.NumberId }>`
-        UPDATE phone_number SET activated_at = now() - ${daysAgo} * interval '1 day' - interval '31 days',
+        UPDATE phone_number SET monthly_cost_cents = ${cents}, activated_at = now() - ${daysAgo} * interval '1 day' - interval '31 days',
           next_renewal_at = now() - ${daysAgo} * interval '1 day', check_at = now() - ${daysAgo} * interval '1 day'
         WHERE phone_number = ${phoneNumber} RETURNING id`
       return { id: row?.id ?? Id.derive("none", "did"), phoneNumber }
