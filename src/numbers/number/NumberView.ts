@@ -119,7 +119,7 @@ export type OrderRow = typeof NumberOrder.Type & { readonly tenantId: TenantId }
 
 export type NumberRow = NumberLife.Life &
   Omit<typeof PhoneNumber.Type, "messagingEnabled" | "suspendedAt"> & {
-    /** What its order debited for it: the upfront cost and the first month, at the prices of that day. */
+    /** The upfront cost and the first month, in cents, at the prices of the day of its order. */
     readonly debitedCents: number
   }
 

@@ -125,7 +125,8 @@ export class NumberApi extends HttpApiGroup.make("numbers")
     post("order", "/v1/numbers/order", "Order numbers", {
       payload: OrderNumbers,
       success: NumberView.NumberOrder.pipe(HttpApiSchema.status(201)),
-      description: "Debits the upfront cost, the first month and the months that the workspace owes, then activates; the outcome is a `number_order.*` event.",
+      description:
+        "Debits the upfront cost, the first month and the months that the workspace owes, then activates; the outcome is a `number_order.*` event.",
       errors: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
     }),
     list("orders", "/v1/numbers/orders", "List number orders", NumberView.NumberOrder, {

@@ -116,7 +116,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
     return yield* Effect.gen(function* () {
       const funds = yield* repo.lockFunds(caller.tenantId)
-      const owed = owedBy(yield* repo.lockOwing(caller.tenantId, at, mostOwing))
+      // A tenant that owed nothing a moment ago needs no further read while its balance is locked.
+      const owed = owing.after.length === 0 ? owing : owedBy(yield* repo.lockOwing(caller.tenantId, at, mostOwing))
       const { available, monthly, price, upfront } = yield* quote
       if (price + owed.cents > quotedCents)
         return yield* ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")

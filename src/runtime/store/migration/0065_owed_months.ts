@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 
 /**
  * Prices of number orders include the first month, and months of numbers that a tenant has no longer stay owed
- * (`numbers/number/NumberLife.ts`). `debited_cents` is null for orders from before, which debited the upfront cost only.
+ * (`numbers/number/NumberLife.ts`). `debited_cents` is null for orders from before, which debited only the upfront
+ * cost.
  */
 export const owedMonths = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.all([

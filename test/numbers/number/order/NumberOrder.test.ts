@@ -89,7 +89,9 @@ describe("the first month of a number (guide/numbers.md#renewals)", () => {
           yield* sweep
           yield* world.release(phone)
         }
-        expect(yield* world.booked).toEqual(Array(3).fill(["number_order", -1_500]))
+        expect(yield* world.booked).toEqual(
+          ["number_order", "number_order", "number_order"].map((type) => [type, -1_500])
+        )
         expect(yield* world.balance).toBe(5_500)
         expect(yield* Features.ledgerAddsUp).toBe(true)
       })
