@@ -66,10 +66,10 @@ const portOf = (server: Server): string => {
 }
 
 describe("A start that cannot be says why in one line", () => {
-  it.live("names a wrong value", () =>
+  it.live("names a wrong value, and ends with a code of its own, so that a supervisor does not start it again", () =>
     Effect.gen(function* () {
       const { code, error } = yield* ending({ MAX_CALL_SECS: "long" })
-      expect(code).toBe(1)
+      expect(code).toBe(78)
       expect(error).toBe('trunkline: MAX_CALL_SECS must be a whole number from 1 to 86400, not "long"\n')
     }).pipe(Effect.scoped)
   )

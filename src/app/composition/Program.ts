@@ -216,9 +216,10 @@ const sayAwaited = (awaited: () => ReadonlyArray<string>): Effect.Effect<never> 
 
 /** Nothing that is still open keeps the process: every start and every restore comes to an end. */
 const leave = (exit: Exit.Exit<void, unknown>): void => {
-  const isDone = Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
-  if (!isDone) console.error(`trunkline: ${StartFailure.oneLine(exit.cause)}`)
-  ProcessEnd.after(isDone && !requests.hasFailed() ? 0 : 1, lastWordsMs)
+  const end = (code: number) => ProcessEnd.after(code, lastWordsMs)
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return end(requests.hasFailed() ? 1 : 0)
+  console.error(`trunkline: ${StartFailure.oneLine(exit.cause)}`)
+  end(StartFailure.exitCode(exit.cause))
 }
 
 main = Effect.runFork(program)
