@@ -251,7 +251,9 @@ describe("npm start", () => {
       const started = await startedChild()
       const { service } = started
       await service.ready
-      const own = (await service.processes()).filter(({ command }) => /launch\.js|src\/main\.ts/.test(command))
+      const own = (await service.processes()).filter(({ command }) =>
+        /launch\.js|src\/main\.ts|EspeakProgram/.test(command)
+      )
       // The first one is npm, which is not ours.
       const nodes = own.filter(({ command }) => !command.startsWith("npm"))
       expect(nodes.length).toBeGreaterThanOrEqual(2)

@@ -61,7 +61,10 @@ export const find = (program: URL): URL => {
   const found = bundle()
   if (existsSync(found)) return pathToFileURL(found)
   const bundler = fileURLToPath(new URL("./Bundler.ts", import.meta.url))
-  spawnSync(process.execPath, [bundler, fileURLToPath(program)], { stdio: "ignore", timeout: makeTimeoutMs })
+  spawnSync(process.execPath, ["--disable-sigusr1", bundler, fileURLToPath(program)], {
+    stdio: "ignore",
+    timeout: makeTimeoutMs
+  })
   const made = bundle()
   return existsSync(made) ? pathToFileURL(made) : program
 }

@@ -92,9 +92,11 @@ export const make = ({ isEager, onDied, program }: Options) => {
     if (isClosed) return
     isReady = false
     isEnding = false
-    const started = spawn(process.execPath, ["--max-old-space-size=128", program.pathname], {
+    const started = spawn(process.execPath, ["--disable-sigusr1", "--max-old-space-size=128", program.pathname], {
       stdio: ["pipe", "pipe", "ignore"],
-      env: {}
+      env: {},
+      // In a group of its own, it does not get the signals of the service while it is still loaded.
+      detached: true
     })
     child = started
     SpeechCommand.nice(started)

@@ -11,6 +11,10 @@ import * as Message from "./Message.ts"
  * and drops an utterance that is stopped. It ends when its standard input ends, because the service is then gone.
  */
 
+// A supervisor may signal this process with the service, whose live calls are still spoken to.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)
+  process.on(signal, () => undefined)
+
 const { eSpeakNGWorker: Worker } = await load()
 const worker = new Worker()
 /** A process that has grown beyond this ends after its utterance, and is started again. */
@@ -67,8 +71,6 @@ process.stdin.on("data", (bytes: Buffer) => {
   for (let next = asked.shift(); next !== undefined; next = asked.shift()) if (next.type === "say") say(next)
 })
 process.stdin.on("end", () => process.exit(0))
-// A supervisor that stops the service signals this process, too, while live calls may still be spoken to.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined)
 
 // The first utterance takes twenty times as long as the others, so this one is thrown away.
 worker.set_voice("en-us", "", 0, 0, 0)

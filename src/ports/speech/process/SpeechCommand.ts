@@ -34,7 +34,7 @@ export const speak = (
   Effect.callback<void, SpeechFailed>((resume) => {
     const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
     const stream = PcmStream.make({ type: "wav" })
-    const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"], env: environment })
+    const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"], ...surroundings })
     nice(child)
     const kill = (): void => void child.kill("SIGKILL")
     const fail = (): void => {
@@ -58,7 +58,7 @@ export const speak = (
 /** The standard output of a program, within `timeoutMs`; null when it cannot be run or fails. */
 export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: number): Effect.Effect<string | null> =>
   Effect.callback<string | null>((resume) => {
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], env: environment, timeout: timeoutMs })
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], ...surroundings, timeout: timeoutMs })
     let text = ""
     child.on("error", () => resume(Effect.succeed(null)))
     child.stdout.on("data", (bytes: Buffer) => {
@@ -71,5 +71,9 @@ export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: num
 
 const mostOutput = 1024 * 1024
 
-/** No secret of the service's environment is passed to the programs. */
-const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }
+/**
+ * No secret of the service's environment is passed to the programs. They form a group of their own, because signals to
+ * that of the service would end them while live calls are still spoken to. When the service is gone, their output has
+ * no reader, which ends them.
+ */
+const surroundings = { env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }, detached: true }

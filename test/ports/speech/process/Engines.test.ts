@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, type Scope } from "effect"
-import { existsSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync, chmodSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Engine, SpeechFailed } from "../../../../src/ports/speech/Engine.ts"
@@ -9,6 +10,7 @@ import * as EspeakProcess from "../../../../src/ports/speech/process/EspeakProce
 import * as EspeakWasm from "../../../../src/ports/speech/process/EspeakWasm.ts"
 import * as FliteCommand from "../../../../src/ports/speech/process/FliteCommand.ts"
 import * as Ssml from "../../../../src/ports/speech/process/Ssml.ts"
+import * as NpmStart from "../../../support/service/NpmStart.ts"
 
 interface Heard {
   readonly seconds: number
@@ -73,6 +75,9 @@ const program = (lines: string) =>
     ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true }))
   )
 
+const groupOf = (pid: number): number =>
+  Number(execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" }))
+
 const espeakTable = `if [ "$1" = --voices ]; then echo head; echo "5 en-us --/M English x"; exit 0; fi`
 
 describe("espeak of npm", () => {
@@ -114,6 +119,45 @@ describe("espeak of npm", () => {
           yield* speaker.speak({ ...utterance, text: "Hello." }, () => undefined)
         }
         expect(died).toBe(0)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "speaks on after every signal that a supervisor may send to all processes of a service",
+    () =>
+      Effect.gen(function* () {
+        let died = 0
+        const program = new URL("../../../../src/ports/speech/process/EspeakProgram.ts", import.meta.url)
+        const speaker = EspeakProcess.make({ program, isEager: true, onDied: () => died++ })
+        yield* Effect.addFinalizer(() => Effect.sync(speaker.close))
+        const utterance = { voice: "en-us", isSsml: false, text: "Hello." }
+        yield* speaker.speak(utterance, () => undefined)
+        const processes = yield* Effect.promise(() => NpmStart.family(process.pid))
+        const [own, ...others] = processes.filter(({ command }) => command.includes("EspeakProgram"))
+        expect(own?.command).toContain("--disable-sigusr1")
+        expect(others).toEqual([])
+        for (const signal of ["SIGUSR1", "SIGUSR2", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
+          if (own !== undefined) process.kill(own.pid, signal)
+          const spoken = yield* Effect.exit(speaker.speak(utterance, () => undefined))
+          expect([signal, Exit.isSuccess(spoken), died]).toEqual([signal, true, 0])
+        }
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "gets no signal that is sent to the group of the service, also while it is loaded",
+    () =>
+      Effect.gen(function* () {
+        const program = new URL("../../../../src/ports/speech/process/EspeakProgram.ts", import.meta.url)
+        const speaker = EspeakProcess.make({ program, isEager: true, onDied: () => undefined })
+        yield* Effect.addFinalizer(() => Effect.sync(speaker.close))
+        const own = (yield* Effect.promise(() => NpmStart.family(process.pid))).filter(({ command }) =>
+          command.includes("EspeakProgram")
+        )
+        expect(own).toHaveLength(1)
+        expect(own.map(({ pid }) => groupOf(pid))).toEqual(own.map(({ pid }) => pid))
       }).pipe(Effect.scoped),
     60_000
   )
@@ -184,6 +228,16 @@ describe("programs of this machine", () => {
       const text = `"; touch ${folder}/evil; $(touch ${folder}/evil) --stdout`
       expect(yield* Effect.flip(say(engine, text, "en-us"))).toMatchObject({ reason: "speech_failed" })
       expect(existsSync(`${folder}/evil`)).toBe(false)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("get no signal that is sent to the group of the service", () =>
+    Effect.gen(function* () {
+      const { file } = yield* program(`${espeakTable}\nps -o pgid= -p $$ > "$0.group"; echo $$ > "$0.pid"; exit 3`)
+      const engine = yield* EspeakCommand.find(file)
+      if (engine === null) throw new Error("it is there")
+      yield* Effect.flip(say(engine, "Hello", "en-us"))
+      expect(Number(readFileSync(`${file}.group`, "utf8"))).toBe(Number(readFileSync(`${file}.pid`, "utf8")))
     }).pipe(Effect.scoped)
   )
 
