@@ -91,6 +91,8 @@ export interface Request {
   readonly purpose: Purpose.Purpose
   /** The total that the id may reserve, in cents: at least the first amount, or a later, higher one if possible. */
   readonly offers: readonly [number, ...ReadonlyArray<number>]
+  /** Ascending amounts below the first offer, of which the highest possible one is reserved where that is refused. */
+  readonly smaller?: ReadonlyArray<number>
   /** The total places of the concurrent limit that the id takes; absent: the number that the purpose takes. */
   readonly places?: number
 }
@@ -199,8 +201,8 @@ export const refusal = (state: AccountState, id: EntityId, request: Request): Ap
   return typeof judged === "string" ? errorOf(judged) : null
 }
 
-const judge = (state: AccountState, id: EntityId, { offers, places, purpose }: Request) =>
-  Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose)))
+const judge = (state: AccountState, id: EntityId, { offers, places, purpose, smaller }: Request) =>
+  Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose)), smaller)
 
 export const step = (
   state: AccountState | null,

@@ -70,15 +70,23 @@ export const placesOf = (purpose: Purpose): number => (purpose === "order" ? 0 :
 /** More than the least offer comes from a tenth of the free money, so that no request reserves what others need. */
 const plenty = 10
 
-/** Returns the first refusal, or the reservation: the largest offer that leaves plenty, or else the least one. */
+/**
+ * Returns the reservation: the largest offer that leaves plenty, or else the least one, or else the highest of the
+ * smaller amounts that pass; or the first refusal of the least offer.
+ */
 export const judge = (
   purpose: Purpose,
   offers: readonly [number, ...ReadonlyArray<number>],
-  facts: Facts
+  facts: Facts,
+  smaller: ReadonlyArray<number> = []
 ): Refusal | { readonly reservedCents: number } => {
   const [least] = offers
-  const refused = checks[purpose].map((check) => check(facts, least)).find((code) => code !== null)
-  if (refused !== undefined) return refused
+  const refusalOf = (cents: number) => checks[purpose].map((check) => check(facts, cents)).find((code) => code !== null)
+  const refused = refusalOf(least)
+  if (refused !== undefined) {
+    const passing = smaller.findLast((cents) => refusalOf(cents) === undefined)
+    return passing === undefined ? refused : { reservedCents: passing }
+  }
   const free = Math.min(facts.freeCents, facts.dayLeftCents, facts.monthLeftCents) - least
   return { reservedCents: offers.findLast((cents) => (cents - least) * plenty <= free) ?? least }
 }

@@ -4,6 +4,7 @@ import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import * as Id from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
+import type * as Increments from "../../domain/price/Increments.ts"
 import * as Money from "../../domain/Money.ts"
 import type * as WorkPrice from "../../domain/WorkPrice.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
@@ -21,6 +22,7 @@ export { entryColumns } from "./LedgerRepo.ts"
 export { Balance } from "./BillingView.ts"
 export * as RateDeck from "./RateDeck.ts"
 export * as RateDecks from "./RateDecks.ts"
+export * as RateRows from "./RateRows.ts"
 
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
@@ -68,10 +70,10 @@ export class Billing extends Context.Service<
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
     /**
-     * The price of a call to `number`, in micro-USD a minute, from memory. `number` is E.164, and the tenant's own for
-     * an inbound call. Fails with `country_not_allowed` when the deck names no price.
+     * The price of a call to `number`, from memory. `number` is E.164, and the tenant's own for an inbound call. Fails
+     * with `country_not_allowed` when the deck names no price.
      */
-    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number, ApiError>
+    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<Increments.Price, ApiError>
     /** The deck that is in effect now. */
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** The rates of one deck, whether it was, is or will be in effect. Fails with 404 for an unknown one. */

@@ -6,7 +6,9 @@ import * as Timestamp from "../../domain/time/Timestamp.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import type * as Increments from "../../domain/price/Increments.ts"
 import * as RateDeck from "./RateDeck.ts"
+import * as RateRows from "./RateRows.ts"
 
 /** A deck, in effect from `effectiveAt` on (epoch milliseconds). A later deck for the same moment replaces it. */
 export interface Dated {
@@ -42,10 +44,8 @@ export const make = Effect.gen(function* () {
   const entropy = yield* Entropy
 
   const every = all<Dated>`SELECT id, effective_at, imported_at, rows FROM rate_deck ORDER BY effective_at, id`
-  const ratesOf = (id: number) =>
-    all<RateDeck.Rate>`
-      SELECT direction, prefix, micro_usd_per_minute FROM rate
-      WHERE deck = ${id} ORDER BY direction DESC, prefix`
+  const rows = RateRows.of(sql, "rate")
+  const ratesOf = rows.read
 
   type Loaded = Dated & { readonly deck: RateDeck.RateDeck }
   let decks: ReadonlyArray<Loaded> = yield* Effect.forEach(
@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
     })
 
   return {
-    rate: (direction: RateDeck.Direction, number: string): Effect.Effect<number, ApiError> =>
+    rate: (direction: RateDeck.Direction, number: string): Effect.Effect<Increments.Price, ApiError> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         // When the clock was set back to before all decks, the first one is in effect.
         const deck = (holding(decks, now) ?? decks[0])?.deck ?? RateDeck.make([])
@@ -113,11 +113,7 @@ export const make = Effect.gen(function* () {
           INSERT INTO rate_deck (effective_at, imported_at, rows)
           VALUES (${timestamptz(from)}, ${timestamptz(now)}, ${rates.length}) RETURNING id`
         const id = made?.id ?? 0
-        yield* sql`
-          INSERT INTO rate (deck, direction, prefix, micro_usd_per_minute)
-          SELECT ${id}::int, direction, prefix, "microUsdPerMinute"
-          FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
-            AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
+        yield* rows.insert(id, rates)
         const scheduled =
           effectiveAt === null ? [] : [{ field: "effective_at", from: null, to: Timestamp.format(from) }]
         const audit = [

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
-import { RateDeck, RateDecks } from "../billing/Billing.ts"
+import { RateDeck, RateDecks, RateRows } from "../billing/Billing.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
@@ -33,10 +33,8 @@ export const make = Effect.gen(function* () {
   const decks = all<CostDeck>`
     SELECT id, trunk, effective_at, imported_at, rows
     FROM cost_deck ORDER BY effective_at, id`
-  const ratesOf = (id: number) =>
-    all<RateDeck.Rate>`
-      SELECT direction, prefix, micro_usd_per_minute FROM cost_rate
-      WHERE deck = ${id} ORDER BY direction DESC, prefix`
+  const rows = RateRows.of(sql, "cost_rate")
+  const ratesOf = rows.read
 
   return {
     decks,
@@ -64,11 +62,7 @@ export const make = Effect.gen(function* () {
           VALUES (${trunk}, ${timestamptz(from)}, ${timestamptz(now)}, ${rates.length})
           RETURNING id`
         const id = made?.id ?? 0
-        yield* sql`
-          INSERT INTO cost_rate (deck, direction, prefix, micro_usd_per_minute)
-          SELECT ${id}::int, direction, prefix, "microUsdPerMinute"
-          FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
-            AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
+        yield* rows.insert(id, rates)
         const line = Audit.line({
           tenantId: null,
           at: now,

@@ -7,7 +7,7 @@ import type { Tariff } from "./Tariff.ts"
 
 /**
  * Compares what calls were charged with what they cost the operator, guide/operation.md#costs-and-margin. A trunk
- * counts each started minute of an answered leg, at the rate of the deck that held when the leg was answered. The
+ * counts each started increment of an answered leg, at the rate of the deck that held when the leg was answered. The
  * database adds the rows up that ended calls left (`runtime/store/usage/TrunkLeg.ts`). No sum is kept, because a deck
  * may be imported for the past.
  */
@@ -36,6 +36,10 @@ const groups: Readonly<Record<Grouping, string>> = {
   destination: "destination"
 }
 
+/** `Increments.microUsd` of the started increments in SQL, in whole numbers; null without a rate. */
+const priceOf = `CASE WHEN rate IS NOT NULL THEN greatest(minimum, fee + (rate *
+  (first_secs + step_secs * ((greatest(seconds - first_secs, 0) + step_secs - 1) / step_secs)) + 59) / 60) END`
+
 /**
  * Parameters are the decks `$1` and spans `$2` of a tariff, and the moments `$3` and `$4`. The cost of a call is known
  * when the cost of each of its legs is. The rate is looked up in a subquery of its own, so that later steps of the plan
@@ -43,26 +47,37 @@ const groups: Readonly<Record<Grouping, string>> = {
  */
 const statement = (by: Grouping): string => `
 WITH deck AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb) AS d(deck int, direction text, points bigint[], rates bigint[])
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS d(deck int, direction text, points bigint[], rates bigint[],
+    firsts int[], steps int[], fees bigint[], minimums bigint[])
 ),
 span AS MATERIALIZED (
   SELECT route, deck, to_timestamp(since / 1000.0) AS since, coalesce(to_timestamp(until / 1000.0), 'infinity') AS until
   FROM jsonb_to_recordset($2::jsonb) AS s(route text, deck int, since float8, until float8)
 ),
-leg AS (
-  SELECT l.call_id, ${groups[by]} AS name, l.minutes, l.debited_cents,
-    CASE WHEN l.minutes = 0 THEN 0 ELSE
-      nullif(d.rates[width_bucket(${PrefixSteps.place("l.digits")}, d.points)], ${PrefixSteps.unknown}) END AS rate
+placed AS (
+  SELECT l.call_id, ${groups[by]} AS name, l.minutes, coalesce(l.seconds, l.minutes * 60) AS seconds, l.debited_cents,
+    d.rates, d.firsts, d.steps, d.fees, d.minimums, width_bucket(${PrefixSteps.place("l.digits")}, d.points) AS step
   FROM trunk_leg l
     LEFT JOIN span s ON s.route = l.route_id AND l.started_at >= s.since AND l.started_at < s.until
     LEFT JOIN deck d ON d.deck = s.deck AND d.direction = l.direction
   WHERE l.ended_at >= $3::timestamptz AND l.ended_at < $4::timestamptz
   OFFSET 0
 ),
+leg AS (
+  SELECT call_id, name, minutes, seconds, debited_cents, nullif(rates[step], ${PrefixSteps.unknown}) AS rate,
+    coalesce(firsts[step], 60) AS first_secs, coalesce(steps[step], 60) AS step_secs, coalesce(fees[step], 0) AS fee,
+    coalesce(minimums[step], 0) AS minimum
+  FROM placed
+  OFFSET 0
+),
+priced AS (
+  SELECT call_id, name, minutes, debited_cents, CASE WHEN minutes = 0 THEN 0 ELSE ${priceOf} END AS cost
+  FROM leg
+),
 called AS (
-  SELECT min(name) AS name, coalesce(sum(minutes), 0) AS minutes, max(debited_cents) AS debited, sum(minutes * rate) AS cost,
-    bool_and(rate IS NOT NULL) AS is_known
-  FROM leg GROUP BY call_id
+  SELECT min(name) AS name, coalesce(sum(minutes), 0) AS minutes, max(debited_cents) AS debited, sum(cost) AS cost,
+    bool_and(cost IS NOT NULL) AS is_known
+  FROM priced GROUP BY call_id
 )
 SELECT name, count(*) AS calls, sum(minutes) AS minutes, sum(debited) AS debited_cents,
   count(*) FILTER (WHERE is_known) AS known_calls,

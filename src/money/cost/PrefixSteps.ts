@@ -1,3 +1,4 @@
+import * as Increments from "../../domain/price/Increments.ts"
 import { type RateDeck } from "../billing/Billing.ts"
 
 /**
@@ -12,6 +13,11 @@ export interface Steps {
   readonly points: ReadonlyArray<string>
   /** Micro-USD a minute. */
   readonly rates: ReadonlyArray<number>
+  /** The increments of each step; all are empty in a deck in which each started minute counts. */
+  readonly firsts: ReadonlyArray<number>
+  readonly steps: ReadonlyArray<number>
+  readonly fees: ReadonlyArray<number>
+  readonly minimums: ReadonlyArray<number>
 }
 
 /** The rate of numbers that no prefix covers. */
@@ -32,26 +38,36 @@ export const of = (rates: ReadonlyArray<RateDeck.Rate>, direction: RateDeck.Dire
   const inOrder = rates
     .filter((rate) => rate.direction === direction)
     .toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1))
-    .map(({ microUsdPerMinute, prefix }) => {
+    .map(({ prefix, ...price }) => {
       const from = placeOf(prefix)
-      return { from, until: from + 16n ** BigInt(longest - prefix.length), microUsdPerMinute }
+      return { from, until: from + 16n ** BigInt(longest - prefix.length), ...price }
     })
   const points: Array<bigint> = []
-  const steps: Array<number> = []
-  const put = (at: bigint, rate: number) => {
+  const prices: Array<Increments.Price> = []
+  const put = (at: bigint, price: Increments.Price) => {
     // Where one prefix ends and another begins, the rate of the new one replaces that of the prefix around both.
     const index = points.at(-1) === at ? points.length - 1 : points.length
     points[index] = at
-    steps[index] = rate
+    prices[index] = price
   }
   /** The prefixes that contain the current place, the longest last. */
   const open: Array<(typeof inOrder)[number]> = []
-  const close = ({ until }: (typeof inOrder)[number]) => put(until, open.at(-1)?.microUsdPerMinute ?? unknown)
+  const close = ({ until }: (typeof inOrder)[number]) => put(until, open.at(-1) ?? { microUsdPerMinute: unknown })
   for (const row of inOrder) {
     while ((open.at(-1)?.until ?? Infinity) <= row.from) close(open.pop() ?? row)
-    put(row.from, row.microUsdPerMinute)
+    put(row.from, row)
     open.push(row)
   }
   for (let last = open.pop(); last !== undefined; last = open.pop()) close(last)
-  return { points: points.map(String), rates: steps }
+  const all = prices.some(({ increments }) => increments !== undefined)
+    ? prices.map(({ increments = Increments.byTheMinute }) => increments)
+    : []
+  return {
+    points: points.map(String),
+    rates: prices.map(({ microUsdPerMinute }) => microUsdPerMinute),
+    firsts: all.map(({ firstSecs }) => firstSecs),
+    steps: all.map(({ stepSecs }) => stepSecs),
+    fees: all.map(({ connectionFeeMicroUsd }) => connectionFeeMicroUsd),
+    minimums: all.map(({ minimumMicroUsd }) => minimumMicroUsd)
+  }
 }

@@ -29,7 +29,7 @@ export const make = (repo: PlanRepo, metered: Metered) =>
 
     const partsOf = (type: EntryType, cents: number, referenceId: string | null) =>
       type === "lookup_charge"
-        ? Effect.succeed([{ quantity: 1, microUsd: cents * 10_000 }])
+        ? Effect.succeed([{ quantity: 1, restMicroUsd: (covered: number) => (1 - covered) * cents * 10_000 }])
         : referenceId !== null && (Id.is("call", referenceId) || Id.is("conf", referenceId))
           ? metered(referenceId, type)
           : Effect.succeed([])

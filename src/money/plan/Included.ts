@@ -2,8 +2,8 @@ import * as Money from "../../domain/Money.ts"
 import type { EntryType } from "../../domain/EntryType.ts"
 
 /**
- * The quantities that a plan includes, guide/money.md#plans, by their names in usage. Each is a kind of debit. A call
- * is charged by the started minute, so minutes are included and not seconds.
+ * The quantities that a plan includes, guide/money.md#plans, by their names in usage. Each is a kind of debit. A
+ * started minute of billed time counts, so minutes are included and not seconds.
  */
 export const fields = {
   billed_minutes: "call_charge",
@@ -19,10 +19,10 @@ export type Quantities = Readonly<Partial<Record<Field, number>>>
 
 export const fieldOf = (type: EntryType): Field | null => names.find((name) => fields[name] === type) ?? null
 
-/** A quantity at one price. */
+/** A quantity, and the price that is left when a part of it is covered. */
 export interface Charged {
   readonly quantity: number
-  readonly microUsd: number
+  readonly restMicroUsd: (covered: number) => number
 }
 
 /**
@@ -37,10 +37,10 @@ export const take = (
 ): { readonly taken: number; readonly backCents: number } => {
   let taken = 0
   let restMicro = 0
-  for (const { microUsd, quantity } of parts) {
-    const covered = microUsd > 0 ? Math.min(quantity, left - taken) : 0
+  for (const { quantity, restMicroUsd } of parts) {
+    const covered = restMicroUsd(0) > 0 ? Math.min(quantity, left - taken) : 0
     taken += covered
-    restMicro += (quantity - covered) * microUsd
+    restMicro += restMicroUsd(covered)
   }
   const backCents = taken === 0 ? 0 : Math.max(0, cents - Money.centsFromMicro(restMicro))
   return { taken, backCents }

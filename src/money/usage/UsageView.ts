@@ -7,7 +7,7 @@ const counted = {
   inbound_calls: Field.count("Inbound calls that ended.", 3),
   answered_calls: Field.count("Those of them that were answered.", 11),
   call_seconds: Field.count("Seconds of answered calls, each from its answer to its end, rounded up.", 1_260),
-  billed_minutes: Field.count("Started minutes of the legs of calls.", 26),
+  billed_minutes: Field.count("Started minutes of the billed seconds of the legs of calls.", 26),
   recording_minutes: Field.count("Started minutes of recordings.", 4),
   transcription_minutes: Field.count("Started minutes of transcriptions.", 0),
   conference_participant_minutes: Field.count("Started minutes of members of conferences.", 0),

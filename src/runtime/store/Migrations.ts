@@ -6,6 +6,7 @@ import { backfillJob } from "./migration/0061_backfill_job.ts"
 import { callReference } from "./migration/0063_call_reference.ts"
 import { numberPlan } from "./migration/0064_number_plan.ts"
 import { owedMonths } from "./migration/0065_owed_months.ts"
+import { rateIncrements } from "./migration/0066_rate_increments.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -20,7 +21,8 @@ export const all: Migrations = {
   "0061_backfill_job": backfillJob,
   "0063_call_reference": callReference,
   "0064_number_plan": numberPlan,
-  "0065_owed_months": owedMonths
+  "0065_owed_months": owedMonths,
+  "0066_rate_increments": rateIncrements
 }
 
 /** The last schema of version 0.1. */

@@ -66,7 +66,7 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
         yield* billing.setRates([rate])
-        expect(yield* billing.rate("outbound", "+12025550100")).toBe(4_000)
+        expect(yield* billing.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 4_000 })
         expect((yield* Effect.flip(billing.setRates([rate, rate]))).code).toBe("invalid_request")
         yield* billing.setRates([{ ...rate, prefix: "49" }])
         expect((yield* Effect.flip(billing.rate("outbound", "+12025550100"))).code).toBe("country_not_allowed")
@@ -82,12 +82,14 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const at = (yield* Clock.currentTimeMillis) + 400
         yield* billing.setRates([{ ...rate, microUsdPerMinute: 2 }], at)
         const again = yield* RateDecks.make
-        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(1)
+        for (const decks of [billing, again])
+          expect(yield* decks.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 1 })
         const sql = yield* SqlClient.SqlClient
         yield* sql`SELECT pg_sleep(0.5)`
-        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(2)
+        for (const decks of [billing, again])
+          expect(yield* decks.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 2 })
         yield* billing.setRates([])
-        expect(yield* billing.rate("outbound", "+12025550100")).toBe(10_000)
+        expect(yield* billing.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 10_000 })
       })
     )
 

@@ -18,20 +18,34 @@ describe("the rate deck (guide/money.md#rates)", () => {
     ["inbound", "+12025550123", 1_000],
     ["inbound", "anonymous", 1_000]
   ] as const)("%s %s costs %s micro-USD a minute", (direction, number, rate) => {
-    expect(deck.rate(direction, number)).toBe(rate)
+    expect(deck.rate(direction, number)?.microUsdPerMinute ?? null).toBe(rate)
   })
 
   it("costs the defaults when it is empty", () => {
     const empty = RateDeck.make([])
-    expect([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")]).toStrictEqual([10_000, 0])
+    expect([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")]).toStrictEqual([
+      { microUsdPerMinute: 10_000 },
+      { microUsdPerMinute: 0 }
+    ])
   })
 
   it("names no price outside its rows, and none outbound where only inbound ones are priced", () => {
     const inbound = RateDeck.make([{ direction: "inbound", prefix: "1", microUsdPerMinute: 1_000 }])
     expect(inbound.rate("outbound", "+12025550123")).toBe(null)
-    expect(inbound.rate("inbound", "+4930123456")).toBe(0)
+    expect(inbound.rate("inbound", "+4930123456")).toStrictEqual({ microUsdPerMinute: 0 })
     const withDefault = RateDeck.make([{ direction: "outbound", prefix: "", microUsdPerMinute: 9 }])
-    expect(withDefault.rate("outbound", "+4930123456")).toBe(9)
+    expect(withDefault.rate("outbound", "+4930123456")).toStrictEqual({ microUsdPerMinute: 9 })
+  })
+
+  const increments = { firstSecs: 30, stepSecs: 6, connectionFeeMicroUsd: 500, minimumMicroUsd: 0 }
+  it("gives the increments of the row, and shows a row whose increments alone differ as changed", () => {
+    const row = { direction: "outbound", prefix: "49", microUsdPerMinute: 600 } as const
+    const priced = RateDeck.make([{ ...row, increments }]).rate("outbound", "+4930123456")
+    expect(priced).toStrictEqual({ microUsdPerMinute: 600, increments })
+    expect(RateDeck.difference([row], [{ ...row, increments }])).toStrictEqual([
+      { direction: "outbound", prefix: "49", from: 600, to: "600 30/6 fee 500 minimum 0" }
+    ])
+    expect(RateDeck.difference([{ ...row, increments }], [{ ...row, increments: { ...increments } }])).toEqual([])
   })
 
   const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
@@ -48,7 +62,7 @@ describe("the rate deck (guide/money.md#rates)", () => {
         0,
         ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
       )
-      expect(RateDeck.make(rates).rate("outbound", `+${number}`)).toBe(
+      expect(RateDeck.make(rates).rate("outbound", `+${number}`)?.microUsdPerMinute ?? null).toBe(
         longest > 0 ? longest : prefixes.length === 0 ? 10_000 : null
       )
     }
@@ -61,7 +75,9 @@ describe("the rate deck (guide/money.md#rates)", () => {
       [rate, rate],
       [{ ...rate, prefix: "+1" }],
       [{ ...rate, microUsdPerMinute: -1 }],
-      [{ ...rate, microUsdPerMinute: 0.5 }]
+      [{ ...rate, microUsdPerMinute: 0.5 }],
+      [{ ...rate, increments: { ...increments, stepSecs: 0 } }],
+      [{ ...rate, increments: { ...increments, minimumMicroUsd: -1 } }]
     ])
       expect(RateDeck.fault(wrong)).toBeTypeOf("string")
   })

@@ -31,13 +31,13 @@ layer(Features.layer, { excludeTestServices: true })("rate decks (guide/money.md
       const deck = (microUsdPerMinute: number) => [{ direction: "outbound", prefix: "4", microUsdPerMinute }] as const
       const importing = yield* over("INSERT INTO rate_deck")
       yield* importing.set(deck(7_000))
-      expect(yield* importing.rate("outbound", "+49301234567")).toBe(7_000)
+      expect(yield* importing.rate("outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
       const soon = Date.now() + 3_600_000
       yield* (yield* RateDecks.make).set(deck(9_000), soon)
       const cancelling = yield* over("DELETE FROM rate_deck")
       const [scheduled] = (yield* cancelling.decks).filter(({ effectiveAt }) => effectiveAt === soon)
       yield* cancelling.cancel(scheduled?.id ?? 0)
-      expect(yield* cancelling.rate("outbound", "+49301234567")).toBe(7_000)
+      expect(yield* cancelling.rate("outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
     })
   )
 })

@@ -3,6 +3,8 @@ import { Effect, Layer, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Carried from "../../../src/telephony/call/stored/Carried.ts"
 import * as Id from "../../../src/domain/Id.ts"
+import * as Money from "../../../src/domain/Money.ts"
+import type { CarriedLeg } from "../../../src/runtime/store/usage/TrunkLeg.ts"
 import * as Margin from "../../../src/money/cost/Margin.ts"
 import * as Cost from "../../../src/money/cost/Cost.ts"
 import { empty, Journal } from "../../../src/runtime/store/journal/Journal.ts"
@@ -28,7 +30,7 @@ describe("What a trunk carried of a call, guide/operation.md#costs-and-margin", 
     expect(Carried.of(state)).toEqual({
       route_id: state.routeId,
       debited_cents: state.costCents,
-      legs: [{ direction: "outbound", digits: state.to.slice(1), started_at: second, minutes: 3 }]
+      legs: [{ direction: "outbound", digits: state.to.slice(1), started_at: second, minutes: 3, seconds: 121 }]
     })
     expect(Carried.of(lasted(2 * minute))?.legs).toMatchObject([{ minutes: 2 }])
   })
@@ -92,7 +94,15 @@ const Direction = Schema.Literals(["outbound", "inbound"])
 const Rate = Schema.Struct({
   direction: Direction,
   prefix: Schema.Literals(["", "1", "12", "120", "1202", "13", "2", "44", "449", "45", "99", "999999999999999"]),
-  microUsdPerMinute: Schema.Union([upTo(2), upTo(100_000_000)])
+  microUsdPerMinute: Schema.Union([upTo(2), upTo(100_000_000)]),
+  increments: Schema.optionalKey(
+    Schema.Struct({
+      firstSecs: Schema.Literals([1, 30, 60, 300]),
+      stepSecs: Schema.Literals([1, 6, 60]),
+      connectionFeeMicroUsd: Schema.Literals([0, 7_001]),
+      minimumMicroUsd: Schema.Literals([0, 50_000])
+    })
+  )
 })
 const Deck = Schema.Struct({
   trunk: Schema.Literals([routes.own, routes.shared, "192.0.2.1"]),
@@ -103,7 +113,7 @@ const Leg = Schema.Struct({
   direction: Direction,
   to: Schema.Literals(["+12025550100", "+12", "+1", "+120", "+130", "+449", "+4488", "+999999999999999", "+", "alice"]),
   hour: Hour,
-  ms: Schema.Literals([0, 1, minute, minute + 1, 5 * minute]),
+  ms: Schema.Literals([0, 1, 29_001, minute, minute + 1, 5 * minute]),
   isMissing: Schema.Literals([false, false, false, true])
 })
 const Call = Schema.Struct({
@@ -150,7 +160,13 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
         }
         const ended = calls.map(({ costCents, legs, route, ...call }, n) => {
           const routeId = routes[route]
-          const named = legs.map((leg, index) => ({ ...leg, id: Ids.leg(`${n} ${index}`) }))
+          // Rows of an earlier version know only the started minutes.
+          const isOld = n % 2 === 1
+          const named = legs.map(({ ms, ...leg }, index) => ({
+            ...leg,
+            ms: isOld ? Money.startedMinutes(ms) * minute : ms,
+            id: Ids.leg(`${n} ${index}`)
+          }))
           const meters = named.map(({ direction, hour: at, id, ms }) => ({
             kind: "leg" as const,
             legId: id,
@@ -175,7 +191,11 @@ layer(quiet, { timeout: "120 seconds", excludeTestServices: true })("The margin"
           }
         })
         for (const [n, { costCents, destination, endedAt, metered, tenantId }] of ended.entries()) {
-          const carried = Carried.of({ ...metered, costCents })
+          const found = Carried.of({ ...metered, costCents })
+          const legs = found?.legs.map(({ seconds, ...leg }) =>
+            n % 2 === 1 ? (leg as CarriedLeg) : { ...leg, seconds }
+          )
+          const carried = found === null ? null : { ...found, legs: legs ?? [] }
           const counted = [{ id: `call ${n}`, at: endedAt, figures: {}, carried }]
           const usage = { tenantId, dimensions: { customer_reference: null, number: null, destination }, counted }
           // A usage that is committed twice counts once.

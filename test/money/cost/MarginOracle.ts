@@ -1,3 +1,4 @@
+import * as Increments from "../../../src/domain/price/Increments.ts"
 import * as Money from "../../../src/domain/Money.ts"
 import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
 import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
@@ -25,7 +26,7 @@ export interface Call {
 /** Takes `decks` in the order in which they were imported. A route's own deck goes before that of its host. */
 export const minuteCost = (decks: ReadonlyArray<Deck>, hosts: ReadonlyMap<string, string>) => {
   const inOrder = decks.toSorted((one, other) => one.effectiveAt - other.effectiveAt)
-  return (route: string, direction: RateDeck.Direction, number: string, at: number): number | null => {
+  return (route: string, direction: RateDeck.Direction, number: string, at: number): Increments.Price | null => {
     const of = (trunk: string | undefined) =>
       RateDecks.holding(
         inOrder.filter((deck) => deck.trunk === trunk),
@@ -47,7 +48,10 @@ const calledOf = ({ metered }: Call, costOf: ReturnType<typeof minuteCost>) => {
     const number = metered.legs.find(({ id }) => id === legId)?.to ?? null
     const cost = number === null ? null : costOf(metered.routeId, direction, number, startedAt)
     minutes += started
-    costMicroUsd = costMicroUsd === null || cost === null ? null : costMicroUsd + started * cost
+    costMicroUsd =
+      costMicroUsd === null || cost === null
+        ? null
+        : costMicroUsd + Increments.microUsd(cost, Increments.started(cost, endedAt - startedAt))
   }
   return { minutes, costMicroUsd }
 }

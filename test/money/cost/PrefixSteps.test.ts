@@ -27,8 +27,21 @@ describe("A deck as steps along all numbers", () => {
       const deck = RateDeck.make(rates)
       const own = once.flatMap((prefix) => [prefix, `${prefix}0`, `${prefix}9`, prefix.slice(0, -1)])
       for (const number of [...numbers.map((digits) => digits.join("")), ...own])
-        expect([number, found(steps, number)]).toEqual([number, deck.named("outbound", number) ?? PrefixSteps.unknown])
-      expect(PrefixSteps.of(rates, "inbound")).toEqual({ points: [], rates: [] })
+        expect([number, found(steps, number)]).toEqual([
+          number,
+          deck.named("outbound", number)?.microUsdPerMinute ?? PrefixSteps.unknown
+        ])
+      const none = { points: [], rates: [], firsts: [], steps: [], fees: [], minimums: [] }
+      expect(PrefixSteps.of(rates, "inbound")).toEqual(none)
+      // Without increments no step has any, and with one of them each step has its own.
+      expect(steps.firsts).toEqual([])
+      const increments = { firstSecs: 1, stepSecs: 2, connectionFeeMicroUsd: 3, minimumMicroUsd: 4 }
+      const some = PrefixSteps.of(
+        rates.map((rate, index) => (index === 0 ? { ...rate, increments } : rate)),
+        "outbound"
+      )
+      const isOwn = some.rates.map((rate) => rate === 0)
+      expect(some.firsts).toEqual(isOwn.includes(true) ? isOwn.map((own) => (own ? 1 : 60)) : [])
     },
     { arbitrary: { runs: 300 } }
   )

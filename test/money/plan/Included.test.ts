@@ -14,7 +14,14 @@ describe("what a plan includes (guide/money.md#plans)", () => {
       let left = included
       for (const parts of debits) {
         const cents = Money.centsFromMicro(parts.reduce((sum, { microUsd, quantity }) => sum + microUsd * quantity, 0))
-        const { backCents, taken } = Included.take(left, cents, parts)
+        const { backCents, taken } = Included.take(
+          left,
+          cents,
+          parts.map(({ microUsd, quantity }) => ({
+            quantity,
+            restMicroUsd: (covered) => (quantity - covered) * microUsd
+          }))
+        )
         const priced = parts.reduce((sum, { microUsd, quantity }) => sum + (microUsd > 0 ? quantity : 0), 0)
         expect(taken).toBe(Math.min(left, priced))
         expect(backCents).toBeGreaterThanOrEqual(0)

@@ -7,6 +7,7 @@ import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
 import * as Shown from "../command/Shown.ts"
 import * as RateCommands from "./RateCommands.ts"
+import * as RateCsvTable from "./RateCsvTable.ts"
 
 /** The slugs of tenants and the hosts of trunks, by their ids. */
 const namesOf = Effect.fnUntraced(function* (by: Cost.Margin.Grouping, groups: ReadonlyArray<string>) {
@@ -40,12 +41,12 @@ const margins = Command.table(
   "group name calls minutes debited_micro_usd cost_micro_usd margin_micro_usd unknown_calls unknown_debited_micro_usd"
 )
 const decks = Command.table("deck trunk effective_at imported_at rows")
-const rates = Command.table("direction prefix micro_usd_per_minute")
+const rates = Command.table(RateCsvTable.columns)
 
 /** guide/operation.md#costs-and-margin. */
 export const commands = [
   Command.make("cost import", {
-    summary: "says what a trunk costs us, from CSV, now or from a moment on: direction,prefix,micro_usd_per_minute",
+    summary: "says what a trunk costs us, from CSV, now or from a moment on",
     input: {
       trunk: Flag.argument("route-id|host", Schema.String, "one route, or every route to a host"),
       csv: RateCommands.csv,
@@ -64,7 +65,7 @@ export const commands = [
       input: { deck: RateCommands.deck },
       run: Effect.fnUntraced(function* ({ deck }) {
         const costs = yield* Cost.make
-        if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCommands.rateView) }
+        if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCsvTable.view) }
         return {
           results: (yield* costs.decks)
             .toReversed()

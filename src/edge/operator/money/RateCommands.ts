@@ -1,5 +1,5 @@
 import { Clock, Effect, Result, Schema } from "effect"
-import { Billing, type RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
+import { Billing, RateDecks } from "../../../money/billing/Billing.ts"
 import * as WorkPrice from "../../../domain/WorkPrice.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Command from "../command/Command.ts"
@@ -11,10 +11,11 @@ import * as RateCsvTable from "./RateCsvTable.ts"
 /** The most rows of a difference that are shown. */
 const shownRows = 1_000
 
+const columns =
+  "direction,prefix,micro_usd_per_minute[,first_secs,step_secs][,connection_fee_micro_usd][,minimum_micro_usd]"
+
 /** A rate deck in a CSV file. */
-export const csv = Flag.argument("csv", Schema.String, "a file: direction,prefix,micro_usd_per_minute", {
-  read: Files.text
-})
+export const csv = Flag.argument("csv", Schema.String, `a file: ${columns}`, { read: Files.text })
 export const deck = Flag.optional(Schema.Int, "one deck of the history, by its number")
 
 export const ratesOf = (csv: string) => {
@@ -24,15 +25,12 @@ export const ratesOf = (csv: string) => {
     : Effect.succeed(rates.success)
 }
 
-export const rateView = (rate: RateDeck.Rate) => Shown.of(rate, "direction prefix microUsdPerMinute")
-
 const differences = Command.table("direction prefix from to")
 
 /** guide/operation.md#rates-and-dialing-permissions. */
 export const commands = [
   Command.make("rates import", {
-    summary:
-      "replaces the rate deck from CSV, all or none, now or from a moment on: direction,prefix,micro_usd_per_minute",
+    summary: "replaces the rate deck from CSV, all or none, now or from a moment on",
     input: {
       csv,
       effective: Flag.optionalTime("from when on it holds; at once unless given"),
@@ -62,10 +60,10 @@ export const commands = [
   Command.make("rates list", {
     summary: "shows the rate deck that holds now, or one of the history",
     input: { deck },
-    columns: "direction prefix micro_usd_per_minute",
+    columns: RateCsvTable.columns,
     run: Effect.fnUntraced(function* ({ deck }) {
       const billing = yield* Billing
-      return { results: (yield* deck === undefined ? billing.rates : billing.ratesOf(deck)).map(rateView) }
+      return { results: (yield* deck === undefined ? billing.rates : billing.ratesOf(deck)).map(RateCsvTable.view) }
     })
   }),
   Command.make("rates history", {

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as EndWhy from "../../../domain/EndWhy.ts"
+import { Increments } from "../../../domain/price/Increments.ts"
 import { Prices } from "../../../domain/WorkPrice.ts"
 import { RejectCause } from "../../../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../../../carrier/CarrierEvent.ts"
@@ -25,7 +26,9 @@ const Terms = Schema.Struct({
   /** The incarnation of the carrier that gets the leg. */
   incarnation: Schema.NullOr(Schema.String),
   microUsdPerMinute: Schema.Number,
-  /** The minutes of the leg that the account reserved at admission. */
+  /** How the time of the leg is counted; absent: by the minute. */
+  increments: Schema.optionalKey(Increments),
+  /** The minutes of the leg that the account reserved at admission, in its increments. */
   reservedMinutes: Schema.Int,
   limit: Limit,
   prices: Prices,
@@ -88,7 +91,7 @@ export const CallInput = Schema.Union([
   Schema.Struct({
     type: Schema.tag("action"),
     action: CallAction,
-    /** The minutes of each meter that the account reserved for the action. Absent: it needs no money. */
+    /** The increments of each meter that the account reserved for the action. Absent: it needs no money. */
     reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** The terms under which the leg of a `transfer` is dialled. */
     transfer: Schema.optionalKey(
@@ -97,6 +100,8 @@ export const CallInput = Schema.Union([
         from: Schema.String,
         incarnation: Schema.NullOr(Schema.String),
         microUsdPerMinute: Schema.Number,
+        /** How the time of the leg is counted; absent: by the minute. */
+        increments: Schema.optionalKey(Increments),
         limit: Limit,
         /** The name of the calling number; absent: it has none. */
         callerIdName: Schema.optionalKey(Schema.String)
@@ -108,15 +113,15 @@ export const CallInput = Schema.Union([
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
   /**
-   * A message of a conference. `reservedMinutes`: the minutes of each meter that the account reserved for it; absent:
-   * it needs no money; null: the account refused.
+   * A message of a conference. `reservedMinutes`: the increments of each meter that the account reserved for it;
+   * absent: it needs no money; null: the account refused.
    */
   Schema.Struct({
     type: Schema.tag("told"),
     tell: ToCall,
     reservedMinutes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Int)))
   }),
-  /** The account's answer to a renewal, in minutes of each meter. Null: it refused, or did not answer (`refusal`). */
+  /** The account's answer to a renewal: the increments of each meter; null: a refusal, or no answer (`refusal`). */
   Schema.Struct({
     type: Schema.tag("renewal"),
     reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)),

@@ -12,6 +12,7 @@ import { end } from "./CallEnding.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Leg from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
+import * as Increments from "../../../domain/price/Increments.ts"
 import * as CallSetup from "./CallSetup.ts"
 import * as OnRecovery from "./OnRecovery.ts"
 import * as Reservation from "./Reservation.ts"
@@ -173,7 +174,7 @@ const started = (
     endReason: null,
     endInitiator: null,
     meters: [
-      Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
+      Meter.ofLeg(leg, terms, Increments.ofMinutes(terms, terms.reservedMinutes)),
       // An inbound call reserves for the work that it begins by itself only when it is answered.
       ...(input.type === "offered" ? [] : CallSetup.kinds(terms.plan)).map((kind) =>
         Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)

@@ -1,12 +1,14 @@
 import { Schema } from "effect"
 import type { Prices } from "../../../domain/WorkPrice.ts"
 import { LegId, MemberId, WorkId } from "../../../domain/Id.ts"
+import * as Increments from "../../../domain/price/Increments.ts"
 import * as Money from "../../../domain/Money.ts"
 import type { MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 
 /**
  * The meters that a call is charged by: one for each thing that costs money by the minute, at the rate of the call's
- * admission. A meter runs from its start to its end, and each started minute counts, as far as it was reserved.
+ * admission. A meter runs from its start to its end, and each started increment counts, as far as it was reserved. An
+ * increment is a minute, unless the rate of a leg names others.
  *
  * A new kind is a row of `kinds`. Its feature only starts and ends the meter: reservation, renewals and the ledger
  * entry come from here and from `Reservation`.
@@ -31,7 +33,9 @@ export const Meter = Schema.Struct({
   workId: Schema.NullOr(Schema.Union([WorkId, MemberId])),
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
-  /** The started minutes that the account has reserved, from the start on. */
+  /** How the time of a leg is counted; absent: by the minute. */
+  increments: Schema.optionalKey(Increments.Increments),
+  /** The increments that the account has reserved, from the start on. Most are minutes, hence the stored name. */
   reservedMinutes: Schema.Int,
   /** Epoch milliseconds; null: it has not started, and costs nothing. */
   startedAt: Schema.NullOr(Schema.Number),
@@ -42,12 +46,10 @@ export const Meter = Schema.Struct({
 export type Meter = typeof Meter.Type
 export type Meters = ReadonlyArray<Meter>
 
-export const minuteMs = 60_000
-
-/** The meter of a leg that is not yet answered. */
+/** The meter of a leg that is not yet answered, with these increments reserved. */
 export const ofLeg = (
   leg: { readonly id: LegId; readonly direction: Meter["direction"] },
-  microUsdPerMinute: number,
+  { increments, microUsdPerMinute }: Increments.Price,
   reservedMinutes: number
 ): Meter => ({
   kind: "leg",
@@ -55,6 +57,7 @@ export const ofLeg = (
   workId: null,
   direction: leg.direction,
   microUsdPerMinute,
+  ...(increments === undefined ? {} : { increments }),
   reservedMinutes,
   startedAt: null,
   endedAt: null,
@@ -67,7 +70,7 @@ export const ofWork = (
   leg: { readonly id: LegId; readonly direction: Meter["direction"] },
   microUsdPerMinute: number,
   reservedMinutes: number
-): Meter => ({ ...ofLeg(leg, microUsdPerMinute, reservedMinutes), kind })
+): Meter => ({ ...ofLeg(leg, { microUsdPerMinute }, reservedMinutes), kind })
 
 /** The meter of a stay in a conference, before the leg has entered. */
 export const ofStay = (
@@ -155,22 +158,39 @@ export const ended = (meters: Meters, at: number): Meters =>
       : { ...meter, endedAt: Math.max(meter.pausedAt ?? at, meter.startedAt) }
   )
 
-export const isPriced = ({ microUsdPerMinute }: Pick<Meter, "microUsdPerMinute">): boolean => microUsdPerMinute > 0
+export const isPriced = (meter: Meter): boolean => !Increments.isFree(meter)
 
-/** The minutes that an ended meter is charged: its started minutes, up to those that were reserved. */
-const chargedMinutes = ({ endedAt, reservedMinutes, startedAt }: Meter): number =>
-  startedAt === null || endedAt === null
-    ? 0
-    : Math.min(Money.startedMinutes(endedAt - startedAt), Math.max(0, reservedMinutes))
+/** When a running meter has used up what was reserved; null: further time costs nothing, or it does not run. */
+export const reservedEnd = (meter: Meter): number | null =>
+  meter.startedAt === null || meter.endedAt !== null || meter.pausedAt !== null || meter.microUsdPerMinute === 0
+    ? null
+    : meter.startedAt + Increments.secsOf(meter, meter.reservedMinutes) * 1_000
 
-/** The started minutes of the ended meters of a kind: the charged ones, or all where they are free. */
+const startedIncrements = (meter: Meter): number =>
+  meter.startedAt === null || meter.endedAt === null ? 0 : Increments.started(meter, meter.endedAt - meter.startedAt)
+
+/**
+ * The increments that an ended meter is charged: its started ones, up to those that were reserved. Where time costs
+ * nothing, the first one is reserved for all.
+ */
+const chargedIncrements = (meter: Meter): number =>
+  meter.microUsdPerMinute === 0 && meter.reservedMinutes > 0
+    ? startedIncrements(meter)
+    : Math.min(startedIncrements(meter), Math.max(0, meter.reservedMinutes))
+
+/** The seconds that an ended meter is billed: the charged ones, or all started increments where they are free. */
+const secsOf = (meter: Meter): number =>
+  Increments.secsOf(meter, isPriced(meter) ? chargedIncrements(meter) : startedIncrements(meter))
+
+const sumOf = (meters: Meters, kind: Kind, of: (meter: Meter) => number): number =>
+  meters.reduce((sum, meter) => (meter.kind === kind ? sum + of(meter) : sum), 0)
+
+/** The billed seconds of the ended meters of a kind. */
+export const billedSecs = (meters: Meters, kind: Kind): number => sumOf(meters, kind, secsOf)
+
+/** The billed minutes of the ended meters of a kind: a started one counts for each meter. */
 export const minutes = (meters: Meters, kind: Kind): number =>
-  meters.reduce((sum, meter) => {
-    if (meter.kind !== kind) return sum
-    const { endedAt, startedAt } = meter
-    const started = startedAt === null || endedAt === null ? 0 : Money.startedMinutes(endedAt - startedAt)
-    return sum + (isPriced(meter) ? chargedMinutes(meter) : started)
-  }, 0)
+  sumOf(meters, kind, (meter) => Money.startedMinutes(secsOf(meter) * 1_000))
 
 /** One entry of the ledger. */
 export interface Charge {
@@ -178,25 +198,35 @@ export interface Charge {
   readonly cents: number
 }
 
-/** The charged minutes of the ended meters of one type, each with its price. */
+/**
+ * The billed minutes of the ended meters of one type, each with the price that is left when some of them are paid in
+ * another way: that of a meter with so many fewer, and nothing when all are.
+ */
 export const charged = (
   meters: Meters,
   type: MoneyRow["type"]
-): ReadonlyArray<{ readonly quantity: number; readonly microUsd: number }> =>
+): ReadonlyArray<{ readonly quantity: number; readonly restMicroUsd: (covered: number) => number }> =>
   meters
     .filter(({ kind }) => kinds[kind] === type)
-    .map((meter) => ({ quantity: chargedMinutes(meter), microUsd: meter.microUsdPerMinute }))
+    .map((meter) => {
+      const secs = Increments.secsOf(meter, chargedIncrements(meter))
+      return {
+        quantity: Money.startedMinutes(secs * 1_000),
+        restMicroUsd: (covered) =>
+          Increments.microUsd(meter, Increments.ofSecs(meter, covered === 0 ? secs : secs - covered * 60))
+      }
+    })
 
 /**
- * The charges when each meter counts `minutesOf` it: one for each type of entry, in the order of `kinds`, rounded up
- * once. Free ones are left out.
+ * The charges when each meter counts so many increments: one for each type of entry, in the order of `kinds`, rounded
+ * up once. Free ones are left out.
  */
-const chargesOf = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
+const chargesOf = (meters: Meters, incrementsOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
   [...new Set<MoneyRow["type"]>(Object.values(kinds))].flatMap((type) => {
     const cents = Money.centsFromMicro(
       meters.reduce(
         (sum, meter, index) =>
-          sum + (kinds[meter.kind] === type ? minutesOf(meter, index) * meter.microUsdPerMinute : 0),
+          sum + (kinds[meter.kind] === type ? Increments.microUsd(meter, incrementsOf(meter, index)) : 0),
         0
       )
     )
@@ -204,7 +234,7 @@ const chargesOf = (meters: Meters, minutesOf: (meter: Meter, index: number) => n
   })
 
 /** The charges of the ended meters. */
-export const charges = (meters: Meters): ReadonlyArray<Charge> => chargesOf(meters, chargedMinutes)
+export const charges = (meters: Meters): ReadonlyArray<Charge> => chargesOf(meters, chargedIncrements)
 
 const total = (all: ReadonlyArray<Charge>): number => all.reduce((sum, { cents }) => sum + cents, 0)
 
@@ -214,6 +244,10 @@ export const chargeCents = (meters: Meters): number => total(charges(meters))
 /** The cost that the call itself shows: the minutes of its legs. */
 export const costCents = (meters: Meters): number => total(charges(meters).filter(({ type }) => type === "call_charge"))
 
-/** The highest cost when each running meter may run for `minutesOf` it. An ended meter counts with its actual cost. */
-export const mostCents = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): number =>
-  total(chargesOf(meters, (meter, index) => (meter.endedAt === null ? minutesOf(meter, index) : chargedMinutes(meter))))
+/** The highest cost when each running meter runs for so many increments. An ended one counts with its actual cost. */
+export const mostCents = (meters: Meters, incrementsOf: (meter: Meter, index: number) => number): number =>
+  total(
+    chargesOf(meters, (meter, index) =>
+      meter.endedAt === null ? incrementsOf(meter, index) : chargedIncrements(meter)
+    )
+  )

@@ -6,6 +6,7 @@ import { isTerminal, primary } from "./CallState.ts"
 import * as StepBuilder from "./StepBuilder.ts"
 import { lives } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
+import * as Increments from "../../../domain/price/Increments.ts"
 
 /**
  * The reservation of a call with its account, guide/money.md#reservations: the minutes that each of its meters may run,
@@ -22,22 +23,20 @@ export const leadMs = 15_000
 /** The wait after a refusal before the account is asked again, while the reserved end has not passed. */
 const retryMs = 5_000
 
+const minuteMs = 60_000
+
 /** How many minutes beyond the next one an account with plenty may reserve, so that long calls commit less often. */
 const gladlyMinutes = 4
 
-/** One possible reservation: the minutes of each meter from its start, and their total price. */
+/** One possible reservation: the increments of each meter from its start, and their total price. */
 export interface Offer {
   readonly cents: number
-  /** By the index of the meter. */
+  /** By the index of the meter. Most meters count minutes. */
   readonly minutes: ReadonlyArray<number>
 }
 
-const ends = (state: CallState): ReadonlyArray<number> =>
-  state.meters.flatMap((meter) =>
-    meter.startedAt === null || meter.endedAt !== null || meter.pausedAt !== null || !Meter.isPriced(meter)
-      ? []
-      : [meter.startedAt + meter.reservedMinutes * Meter.minuteMs]
-  )
+const ends = (state: Pick<CallState, "meters">): ReadonlyArray<number> =>
+  state.meters.flatMap((meter) => Meter.reservedEnd(meter) ?? [])
 
 /** When the first meter reaches its reserved end; null: no priced meter runs. */
 export const endsAt = (state: CallState): number | null => {
@@ -58,28 +57,66 @@ export const renewsAt = (state: CallState): number | null => {
   return again < end ? again : null
 }
 
-/** The offers at `now`: at least enough for the lead, and more if possible. The amounts ascend. */
+const offerOf = (meters: Meter.Meters, minutes: ReadonlyArray<number>): Offer => ({
+  cents: Meter.mostCents(meters, (_, index) => minutes[index] ?? 0),
+  minutes
+})
+
+/**
+ * The offers at `now`: at least enough for the lead, in whole minutes of the increments of each meter, and more if
+ * possible. The amounts ascend.
+ */
 export const offers = (
   { meters }: Pick<CallState, "meters">,
   now: number
 ): readonly [Offer, ...ReadonlyArray<Offer>] => {
-  const least = (meter: Meter.Meter): number =>
-    meter.startedAt === null
-      ? Math.max(1, meter.reservedMinutes)
-      : Math.max(
+  /** The number of the minute at whose beginning the lead ends. */
+  const minuteOf = (meter: Meter.Meter): number =>
+    meter.startedAt === null ? 1 : Math.floor(((meter.pausedAt ?? now) + leadMs - meter.startedAt) / minuteMs) + 1
+  const wanted = (meter: Meter.Meter, more: number): number =>
+    meter.endedAt === null
+      ? Math.max(
           meter.reservedMinutes,
-          Math.floor(((meter.pausedAt ?? now) + leadMs - meter.startedAt) / Meter.minuteMs) + 1
+          Increments.ofMinutes(meter, minuteOf(meter) + (meter.startedAt === null ? 0 : more))
         )
-  const offer = (more: number): Offer => {
-    const minutes = meters.map((meter) =>
-      meter.endedAt === null ? least(meter) + (meter.startedAt === null ? 0 : more) : meter.reservedMinutes
+      : meter.reservedMinutes
+  const offer = (more: number): Offer =>
+    offerOf(
+      meters,
+      meters.map((meter) => wanted(meter, more))
     )
-    return { cents: Meter.mostCents(meters, (_, index) => minutes[index] ?? 0), minutes }
-  }
   return [offer(0), ...Array.from({ length: gladlyMinutes }, (_, index) => offer(index + 1))]
 }
 
-/** The call with these minutes reserved. No meter loses minutes that it had. */
+/**
+ * The offers of a renewal that are smaller than the least of `offers`, for an account that cannot pay for that one.
+ * They last to each of the next seconds. The amounts ascend. None where all meters count minutes, or where the reserved
+ * end has passed.
+ */
+export const smallerOffers = (state: Pick<CallState, "meters">, now: number): ReadonlyArray<Offer> => {
+  const { meters } = state
+  const [least] = offers(state, now)
+  const end = Math.min(...ends(state))
+  if (end <= now || end === Infinity || meters.every(({ increments }) => increments === undefined)) return []
+  const lasting = (until: number): Offer =>
+    offerOf(
+      meters,
+      meters.map((meter) =>
+        Meter.reservedEnd(meter) === null
+          ? meter.reservedMinutes
+          : Math.max(meter.reservedMinutes, Increments.started(meter, until - (meter.startedAt ?? until)))
+      )
+    )
+  // The longest of the offers for the same money counts.
+  const byCents = new Map<number, Offer>()
+  for (let secs = 1; secs <= minuteMs / 1_000; secs++) {
+    const offer = lasting(end + secs * 1_000)
+    if (offer.cents < least.cents) byCents.set(offer.cents, offer)
+  }
+  return [...byCents.values()]
+}
+
+/** The call with these increments reserved. No meter loses any that it had. */
 export const held = (state: CallState, minutes: ReadonlyArray<number>): CallState => ({
   ...state,
   meters: state.meters.map((meter, index) => ({

@@ -25,7 +25,7 @@ interface Payer {
 export const reserve = (accounts: Ledger, { id, tenantId }: Payer, request: Request) =>
   Effect.timeoutOption(accounts.reserve(tenantId, id, request), answerMs)
 
-/** The answer to a renewal: the minutes of each meter; null: the account refused even the least, for `refusal`. */
+/** The answer to a renewal: the increments of each meter; null: the account refused even the least, for `refusal`. */
 interface Renewal {
   readonly reservedMinutes: Offer["minutes"] | null
   readonly refusal?: EndWhy.Code
@@ -39,20 +39,22 @@ const refusals: Partial<Record<ApiError["code"], EndWhy.Code>> = {
   service_unavailable: "account_unanswered"
 }
 
-/** Asks for the best offer that the account grants. */
+/** Asks for the best offer that the account grants. It grants a smaller one only where it refuses the first offer. */
 export const renewed = (
   accounts: Ledger,
   payer: Payer,
   offers: readonly [Offer, ...ReadonlyArray<Offer>],
-  places: number
+  places: number,
+  smallerOffers: ReadonlyArray<Offer> = []
 ): Effect.Effect<Renewal> => {
   const [least, ...more] = offers
   const cents = [least.cents, ...more.map((offer) => offer.cents)] as const
-  return Effect.match(reserve(accounts, payer, { purpose: "renewal", offers: cents, places }), {
+  const smaller = smallerOffers.map((offer) => offer.cents)
+  return Effect.match(reserve(accounts, payer, { purpose: "renewal", offers: cents, smaller, places }), {
     onFailure: ({ code }) => refused(refusals[code] ?? "balance_exhausted"),
     onSuccess: (answer): Renewal => {
       if (Option.isNone(answer)) return refused("account_unanswered")
-      const granted = offers.findLast((offer) => offer.cents <= answer.value.reservedCents)
+      const granted = [...smallerOffers, ...offers].findLast((offer) => offer.cents <= answer.value.reservedCents)
       return granted === undefined ? refused("balance_exhausted") : { reservedMinutes: granted.minutes }
     }
   })

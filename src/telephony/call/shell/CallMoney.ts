@@ -43,7 +43,13 @@ export const staying = (state: CallState, now: number): Request | null => {
 export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> =>
     Effect.map(
-      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), Reservation.places(state)),
+      AccountAnswer.renewed(
+        accounts,
+        state,
+        Reservation.offers(state, now),
+        Reservation.places(state),
+        Reservation.smallerOffers(state, now)
+      ),
       (renewed): CallInput => ({ type: "renewal", ...renewed })
     )
 
@@ -75,7 +81,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
 
   /**
    * Money beside the present reservation: for another leg, with its place, or for work or a stay that begins now.
-   * Returns the minutes of each meter.
+   * Returns the increments of each meter.
    */
   const adding = Effect.fnUntraced(function* (state: CallState, meter: Meter.Meter, now: number) {
     const { minutes, request } = addition(state, meter, now)

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (options: {
     asked: Asked
   ) {
     const { from, to } = action.body
-    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(state.tenantId, {
+    const { callerIdName, incarnation, price, route } = yield* check(state.tenantId, {
       routeId: state.routeId,
       from: from ?? (state.direction === "outbound" ? state.from : state.to),
       to,
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (options: {
             legId,
             from: from ?? (state.direction === "outbound" ? state.from : state.to),
             incarnation,
-            microUsdPerMinute,
+            ...price,
             limit: { afterSecs: maxCallSecs, reason: "time_limit" },
             ...(callerIdName === null ? {} : { callerIdName })
           }

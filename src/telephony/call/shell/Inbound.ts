@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: {
           routeId,
           adapter: offer.adapter,
           incarnation: offer.incarnation,
-          microUsdPerMinute: rate.success,
+          ...rate.success,
           // A ringing call reserves nothing; its answer does.
           reservedMinutes: 0,
           limit: { afterSecs: maxCallSecs, reason: "time_limit" },

@@ -7,6 +7,7 @@ import { Carrier } from "../../../carrier/Carrier.ts"
 import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
+import * as Increments from "../../../domain/price/Increments.ts"
 import * as Money from "../../../domain/Money.ts"
 import type { Slot } from "../../../runtime/idempotency/Slot.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (options: {
     slot: Slot | null,
     membership: DialMember | null = null
   ) {
-    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
+    const { callerIdName, incarnation, price, route } = yield* check(caller.tenantId, {
       ...request,
       callerId: request.callerIdForwarding ? "forwarding" : "owned"
     })
@@ -74,7 +75,10 @@ export const make = Effect.fnUntraced(function* (options: {
     const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
       purpose: "outbound",
       offers: [
-        [microUsdPerMinute, ...microUsd].reduce((sum, each) => sum + Money.centsFromMicro(each * reservedMinutes), 0)
+        [
+          Increments.microUsd(price, Increments.ofMinutes(price, reservedMinutes)),
+          ...microUsd.map((each) => each * reservedMinutes)
+        ].reduce((sum, each) => sum + Money.centsFromMicro(each), 0)
       ]
     })
     const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
@@ -114,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: {
           routeId: route.routeId,
           adapter: route.adapter,
           incarnation,
-          microUsdPerMinute,
+          ...price,
           reservedMinutes,
           limit: { afterSecs: Math.min(request.timeLimitSecs ?? maxCallSecs, maxCallSecs), reason: "time_limit" },
           prices,

@@ -9,15 +9,16 @@ export interface Metered extends Pick<CallState, "routeId" | "meters"> {
 }
 
 /**
- * The traffic of an ended call on a trunk, guide/operation.md#costs-and-margin: each started minute of an answered leg,
- * also beyond what was reserved and charged. Null: nothing.
+ * The traffic of an ended call on a trunk, guide/operation.md#costs-and-margin: the time of each answered leg, also
+ * beyond what was reserved and charged. Null: nothing.
  */
 export const of = ({ costCents, legs, meters, routeId }: Metered & Pick<CallState, "costCents">): Carried | null => {
   const carried = meters.flatMap(({ direction, endedAt, kind, legId, startedAt }): ReadonlyArray<CarriedLeg> => {
     if (kind !== "leg" || startedAt === null || endedAt === null) return []
+    const seconds = Math.ceil((endedAt - startedAt) / 1_000)
     const minutes = Money.startedMinutes(endedAt - startedAt)
     const number = legs.find(({ id }) => id === legId)?.to ?? null
-    return minutes === 0 ? [] : [{ direction, digits: digitsOf(number), started_at: startedAt, minutes }]
+    return minutes === 0 ? [] : [{ direction, digits: digitsOf(number), started_at: startedAt, minutes, seconds }]
   })
   return carried.length === 0 ? null : { route_id: routeId, debited_cents: costCents ?? 0, legs: carried }
 }

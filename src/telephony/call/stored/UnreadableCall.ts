@@ -144,7 +144,7 @@ const metersOf = (
     const own = (meters: ReadonlyArray<Fields>) =>
       meters.find((meter) => meter["kind"] === "leg" && meter["legId"] === legId)
     const knownOne = known.find((meter) => meter.kind === "leg" && meter.legId === legId) ?? known[index]
-    const otherwise = knownOne ?? { ...Meter.ofLeg(leg, 0, mostMinutes), startedAt, endedAt }
+    const otherwise = knownOne ?? { ...Meter.ofLeg(leg, { microUsdPerMinute: 0 }, mostMinutes), startedAt, endedAt }
     const meter = readable(Meter.Meter, own(stored) ?? (known.length === 0 ? (stored[index] ?? {}) : {}), otherwise)
     return { ...meter, kind: "leg" as const, legId, startedAt: meter.startedAt ?? startedAt }
   })

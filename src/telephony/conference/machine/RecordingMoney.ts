@@ -34,9 +34,7 @@ export const meterOf = (
  */
 export const endsAt = ({ meters }: ConferenceState): number | null => {
   const meter = meters.find((each) => each.endedAt === null)
-  return meter === undefined || meter.startedAt === null || meter.pausedAt !== null || !Meter.isPriced(meter)
-    ? null
-    : meter.startedAt + meter.reservedMinutes * Meter.minuteMs
+  return meter === undefined ? null : Meter.reservedEnd(meter)
 }
 
 /** When the account is asked for more; null: nothing costs money, or after a refusal there is no time to ask again. */

@@ -15,13 +15,26 @@ describe("rate deck as CSV", () => {
       ])
     ))
 
+  it("reads increments, and an empty cell as none", () => {
+    const fields =
+      "direction,prefix,micro_usd_per_minute,first_secs,step_secs,connection_fee_micro_usd,minimum_micro_usd"
+    const read = RateCsvTable.read(`${fields}\noutbound,44,9000,30,6,500,\noutbound,1,1,60,60,0,0\n`)
+    const increments = { firstSecs: 30, stepSecs: 6, connectionFeeMicroUsd: 500, minimumMicroUsd: 0 }
+    expect(read).toStrictEqual(
+      Result.succeed([
+        { direction: "outbound" as const, prefix: "44", microUsdPerMinute: 9000, increments },
+        { direction: "outbound" as const, prefix: "1", microUsdPerMinute: 1 }
+      ])
+    )
+  })
+
   const header = "direction,prefix,micro_usd_per_minute"
   for (const [title, text, message] of [
     ["an empty text", "", "line 1: there is no header"],
     [
       "an unknown column",
       "direction,prefix,rate",
-      'line 1: no column is named "rate"; there are direction, prefix, micro_usd_per_minute'
+      'line 1: no column is named "rate"; there are direction, prefix, micro_usd_per_minute, first_secs, step_secs, connection_fee_micro_usd, minimum_micro_usd'
     ],
     ["a missing column", "direction,prefix", "line 1: the column micro_usd_per_minute is missing"],
     ["a column named twice", "direction,direction,prefix", "line 1: the column direction is named twice"],
@@ -35,6 +48,16 @@ describe("rate deck as CSV", () => {
       "a fraction",
       `${header}\noutbound,1,1\n\noutbound,2,0.5`,
       'line 4: micro_usd_per_minute must be a whole number from 0 to 100000000, not "0.5"'
+    ],
+    [
+      "an increment of no length",
+      `${header},step_secs\noutbound,1,1,0`,
+      "line 2: first and step must be whole seconds from 1 to 3600"
+    ],
+    [
+      "an increment of more than an hour",
+      `${header},first_secs\noutbound,1,1,3601`,
+      'line 2: first_secs must be a whole number from 0 to 3600, not "3601"'
     ],
     ["too few cells", `${header}\noutbound,1`, "line 2: 2 cells under 3 columns"],
     [

@@ -19,6 +19,9 @@ import { OperatorServer } from "../../../../src/edge/operator/door/OperatorServe
 import * as Ids from "../../../support/Ids.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
+/** The increments that a row of a deck shows where its file names none. */
+const byTheMinute = { first_secs: 60, step_secs: 60, connection_fee_micro_usd: 0, minimum_micro_usd: 0 }
+
 const get = Effect.fn(function* (path: string) {
   const { port } = yield* OperatorServer
   return yield* Effect.promise(async () => {
@@ -416,8 +419,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         ])
         const listed = jsonOf(yield* operator("rates", "list", "--json"))["results"] as ReadonlyArray<unknown>
         expect([...listed]).to.have.deep.members([
-          { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
-          { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
+          { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000, ...byTheMinute },
+          { direction: "inbound", prefix: "", micro_usd_per_minute: 5, ...byTheMinute }
         ])
         // A change for all tenants is in the audit log of the service and not in that of a tenant.
         const sql = yield* SqlClient.SqlClient
@@ -435,6 +438,25 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
               { field: "inbound ", from: null, to: 5 }
             ]
           }
+        ])
+        // A deck with increments is listed in the columns of its file.
+        const rows = [
+          "direction,prefix,micro_usd_per_minute,first_secs,step_secs,connection_fee_micro_usd,minimum_micro_usd",
+          "outbound,44,9000,30,6,500,0",
+          "outbound,49,9000,,,,20000"
+        ]
+        expect((yield* load("increments.csv", rows.join("\n"))).stdout).toBe("rates: 2")
+        expect(jsonOf(yield* operator("rates", "list", "--json"))["results"]).toEqual([
+          {
+            direction: "outbound",
+            prefix: "44",
+            micro_usd_per_minute: 9000,
+            first_secs: 30,
+            step_secs: 6,
+            connection_fee_micro_usd: 500,
+            minimum_micro_usd: 0
+          },
+          { direction: "outbound", prefix: "49", micro_usd_per_minute: 9000, ...byTheMinute, minimum_micro_usd: 20000 }
         ])
         // An empty deck has the default prices again.
         expect((yield* load("empty.csv", header)).stdout).toBe("rates: 0")
@@ -562,7 +584,9 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const decks = jsonOf(yield* operator("cost", "list", "--json"))["results"] as ReadonlyArray<{ deck: number }>
         expect(decks.length).toBe(4)
         const one = jsonOf(yield* operator("cost", "list", "--deck", String(decks[0]?.deck), "--json"))
-        expect(one["results"]).toEqual([{ direction: "outbound", prefix: "1", micro_usd_per_minute: 9_000 }])
+        expect(one["results"]).toEqual([
+          { direction: "outbound", prefix: "1", micro_usd_per_minute: 9_000, ...byTheMinute }
+        ])
         expect(
           yield* sql`SELECT count(*)::int AS n FROM audit
             WHERE tenant_id IS NULL AND action = 'costs.imported' AND actor_type = 'operator'`

@@ -6,7 +6,10 @@ import { ApiError } from "../../../../src/domain/ApiError.ts"
 import * as AccountAnswer from "../../../../src/telephony/call/shell/AccountAnswer.ts"
 import * as Ids from "../../../support/Ids.ts"
 
-const renewed = (answer: ReturnType<Accounts["Service"]["reserve"]>) =>
+const renewed = (
+  answer: ReturnType<Accounts["Service"]["reserve"]>,
+  smaller: Parameters<typeof AccountAnswer.renewed>[4] = []
+) =>
   AccountAnswer.renewed(
     { reserve: () => answer },
     { id: Ids.call("c"), tenantId: Ids.tenant("t") },
@@ -14,7 +17,8 @@ const renewed = (answer: ReturnType<Accounts["Service"]["reserve"]>) =>
       { minutes: [1], cents: 2 },
       { minutes: [5], cents: 10 }
     ],
-    1
+    1,
+    smaller
   )
 
 const refusals = [
@@ -47,5 +51,9 @@ it.effect("a renewal has the minutes of the largest offer that was granted", () 
     expect(yield* granted(10)).toStrictEqual({ reservedMinutes: [5] })
     expect(yield* granted(9)).toStrictEqual({ reservedMinutes: [1] })
     expect(yield* granted(1)).toStrictEqual({ reservedMinutes: null, refusal: "balance_exhausted" })
+    const smaller = [{ minutes: [0], cents: 1 }]
+    expect(yield* renewed(Effect.succeed({ partition: 0, reservedCents: 1 }), smaller)).toEqual({
+      reservedMinutes: [0]
+    })
   })
 )

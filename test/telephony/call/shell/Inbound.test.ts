@@ -29,7 +29,10 @@ const routeOf = Effect.fnUntraced(function* (
       },
       onStatus: () => {}
     }),
-    Layer.mock(Billing)({ rate: () => Effect.succeed(10_000), prices: Effect.succeed(WorkPrice.free) }),
+    Layer.mock(Billing)({
+      rate: () => Effect.succeed({ microUsdPerMinute: 10_000 }),
+      prices: Effect.succeed(WorkPrice.free)
+    }),
     Layer.mock(Trunks)({
       enter: () => Effect.void,
       leave: () => Effect.void,
@@ -107,7 +110,7 @@ describe("an inbound call", () => {
           onStatus: () => {}
         }),
         Layer.mock(Billing)({
-          rate: (...args) => Effect.sync(() => asked.push(args)),
+          rate: (...args) => Effect.sync(() => ({ microUsdPerMinute: asked.push(args) })),
           prices: Effect.succeed(WorkPrice.free)
         }),
         Layer.mock(Trunks)({}),
@@ -175,7 +178,7 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
       onStatus: () => {}
     }),
     Layer.mock(Billing)({
-      rate: (_, number) => Effect.sync(() => (rated.push(number), 10_000)),
+      rate: (_, number) => Effect.sync(() => (rated.push(number), { microUsdPerMinute: 10_000 })),
       prices: Effect.succeed(WorkPrice.free)
     }),
     Layer.mock(Trunks)({

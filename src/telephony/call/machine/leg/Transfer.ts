@@ -15,11 +15,11 @@ import * as Leg from "./Leg.ts"
  */
 type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>["transfer"]>
 
-/** `reservedMinutes` are those of the new leg. */
+/** `reservedMinutes` are the increments of the new leg. */
 export const start = (
   builder: StepBuilder.StepBuilder,
   body: typeof Transfer.Type,
-  { callerIdName, from, incarnation, legId, limit, microUsdPerMinute }: Terms,
+  { callerIdName, from, incarnation, legId, limit, ...price }: Terms,
   reservedMinutes: number,
   context: StepContext
 ): StepBuilder.StepBuilder => {
@@ -48,7 +48,7 @@ export const start = (
   const dialled = StepBuilder.sendPending(
     StepBuilder.set(alone, {
       legs: [...state.legs, leg],
-      meters: [...state.meters, Meter.ofLeg(leg, microUsdPerMinute, reservedMinutes)]
+      meters: [...state.meters, Meter.ofLeg(leg, price, reservedMinutes)]
     }),
     { type: "dial", commandId, legId: leg.id, options },
     {
