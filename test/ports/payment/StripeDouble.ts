@@ -48,8 +48,20 @@ interface Answer {
   readonly body: unknown
 }
 
-/** The fault of the next request that would make an intent or a refund. */
-export type Fault = "lose_answer" | "lose_request" | "fail" | "odd_success"
+/**
+ * The fault of the next request that would make an intent or a refund. From `lose_answer` on the request is carried
+ * out: the answer is lost, makes no sense, refuses it, comes late or names another amount, or its event comes twice.
+ */
+export type Fault =
+  | "lose_request"
+  | "fail"
+  | "refuse_request"
+  | "lose_answer"
+  | "odd_success"
+  | "refuse"
+  | "late"
+  | "other_amount"
+  | "twice"
 
 export const webhookSecret = "whsec_double"
 
@@ -77,6 +89,8 @@ export class StripeDouble {
   readonly faults: Array<Fault> = []
   /** The fields that the processor changes in the payments that it captures. */
   wrong: Partial<Pick<Intent, "amount" | "currency">> = {}
+  /** How many of the next looks for an intent or a refund are refused. */
+  refusedLooks = 0
   /** The requests, as method and path. */
   readonly asked: Array<string> = []
   /** Called with each request before it is answered. */
@@ -436,6 +450,9 @@ export class StripeDouble {
       if (fault === "lose_request") return request.socket.destroy()
       if (!String(request.headers.authorization).startsWith("Bearer sk_test_"))
         return send(response, failed(401, { type: "invalid_request_error", message: "Invalid API Key" }))
+      const isLook = method === "GET" && /^\/v1\/(payment_intents|refunds)/.test(url.pathname)
+      if (isLook && this.refusedLooks > 0) return send(response, denied(this.refusedLooks--))
+      if (fault === "refuse_request") return send(response, denied(this.asked.length % 2))
       const key = request.headers["idempotency-key"]
       const asked = createHash("sha256").update(`${method} ${url.pathname} ${body}`).digest("hex")
       const answer =
@@ -445,6 +462,10 @@ export class StripeDouble {
               this.answer(method, url.pathname, form)
             )
       if (fault === "lose_answer") return request.socket.destroy()
+      if (fault === "twice") this.events.push(...this.events.slice(-1))
+      if (fault === "refuse") return send(response, denied(this.asked.length))
+      if (fault === "late") return void setTimeout(() => send(response, answer), 1_000)
+      if (fault === "other_amount") return send(response, changed(answer))
       const instead = this.answersInstead(`${method} ${url.pathname}`)
       if (instead !== null) return send(response, instead)
       send(response, fault === "odd_success" ? { status: 500, body: { oops: true } } : answer)
@@ -456,6 +477,23 @@ export class StripeDouble {
     return {
       "content-type": "application/json",
       "stripe-signature": Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: at })
+    }
+  }
+}
+
+const denied = (count: number): Answer =>
+  failed([401, 403, 404, 400][count % 4] ?? 400, { type: "invalid_request_error", message: "The request is refused" })
+
+/** The answer with twice the amount. */
+const changed = ({ body, status }: Answer): Answer => {
+  const { amount, amount_received, ...rest } = body as { readonly amount?: number; readonly amount_received?: number }
+  if (amount === undefined) return { status, body }
+  return {
+    status,
+    body: {
+      ...rest,
+      amount: 2 * amount,
+      ...(amount_received === undefined ? {} : { amount_received: 2 * amount_received })
     }
   }
 }

@@ -121,8 +121,21 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
     yield* repo.settleRefund(request.id, { status, refundId: refund.id, failure }, yield* Clock.currentTimeMillis)
   })
 
-  const refunds = Effect.fn("Reversals.refunds")(function* (intentId: string, all: ReadonlyArray<Refund>) {
+  /** Whether a refund is not the one that was requested here: an answer is wrong, and nothing is booked by it. */
+  const isOther = Effect.fnUntraced(function* ({ amountCents, id, requestId }: Refund) {
+    const request = requestId === null ? null : yield* repo.refund(requestId)
+    if (request === null || request.amountCents === amountCents) return false
+    yield* Effect.logError("a refund is not what was asked for; nothing was booked", {
+      request: requestId,
+      refund: id,
+      detail: `it is of ${amountCents} cents, not ${request.amountCents}`
+    })
+    return true
+  })
+
+  const refunds = Effect.fn("Reversals.refunds")(function* (intentId: string, told: ReadonlyArray<Refund>) {
     yield* known(intentId)
+    const all = yield* Effect.filter(told, (refund) => Effect.map(isOther(refund), (is) => !is))
     yield* book(intentId, (hasMoved) =>
       Effect.map(
         Effect.forEach(all, (refund) =>
@@ -216,8 +229,15 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
    * no result here either: only the list of the account that has the intent shows that nothing went back.
    */
   const carryOut = Effect.fn("Reversals.carryOut")(function* (id: string, isFirstTry: boolean) {
+    yield* carry(id, isFirstTry)
+    yield* outcomes.known(id)
+    if ((yield* repo.refund(id))?.status === "pending")
+      return yield* new StillPending({ detail: "the payment processor has not reported the outcome yet" })
+  })
+
+  const carry = Effect.fnUntraced(function* (id: string, isFirstTry: boolean) {
     const row = yield* repo.refund(id)
-    if (row?.status !== "pending") return yield* outcomes.known(id)
+    if (row?.status !== "pending") return
     const attempt = yield* repo.attempt(row.attemptId)
     const intentId = attempt?.intentId ?? null
     if (intentId === null || attempt?.processor !== payments.name)
@@ -242,7 +262,6 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
       })
     )
     if (made !== null) yield* refunds(intentId, [made])
-    yield* outcomes.known(id)
   })
 
   jobs.declare({

@@ -136,6 +136,25 @@ describe("a request that the processor refuses (guide/money.md#top-ups)", () => 
         })
       )
 
+    it.effect("does not book a refund or a charge by an answer that names another amount", () =>
+      Effect.gen(function* () {
+        const funding = yield* Funding
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* payer
+        double.faults.push("other_amount")
+        const { id, status } = yield* topUp(tenant)
+        expect([status, yield* balanceOf(tenant.id)]).toEqual(["pending", 500])
+        yield* again
+        expect(yield* balanceOf(tenant.id)).toBe(1_500)
+        double.faults.push("other_amount")
+        expect((yield* funding.refund(id as never, 400, "asked for")).status).toBe("pending")
+        yield* again
+        expect(yield* balanceOf(tenant.id)).toBe(1_100)
+        const { difference_cents, exceptions } = yield* funding.reconcile(tenant.id)
+        expect([difference_cents, exceptions]).toEqual([0, []])
+      })
+    )
+
     it.effect("keeps an event whose object is refused because the key is not accepted", () =>
       Effect.gen(function* () {
         const funding = yield* Funding
