@@ -51,7 +51,7 @@ const settled = () =>
 
 /** The invariants of the money, whatever happened, once it has settled. */
 const balances = async () => {
-  expect(stage.chargedTwice()).toEqual([])
+  expect(await stage.wrongs()).toEqual([])
   const { cards, wrong } = await stage.ledger()
   expect([wrong, cards]).toEqual([0, stage.double.net])
   expect(await stage.operator("payment/reconcile", {})).toMatchObject({ difference_cents: 0, exceptions: [] })
@@ -87,7 +87,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
       }
 
       // All requests are sent at once. When the processor gets one, Postgres stops.
-      for (let n = 0; n < 6; n++) double.faults.push(random() < 0.5 ? "lose_answer" : "lose_request")
+      stage.misbehave(random, 9)
       const heard = new Promise<void>((done) => {
         double.heard = (asked) => {
           if (asked === "POST /v1/payment_intents") done()
@@ -108,7 +108,7 @@ describe(`cards on the running service while its database fails it (seed ${seed}
       expect([away.status, away.body.error?.code]).toEqual([503, "service_unavailable"])
       await start()
       await under
-      double.faults.length = 0
+      stage.behave()
       double.heard = () => {}
 
       await Promise.all(requests.map(({ cents, payer }) => toldDone(payer, cents, keyOf(cents))))

@@ -3,13 +3,15 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { setTimeout as delay } from "node:timers/promises"
 import * as Netem from "../support/network/Netem.ts"
 import * as TcpProxy from "../support/network/TcpProxy.ts"
+import * as StripeDouble from "../ports/payment/StripeDouble.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as CardStage from "./support/load/CardStage.ts"
 import * as Service from "./support/peer/Service.ts"
 
 /**
- * Cards on the running service, in a process of its own, with a processor that loses answers and whose events are lost,
- * repeated and early; and the same while the service is killed. This is the short form; `CRASH_ROUNDS` makes it longer.
+ * Cards on the running service, in a process of its own, with a processor that loses answers or gives wrong ones, whose
+ * events are lost, repeated and early, and whose key is refused or replaced; and the same while the service is killed.
+ * This is the short form; `CRASH_ROUNDS` makes it longer.
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 1)
@@ -70,6 +72,14 @@ afterAll(async () => {
   await stage.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
+
+/** After every round: ledger, balances and processor agree, and no card was charged twice, or for a 402. */
+const agrees = async (): Promise<void> => {
+  expect(await stage.wrongs()).toEqual([])
+  const { cards, wrong } = await ledger()
+  expect([cards, wrong]).toEqual([double.net, 0])
+  expect(await operator("payment/reconcile", {})).toMatchObject({ difference_cents: 0, exceptions: [] })
+}
 
 describe("cards on the running service, with Stripe's double", () => {
   it("a late success is credited by its event, once, however often that comes", async () => {
@@ -199,9 +209,7 @@ describe("cards on the running service, with Stripe's double", () => {
       }
       const refundsOf = ({ id }: Tenant) =>
         double.refunds.filter(({ payment_intent }) => double.intents.get(payment_intent)?.metadata["tenant"] === id)
-      for (const _ of leavers)
-        for (let n = 0; n < 3; n++)
-          if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      stage.misbehave(random, 3 * leavers.length)
       // Two operators close it and ask for its payout.
       const close = (leaver: Tenant) => operator("tenant/close", { tenant: leaver.id, refund: true })
       const closings = Promise.allSettled(leavers.flatMap((leaver) => [close(leaver), close(leaver)]))
@@ -227,12 +235,11 @@ describe("cards on the running service, with Stripe's double", () => {
         expect(refunds.map(({ amount }) => amount).toSorted((one, other) => one - other)).toEqual([300, 1_500, 2_000])
       }
     }
-    double.faults.length = 0
-    expect((await ledger()).wrong).toBe(0)
-    expect(await operator("payment/reconcile", {})).toMatchObject({ difference_cents: 0, exceptions: [] })
+    stage.behave()
+    await agrees()
   }, 600_000)
 
-  it("nothing is charged twice or lost while the database goes away, and while the clock is a day ahead and set back", async () => {
+  it("nothing is charged twice or lost while the database goes away, the processor's key is refused, and the clock is a day ahead and set back", async () => {
     const payers = await Promise.all(Array.from({ length: 4 }, () => tenant("pm_card_visa")))
     for (const payer of payers)
       await ask("PUT", "/v1/billing/auto-recharge", {
@@ -240,6 +247,13 @@ describe("cards on the running service, with Stripe's double", () => {
         body: { enabled: true, auto_recharge_threshold_cents: 200, auto_recharge_amount_cents: 2_000 }
       })
     const dayMs = 24 * 3_600_000
+    /** The key is not accepted for a while. */
+    const denied = async (): Promise<void> => {
+      double.answersInstead = () =>
+        StripeDouble.failed(401, { type: "invalid_request_error", message: "Invalid API Key" })
+      await delay(1_500)
+      double.answersInstead = () => null
+    }
     const away = async (): Promise<void> => {
       await delay(random() * 300)
       network.cut()
@@ -252,24 +266,25 @@ describe("cards on the running service, with Stripe's double", () => {
       service.setWallClock(0)
     }
     let round = 0
-    for (const trouble of [away, ahead, away, ahead]) {
+    for (const trouble of [away, ahead, denied, ahead]) {
       round++
       const requests = payers.flatMap((payer) =>
         Array.from({ length: 4 }, (_, n) => ({ payer, cents: 1_100 + n, key: `trouble ${round} ${n}` }))
       )
-      for (const _ of requests) if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      stage.misbehave(random, requests.length)
       const first = Promise.allSettled(requests.map(({ cents, key, payer }) => topUp(payer, cents, key)))
       const told = double.events.splice(0)
       const webhooks = Promise.allSettled(told.map((payload) => event(payload)))
       await trouble()
       await Promise.all([first, webhooks])
-      double.faults.length = 0
+      stage.behave()
       await Promise.all(
         requests.map(({ cents, key, payer }) =>
           until(async () => (await topUp(payer, cents, key)).status === 201, 90_000)
         )
       )
       await until(async () => {
+        await stage.hurry()
         const rows = await database.query(`SELECT FROM payment_attempt WHERE status = 'pending' AND tenant_id IN (
           ${payers.map(({ id }) => `'${id}'`).join()})`)
         return rows.length === 0
@@ -288,9 +303,7 @@ describe("cards on the running service, with Stripe's double", () => {
       await database.query(`UPDATE job SET due_at = now() WHERE kind = 'funding.auto_recharge' AND leased_by IS NULL`)
       return (await Promise.all(payers.map(balanceOf))).every((cents) => cents === 2_150)
     }, 90_000)
-    expect(stage.chargedTwice()).toEqual([])
-    const { cards, wrong } = await ledger()
-    expect([cards, wrong]).toEqual([double.net, 0])
+    await agrees()
   }, 600_000)
 
   it(`${fewer} times killed under auto-recharge, one is pending at a time, and none is charged twice`, async () => {
@@ -309,7 +322,7 @@ describe("cards on the running service, with Stripe's double", () => {
     let due = 0
     // Three recharges a day at most: a fourth does not begin.
     for (let round = 0; round < Math.min(fewer, 4); round++) {
-      for (const _ of payers) if (random() < 0.6) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      stage.misbehave(random, payers.length)
       for (const payer of payers) {
         const cents = 150 - (await balanceOf(payer))
         await operator("tenant/credit", { tenant: payer.id, cents, reason: "spent" })
@@ -319,7 +332,7 @@ describe("cards on the running service, with Stripe's double", () => {
       await service.kill("SIGKILL")
       service = Service.start(options)
       await service.ready
-      double.faults.length = 0
+      stage.behave()
       for (const payload of double.events.splice(0)) if (random() < 0.6) await event(payload)
       await until(async () => {
         // The sweep finds what no event reported, a minute later; the job need not be waited for.
@@ -333,7 +346,7 @@ describe("cards on the running service, with Stripe's double", () => {
         expect(await balanceOf(payer)).toBe(round < 3 ? 2_150 : 150)
       }
     }
-    expect((await ledger()).wrong).toBe(0)
+    await agrees()
   }, 600_000)
 
   it(`${rounds} times killed under top-ups, no attempt is charged twice, and the ledger is what the processor has`, async () => {
@@ -342,14 +355,25 @@ describe("cards on the running service, with Stripe's double", () => {
       const requests = payers.flatMap((payer) =>
         Array.from({ length: 6 }, (_, n) => ({ payer, cents: 1_000 + n, key: `round ${round} ${n}` }))
       )
-      for (const _ of requests) if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      stage.misbehave(random, requests.length)
       const first = Promise.allSettled(requests.map(({ cents, key, payer }) => topUp(payer, cents, key)))
       await delay(100 + random() * 900)
       await service.kill("SIGKILL")
       await first
-      service = Service.start(options)
+      const charged = double.charges.length
+      // The operator sets the key of another account, which has none of the customers, and then the right one.
+      const rightAccount = double.otherAccount()
+      const made = double.asked.length
+      service = Service.start({ ...options, settings: { ...options.settings, STRIPE_SECRET_KEY: "sk_test_2" } })
       await service.ready
-      double.faults.length = 0
+      stage.behave()
+      if ((await stage.pending()) > 0)
+        await until(async () => {
+          await stage.hurry()
+          return double.asked.slice(made).some((asked) => asked.startsWith("GET /v1/"))
+        })
+      expect([double.charges.length, await stage.wrongs()]).toEqual([charged, []])
+      rightAccount()
       // The clients do not know the outcome of their requests and repeat them, some of them twice at once.
       await Promise.all(
         requests.map(async ({ cents, key, payer }) => {
@@ -364,15 +388,16 @@ describe("cards on the running service, with Stripe's double", () => {
       )
       for (const payload of double.events.splice(0))
         if (random() < 0.6) for (let n = 0; n < (random() < 0.3 ? 2 : 1); n++) await event(payload)
-      await until(
-        async () =>
+      await until(async () => {
+        await stage.hurry()
+        return (
           (
             await database.query(`SELECT FROM payment_attempt WHERE status = 'pending' AND card_id IN (
           SELECT processor_id FROM payment_method WHERE tenant_id IN (${payers.map(({ id }) => `'${id}'`).join()}))`)
-          ).length === 0,
-        120_000
-      )
-      expect(stage.chargedTwice()).toEqual([])
+          ).length === 0
+        )
+      }, 120_000)
+      await agrees()
       const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
       for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
     }

@@ -30,6 +30,18 @@ export interface Tenant {
   readonly key: string
 }
 
+/** The faults of a processor that answers wrongly. A lost answer is listed twice because networks lose more of them. */
+const faults: ReadonlyArray<StripeDouble.Fault> = [
+  "lose_answer",
+  "lose_answer",
+  "lose_request",
+  "refuse",
+  "refuse_request",
+  "late",
+  "other_amount",
+  "twice"
+]
+
 /** Waits for an end state. A failed question is asked again. */
 export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
   const end = Date.now() + withinMs
@@ -100,6 +112,8 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
   }
 
   let count = 0
+  /** The top-ups that were answered with 402. */
+  const declined: Array<string> = []
   return {
     double,
     database,
@@ -128,12 +142,26 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
       if (saved.status !== 201) throw new Error(`the card was not saved: ${JSON.stringify(saved)}`)
       return made
     },
-    topUp: ({ key }: Tenant, cents: number, idempotencyKey: string) =>
-      ask("POST", "/v1/billing/topup", {
+    topUp: async ({ key }: Tenant, cents: number, idempotencyKey: string): Promise<Answer> => {
+      const answer = await ask("POST", "/v1/billing/topup", {
         key,
         body: { amount_cents: cents },
         headers: { "idempotency-key": idempotencyKey }
-      }),
+      })
+      if (answer.status === 402) declined.push(`${idempotencyKey}: ${JSON.stringify(answer.body)}`)
+      return answer
+    },
+    /** Some of the next requests get wrong answers, or none; so do some of the looks that follow. */
+    misbehave: (random: () => number, requests: number): void => {
+      for (let n = 0; n < requests; n++)
+        if (random() < 0.6) double.faults.push(faults[Math.floor(random() * faults.length)] ?? "lose_answer")
+      double.refusedLooks += Math.floor(random() * 4)
+    },
+    /** The processor answers well again. */
+    behave: (): void => {
+      double.faults.length = 0
+      double.refusedLooks = 0
+    },
     balanceOf: async ({ id }: Tenant): Promise<number> => {
       const [row] = await database.query<{ cents: string }>(
         `SELECT balance_cents AS cents FROM balance WHERE tenant_id = '${id}'`
@@ -142,13 +170,6 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
     },
     intentOf: (attemptId: string | undefined) =>
       [...double.intents.values()].filter((intent) => intent.metadata["attempt"] === attemptId),
-    /** Attempts that the double has charged more than once. */
-    chargedTwice: (): ReadonlyArray<string> => {
-      const paid = [...double.intents.values()].filter(({ status }) => status === "succeeded")
-      return [...Map.groupBy(paid, ({ metadata }) => metadata["attempt"] ?? "")]
-        .filter(([, intents]) => intents.length > 1)
-        .map(([attempt]) => attempt)
-    },
     /** The entries of the ledger that do not add up, and the sum of its card payments. */
     ledger: async (): Promise<{ readonly wrong: number; readonly cards: number }> => {
       const [row] = await database.query<{ wrong: string; cards: string }>(`
@@ -158,6 +179,23 @@ export const make = async (of: { readonly databaseUrl: string; readonly lookUrl:
           (SELECT coalesce(sum(amount_cents), 0) FROM ledger
             WHERE type IN ('topup', 'auto_recharge') OR reference_type = 'topup') AS cards`)
       return { wrong: Number(row?.wrong), cards: Number(row?.cards) }
+    },
+    /** Attempts that were charged twice, or failed and were charged; and top-ups with 402, which no card here gets. */
+    wrongs: async (): Promise<ReadonlyArray<string>> => {
+      const failed = await database.query<{ id: string }>(`SELECT id FROM payment_attempt WHERE status = 'failed'`)
+      const isCharged = ({ id }: { readonly id: string }) =>
+        [...double.intents.values()].some(
+          ({ metadata, status }) => metadata["attempt"] === id && status === "succeeded"
+        )
+      const paid = [...double.intents.values()].filter(({ status }) => status === "succeeded")
+      const twice = [...Map.groupBy(paid, ({ metadata }) => metadata["attempt"] ?? "")].filter(
+        ([, intents]) => intents.length > 1
+      )
+      return [
+        ...twice.map(([attempt]) => `charged twice: ${attempt}`),
+        ...declined.map((of) => `declined: ${of}`),
+        ...failed.filter(isCharged).map(({ id }) => `failed, and charged: ${id}`)
+      ]
     },
     isCredited: (attemptId: string | undefined) => async () =>
       (await database.query(`SELECT FROM ledger WHERE cause = 'topup:${attemptId}'`)).length === 1,
