@@ -1,4 +1,3 @@
-import { hash } from "node:crypto"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { DocumentStatus, DocumentType, EndUser, ExceptionDetail, PortingStatus } from "./PortingView.ts"
 
@@ -9,8 +8,8 @@ import type { DocumentStatus, DocumentType, EndUser, ExceptionDetail, PortingSta
 export interface State {
   readonly status: PortingStatus
   readonly details: ReadonlyArray<ExceptionDetail>
-  /** The fields that the losing carrier contests, each with a hash of the value that it was sent. */
-  readonly contested: ReadonlyArray<{ readonly field: keyof EndUser; readonly hash: string }>
+  /** The fields that the losing carrier contests, each with the value that it was sent. They are stored sealed. */
+  readonly contested: ReadonlyArray<Contested>
   readonly focAt: number | null
   readonly losingCarrier: string | null
   readonly submittedAt: number | null
@@ -19,6 +18,11 @@ export interface State {
   readonly cancelledAt: number | null
   /** The status to which a refused cancellation returns. */
   readonly beforeCancel: "submitted" | "foc_confirmed" | null
+}
+
+interface Contested {
+  readonly field: keyof EndUser
+  readonly value: EndUser[keyof EndUser]
 }
 
 export const draft: State = {
@@ -89,7 +93,8 @@ const wireName: Readonly<Record<keyof EndUser, string>> = {
   address: "address"
 }
 
-const hashOf = (value: EndUser[keyof EndUser]): string => hash("sha256", JSON.stringify(value), "hex")
+const areSame = (one: EndUser[keyof EndUser], other: EndUser[keyof EndUser]): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
 
 const accepted = (state: State): Step => ({ type: "accepted", state })
 const rejected = (...fault: Parameters<typeof ApiError.of>): Step => ({
@@ -128,7 +133,7 @@ export const step = (state: State, input: Input, context: { readonly now: number
         details: input.details,
         contested: input.details.flatMap(({ code }) => {
           const field = disputed[code]
-          return field === undefined ? [] : [{ field, hash: hashOf(input.endUser[field]) }]
+          return field === undefined ? [] : [{ field, value: input.endUser[field] }]
         }),
         focAt: null,
         exceptionAt: now
@@ -164,6 +169,7 @@ export const step = (state: State, input: Input, context: { readonly now: number
 const cancelled = (state: State, now: number): State => ({
   ...state,
   status: "cancelled",
+  contested: [],
   focAt: null,
   cancelledAt: now,
   beforeCancel: null
@@ -183,7 +189,7 @@ const submit = (state: State, input: Extract<Input, { type: "submit" }>, now: nu
   const lacking = (["loa", "invoice"] as const).filter((type) => !has(type))
   if (lacking.length > 0)
     return rejected("documents_required", `the order needs a document of type ${lacking.join(" and one of type ")}`)
-  const same = state.contested.find(({ field, hash: told }) => hashOf(input.endUser[field]) === told)
+  const same = state.contested.find(({ field, value }) => areSame(input.endUser[field], value))
   if (same !== undefined)
     return rejected(
       "csr_mismatch",

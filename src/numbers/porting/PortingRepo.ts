@@ -20,7 +20,6 @@ export interface Stored {
 }
 
 interface Columns extends OrderRow {
-  readonly contested: PortingMachine.State["contested"]
   readonly beforeCancel: PortingMachine.State["beforeCancel"]
   readonly exceptionAt: number | null
   readonly accountSecret: string | null
@@ -29,6 +28,8 @@ interface Columns extends OrderRow {
 interface Secrets {
   readonly accountNumber: string | null
   readonly pinPasscode: string | null
+  /** Absent where the losing carrier contests nothing. */
+  readonly contested?: PortingMachine.State["contested"]
 }
 
 /** The part of a document that is in memory at once, in bytes. */
@@ -45,19 +46,29 @@ export const make = Effect.gen(function* () {
     customer_reference, parent_id,
     submitted_at, ported_at, cancelled_at,
     created_at, updated_at`
-  const whole = sql`${shown}, contested, before_cancel, exception_at, account_secret`
+  const whole = sql`${shown}, before_cancel, exception_at, account_secret`
   const documentColumns = sql`id, porting_order_id, document_type, filename, content_type, size_bytes, sha256, status,
     created_at`
 
-  const sealed = ({ accountNumber, pinPasscode }: EndUser): string | null =>
-    accountNumber === null && pinPasscode === null
+  /** An account number and a PIN are short: a hash of a contested one would reveal it, so its value is sealed, too. */
+  const sealed = (
+    { accountNumber, pinPasscode }: EndUser,
+    contested: PortingMachine.State["contested"]
+  ): string | null =>
+    accountNumber === null && pinPasscode === null && contested.length === 0
       ? null
-      : vault.seal(JSON.stringify({ accountNumber, pinPasscode } satisfies Secrets))
+      : vault.seal(
+          JSON.stringify({
+            accountNumber,
+            pinPasscode,
+            ...(contested.length === 0 ? {} : { contested })
+          } satisfies Secrets)
+        )
 
   const visible = ({ accountNumber: _account, pinPasscode: _pin, ...rest }: EndUser) => JSON.stringify(rest)
 
-  const storedOf = ({ accountSecret, beforeCancel, contested, exceptionAt, ...row }: Columns): Stored => {
-    const secrets: Secrets =
+  const storedOf = ({ accountSecret, beforeCancel, exceptionAt, ...row }: Columns): Stored => {
+    const { contested = [], ...secrets }: Secrets =
       accountSecret === null
         ? { accountNumber: null, pinPasscode: null }
         : (JSON.parse(vault.open(accountSecret)) as Secrets)
@@ -83,9 +94,9 @@ export const make = Effect.gen(function* () {
   return {
     insert: (row: OrderRow, endUser: EndUser) =>
       done`
-        INSERT INTO porting_order (id, tenant_id, status, details, contested, end_user, account_secret, numbers,
+        INSERT INTO porting_order (id, tenant_id, status, details, end_user, account_secret, numbers,
           requested_foc_at, route_id, customer_reference, parent_id, created_at, updated_at)
-        VALUES (${row.id}, ${row.tenantId}, ${row.status}, '[]', '[]', ${visible(endUser)}::text::jsonb, ${sealed(endUser)},
+        VALUES (${row.id}, ${row.tenantId}, ${row.status}, '[]', ${visible(endUser)}::text::jsonb, ${sealed(endUser, [])},
           ${JSON.stringify(row.numbers)}::text::jsonb, ${timestamptz(row.requestedFocAt)}, ${row.routeId},
           ${row.customerReference}, ${row.parentId}, ${timestamptz(row.createdAt)}, ${timestamptz(row.updatedAt)})`,
 
@@ -107,8 +118,8 @@ export const make = Effect.gen(function* () {
     save: (row: OrderRow, state: PortingMachine.State, endUser: EndUser) =>
       done`
         UPDATE porting_order SET status = ${state.status}, details = ${JSON.stringify(state.details)}::text::jsonb,
-          contested = ${JSON.stringify(state.contested)}::text::jsonb, end_user = ${visible(endUser)}::text::jsonb,
-          account_secret = ${sealed(endUser)}, numbers = ${JSON.stringify(row.numbers)}::text::jsonb,
+          end_user = ${visible(endUser)}::text::jsonb,
+          account_secret = ${sealed(endUser, state.contested)}, numbers = ${JSON.stringify(row.numbers)}::text::jsonb,
           requested_foc_at = ${timestamptz(row.requestedFocAt)}, foc_at = ${timestamptz(state.focAt)},
           losing_carrier = ${state.losingCarrier}, route_id = ${row.routeId},
           customer_reference = ${row.customerReference}, before_cancel = ${state.beforeCancel},

@@ -7,6 +7,7 @@ import { callReference } from "./migration/0063_call_reference.ts"
 import { numberPlan } from "./migration/0064_number_plan.ts"
 import { owedMonths } from "./migration/0065_owed_months.ts"
 import { rateIncrements } from "./migration/0066_rate_increments.ts"
+import { contestedHash } from "./migration/0067_contested_hash.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -22,7 +23,8 @@ export const all: Migrations = {
   "0063_call_reference": callReference,
   "0064_number_plan": numberPlan,
   "0065_owed_months": owedMonths,
-  "0066_rate_increments": rateIncrements
+  "0066_rate_increments": rateIncrements,
+  "0067_contested_hash": contestedHash
 }
 
 /** The last schema of version 0.1. */

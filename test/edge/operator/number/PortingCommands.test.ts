@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Porting } from "../../../../src/numbers/porting/Porting.ts"
 import type { PortingDocumentView, PortingOrderView } from "../../../../src/numbers/porting/PortingView.ts"
 import * as PortingSample from "../../../support/fake/PortingSample.ts"
@@ -74,6 +75,50 @@ describe("porting orders at the operator's (guide/operation.md#porting)", () => 
         expect(yield* status("cancel", id, "--refused")).toBe("foc_confirmed")
         expect(yield* status("complete", id)).toBe("ported")
         expect((yield* operator("port", "cancel", id)).code).toBe(1)
+      })
+    )
+
+    it.effect("an account number and a PIN that the carrier contests can be guessed from nothing that is stored", () =>
+      Effect.gen(function* () {
+        const porting = yield* Porting
+        const sql = yield* SqlClient.SqlClient
+        const stored = Effect.fnUntraced(function* (id: string) {
+          const [row] = yield* sql<{ readonly text: string }>`
+            SELECT (SELECT to_jsonb(p)::text FROM porting_order p WHERE id = ${id})
+              || coalesce((SELECT string_agg(to_jsonb(a)::text, '') FROM audit a WHERE resource_id = ${id}), '') AS text`
+          return row?.text ?? ""
+        })
+        const guesses = Array.from({ length: 10_000 }, (_, pin) => String(pin).padStart(4, "0")).concat("A-1234")
+        const digests = new Set(
+          guesses.flatMap((guess) => [hash("sha256", guess, "hex"), hash("sha256", JSON.stringify(guess), "hex")])
+        )
+        const guessed = (text: string) =>
+          (text.match(/[0-9a-f]{64}/g) ?? []).filter((digest) => digests.has(digest)).length
+        const { caller, id } = yield* drafted("contested", "+12155552803")
+        const edited = (pinPasscode: string) => porting.update(caller, id, { endUser: { pinPasscode } }, null)
+        const submitted = Effect.match(porting.submit(caller, id, null), {
+          onFailure: ({ code }) => code as string,
+          onSuccess: () => "submitted"
+        })
+        yield* submitted
+        for (const code of ["pin_passcode_mismatch", "account_number_mismatch"]) {
+          expect((yield* operator("port", "exception", id, "--code", code, "--reason", "no")).code).toBe(0)
+          expect(guessed(yield* stored(id))).toBe(0)
+          expect(yield* stored(id)).not.toContain("A-1234")
+          expect(yield* submitted).toBe("csr_mismatch")
+          // Another value is taken; the contested one is not, after another one in between neither.
+          if (code === "pin_passcode_mismatch")
+            for (const [pin, wanted] of [
+              ["4711", null],
+              ["0000", "csr_mismatch"],
+              ["4711", "submitted"]
+            ] as const) {
+              yield* edited(pin)
+              if (wanted !== null) expect(yield* submitted).toBe(wanted)
+            }
+        }
+        yield* porting.cancel(caller, id, null)
+        expect(guessed(yield* stored(id))).toBe(0)
       })
     )
   })
