@@ -146,8 +146,20 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
 
   const hasRoot = (day: string) => some`SELECT FROM ledger_seal_root WHERE day = ${day}::text::date`
 
-  const insertRoot = (root: Root, at: number) => done`
-    INSERT INTO ledger_seal_root ${values({ ...root, day: sql`${root.day}::text::date`, sealedAt: at })}`
+  /** Inserts a root that names the tenants with a seal of its day. */
+  const insertRoot = (root: Root, tenantIds: ReadonlyArray<TenantId>, at: number) => done`
+    INSERT INTO ledger_seal_root ${values({
+      ...root,
+      day: sql`${root.day}::text::date`,
+      sealedAt: at,
+      tenantIds: sql`${tenantIds}::text[]::uuid[]`
+    })}`
+
+  /** The tenants that a root names and that have no seal of its day. Roots of earlier versions name none. */
+  const lostSeals = (number: number) => column<TenantId>`
+    SELECT named.id FROM ledger_seal_root r CROSS JOIN unnest(r.tenant_ids) AS named (id)
+    WHERE r.number = ${number}
+      AND NOT EXISTS (SELECT FROM ledger_seal s WHERE s.day = r.day AND s.tenant_id = named.id) ORDER BY named.id`
 
   /** Tenants that have a balance, or that had one when they were sealed. */
   const tenants = column<TenantId>`
@@ -168,6 +180,7 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
     roots,
     lastRoot,
     insertRoot,
+    lostSeals,
     tenants
   } as const
 })

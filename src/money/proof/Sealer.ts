@@ -128,8 +128,9 @@ export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
     const { number } = named
     const entries = seals.reduce((sum, seal) => sum + seal.entries, 0)
     const line = { tenantId: null, resourceId: day, seed: `root ${number}` }
+    const tenantIds = seals.map(({ tenantId }) => tenantId)
     yield* repo
-      .insertRoot({ ...named, seals: seals.length, entries, rootHash }, now)
+      .insertRoot({ ...named, seals: seals.length, entries, rootHash }, tenantIds, now)
       .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), transaction)
     // A change in the database cannot change the root in the log.
     yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })

@@ -88,10 +88,14 @@ export const make = (repo: ProofRepo) => {
     return { entries, seals: seals.length, days: seals.map(({ day }) => day), faults }
   })
 
-  /** Verifies all tenants with the chain of roots, or one tenant with the roots of its days. */
+  /**
+   * Verifies all tenants, or one tenant, with the chain of roots. Every root is checked for one tenant too, because the
+   * tenant may have had seals on any day, and only the root shows those that were deleted.
+   */
   return Effect.fn("Verification.run")(function* (tenantId: TenantId | null) {
     const tenants = tenantId === null ? yield* repo.tenants : [tenantId]
     const faults: Array<Fault> = []
+    const add = (...found: ReadonlyArray<Fault>) => void faults.push(...found.slice(0, mostFaults - faults.length))
     let [entries, seals] = [0, 0]
     const days = new Set<string>()
     for (const id of tenants) {
@@ -99,21 +103,25 @@ export const make = (repo: ProofRepo) => {
       entries += found.entries
       seals += found.seals
       for (const day of found.days) days.add(day)
-      faults.push(...found.faults.slice(0, mostFaults - faults.length))
+      add(...found.faults)
     }
     const roots = yield* repo.roots
     let link = Chain.noRoot
-    const wrongRoot = (message: string) => void faults.push({ tenantId: null, code: "root_differs", message })
+    const wrongRoot = (message: string) => add({ tenantId: null, code: "root_differs", message })
     for (const root of roots) {
       const before = link
       link = root.rootHash
-      if (tenantId !== null && !days.has(root.day)) continue
       const sealed = yield* repo.sealsOf(root.day)
       const sum = sealed.reduce((all, seal) => all + seal.entries, 0)
       const found = Chain.root(before, root, sealed)
-      if (found === "" || found !== root.rootHash) wrongRoot(`the root of ${root.day} is not that of its seals`)
+      const isWrong = found === "" || found !== root.rootHash
+      if (isWrong) wrongRoot(`the root of ${root.day} is not that of its seals`)
       else if (root.seals !== sealed.length || root.entries !== sum)
         wrongRoot(`the root of ${root.day} does not say how many seals and entries there are`)
+      if (!isWrong) continue
+      for (const id of yield* repo.lostSeals(root.number))
+        if (tenantId === null || tenantId === id)
+          add({ tenantId: id, code: "seal_differs", message: `the root of ${root.day} names a seal that is gone` })
     }
     // The root of a day that is not over may still be missing.
     const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)

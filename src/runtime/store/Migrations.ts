@@ -8,6 +8,7 @@ import { numberPlan } from "./migration/0064_number_plan.ts"
 import { owedMonths } from "./migration/0065_owed_months.ts"
 import { rateIncrements } from "./migration/0066_rate_increments.ts"
 import { contestedHash } from "./migration/0067_contested_hash.ts"
+import { rootTenants } from "./migration/0068_root_tenants.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -24,7 +25,8 @@ export const all: Migrations = {
   "0064_number_plan": numberPlan,
   "0065_owed_months": owedMonths,
   "0066_rate_increments": rateIncrements,
-  "0067_contested_hash": contestedHash
+  "0067_contested_hash": contestedHash,
+  "0068_root_tenants": rootTenants
 }
 
 /** The last schema of version 0.1. */

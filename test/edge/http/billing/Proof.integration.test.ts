@@ -284,8 +284,55 @@ describe("the proof (guide/money.md#proof)", () => {
           const later = Features.newTenant()
           return yield* Effect.fail([yield* codes(id), yield* codes((yield* later).id), yield* codes(other.id)])
         }).pipe(sql.withTransaction, Effect.flip)
-        // Another tenant of that day has the fault too, because they share the root. A tenant without a seal has none.
-        expect(yield* undone).toEqual([["root_differs"], [], ["root_differs"]])
+        // Every tenant has the fault, because a root does not show whose seal was changed.
+        expect(yield* undone).toEqual([["root_differs"], ["root_differs"], ["root_differs"]])
+      })
+    )
+
+    it.effect.each([
+      ["its seals", ["DELETE FROM ledger WHERE tenant_id = $1", "DELETE FROM ledger_seal WHERE tenant_id = $1"]],
+      [
+        "its seals, and a balance of nothing",
+        [
+          "DELETE FROM ledger WHERE tenant_id = $1",
+          "DELETE FROM ledger_seal WHERE tenant_id = $1",
+          "UPDATE balance SET balance_cents = 0 WHERE tenant_id = $1"
+        ]
+      ],
+      [
+        "its seals and its balance",
+        [
+          "DELETE FROM ledger WHERE tenant_id = $1",
+          "DELETE FROM ledger_seal WHERE tenant_id = $1",
+          "DELETE FROM balance WHERE tenant_id = $1"
+        ]
+      ]
+    ] as const)("the check of one tenant notices a ledger that was deleted with %s", ([, changes]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const [{ id }, other] = [yield* Features.newTenant(), yield* Features.newTenant()]
+        yield* anotherDay
+        const codes = (of: Id.TenantId | null) =>
+          Effect.map(proofs.verify(of), ({ faults }) =>
+            // The tests before have changed the ledgers of others.
+            faults.flatMap(({ code, tenantId }) =>
+              code === "balance_differs" || (tenantId !== null && tenantId !== id) ? [] : [[tenantId, code]]
+            )
+          )
+        expect(yield* codes(id)).toEqual([])
+        const undone = Effect.gen(function* () {
+          for (const change of changes) yield* sql.unsafe(change, [id])
+          const named = [yield* codes(id), yield* codes(null), yield* codes(other.id)]
+          // A root that no longer names the tenant is still that of its seal.
+          yield* sql`UPDATE ledger_seal_root SET tenant_ids = array_remove(tenant_ids, ${id}::text::uuid)`
+          return yield* Effect.fail([...named, yield* codes(id)])
+        }).pipe(sql.withTransaction, Effect.flip)
+        const [root, seal] = [
+          [null, "root_differs"],
+          [id, "seal_differs"]
+        ]
+        expect(yield* undone).toEqual([[root, seal], [root, seal], [root], [root]])
       })
     )
 
