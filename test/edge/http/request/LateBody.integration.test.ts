@@ -1,5 +1,5 @@
 import { expect, layer } from "@effect/vitest"
-import { Clock, Context, Effect } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { type ClientRequest, request } from "node:http"
@@ -281,28 +281,34 @@ const losses: ReadonlyArray<Loss> = [
   }
 ]
 
-layer(TestDatabase.layer, { excludeTestServices: true })(
-  "a body that comes after its sender lost the right to send it (guide/authentication.md#order-of-checks)",
+/** One service for all of these tests. */
+class Running extends Context.Service<Running, Started>()("test/Running") {
+  static readonly layer = Layer.effect(Running, SimulatedService.start("late")).pipe(
+    Layer.provideMerge(TestDatabase.layer)
+  )
+}
+
+layer(Running.layer, { excludeTestServices: true })(
+  "no operation does anything for a body that comes after (guide/authentication.md#order-of-checks)",
   (it) => {
-    it.effect("changes nothing, whatever the operation", () =>
-      Effect.gen(function* () {
-        expect(operations.length).toBeGreaterThan(60)
-        const started = yield* SimulatedService.start("late")
-        for (const { by, lifeMs, name, refuses, whose } of losses) {
+    for (const { by, lifeMs, name, refuses, whose } of losses)
+      it.effect(name, () =>
+        Effect.gen(function* () {
+          const started = yield* Running
           const of = yield* workspace(started, lifeMs)
           const chosen = operations.filter((operation) => refuses(operation) !== null)
-          expect(chosen.length, name).toBeGreaterThan(50)
+          expect(chosen.length).toBeGreaterThan(50)
           const begun = yield* of.begin(of[whose].key, chosen, (operation) => refuses(operation)?.[0] !== 401)
           yield* by(of, started.context)
           const before = yield* Doors.contents
-          const answers = yield* Effect.promise(() => Promise.all(begun.map(({ finish }) => finish())))
+          // A few at a time: on a busy machine, the turns of so many at once do not come in time, which is a 503.
+          const answers = yield* Effect.forEach(begun, ({ finish }) => Effect.promise(finish), { concurrency: 4 })
           const seen = begun.map(({ operation: { method, path } }, at) => [`${method} ${path}`, ...(answers[at] ?? [])])
-          expect(seen, name).toStrictEqual(
+          expect(seen).toStrictEqual(
             begun.map(({ operation }) => [`${operation.method} ${operation.path}`, ...(refuses(operation) ?? [])])
           )
-          expect(yield* Doors.contents, name).toStrictEqual(before)
-        }
-      })
-    )
+          expect(yield* Doors.contents).toStrictEqual(before)
+        })
+      )
   }
 )
