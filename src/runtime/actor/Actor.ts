@@ -5,6 +5,7 @@ import * as EntityTime from "./EntityTime.ts"
 import type { StepContext } from "./Machine.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { ActorEnvironment } from "./ActorEnvironment.ts"
+import * as WritePermit from "../process/WritePermit.ts"
 
 /** The partition of the journal in which an actor lives. While the gate is closed, no message is decided there. */
 export interface Place {
@@ -104,10 +105,11 @@ export const make = Effect.fnUntraced(function* <
   let holding: Fiber.Fiber<void> | null = null
 
   const ask = (input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
-    Effect.suspend(() => {
+    Effect.flatMap(WritePermit.WritePermit, (permit) => {
       if (closed !== null) return Effect.fail(closed)
       const done = Deferred.makeUnsafe<Answer | null, ApiError>()
-      if (!Latch.isOpen(place.gate) || !Mailbox.put(mailbox, { input, ask: { asked }, done })) return Effect.fail(busy)
+      const isTaken = Latch.isOpen(place.gate) && Mailbox.put(mailbox, { input, ask: { asked, permit }, done })
+      if (!isTaken) return Effect.fail(busy)
       touched = true
       return Effect.flatMap(askTimeout.wait(done), (answer) =>
         answer === null ? Effect.fail(closed ?? options.ended) : Effect.succeed(answer)
@@ -206,17 +208,20 @@ export const make = Effect.fnUntraced(function* <
 
   const carryOut = (step: Step<State, Input, Effects>, ask: Mail["ask"], done: Mail["done"]) =>
     Effect.gen(function* () {
+      const permit = ask?.permit ?? null
+      const refused = permit === null ? null : yield* WritePermit.refusal(permit)
       const wanted = () => {
         if (ask === null || done === null) return true
-        if (!askTimeout.claim(done)) return false
+        if (refused !== null || !askTimeout.claim(done)) return false
         underway = done
         return true
       }
       const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null, wanted))
       if (Result.isFailure(committed)) {
-        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(committed.failure))
+        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(refused ?? committed.failure))
         return
       }
+      if (underway === done) WritePermit.used(permit)
       state = step.state
       yield* behavior.interpret(step)
       crash("after_command")

@@ -13,7 +13,8 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
    * written: then the state stays, and the caller gets the error. It waits for no other actor.
    *
    * `wanted` is called before anything goes to the database. False: the caller has received a 503 meanwhile
-   * (`AskTimeout`), and the commit is withdrawn. After true the caller waits for the answer.
+   * (`AskTimeout`) or may not write any more (`WritePermit`), and the commit is withdrawn. After true the caller waits
+   * for the answer.
    */
   readonly commit: (
     step: Step<State, Input, Effects>,

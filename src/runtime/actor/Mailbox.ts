@@ -1,5 +1,6 @@
 import { Deferred, Effect, Queue } from "effect"
 import type { ApiError } from "../../domain/ApiError.ts"
+import type { Permit } from "../process/WritePermit.ts"
 
 /**
  * A message that waits for one actor. Messages are taken in the order in which they came. Asks and tells have separate
@@ -9,7 +10,7 @@ export interface Mail<Input, Asked, Answer> {
   /** Null: the state has to be read again. */
   readonly input: Input | null
   /** Null: a tell. */
-  readonly ask: { readonly asked: Asked } | null
+  readonly ask: { readonly asked: Asked; readonly permit: Permit | null } | null
   /** Null: no caller waits. */
   readonly done: Deferred.Deferred<Answer | null, ApiError> | null
 }

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Supervised from "../process/Supervised.ts"
+import * as WritePermit from "../process/WritePermit.ts"
 import { Journal } from "../store/journal/Journal.ts"
 import type { Job } from "./Job.ts"
 import type * as JobRows from "./JobRows.ts"
@@ -83,7 +84,7 @@ export class Jobs extends Context.Service<
             const job = jobs.get(kind)
             if (job === undefined) return yield* Effect.die(new Error(`no job ${kind} is declared`))
             yield* each((line) =>
-              Effect.catchCause(line.runner.runNow(job, key), (cause) => {
+              Effect.catchCause(WritePermit.without(line.runner.runNow(job, key)), (cause) => {
                 line.wake()
                 return Effect.logWarning(`job ${kind} ${key} was not begun at once`, cause)
               })

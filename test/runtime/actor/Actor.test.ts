@@ -2,6 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Actor from "../../../src/runtime/actor/Actor.ts"
+import * as AskTimeout from "../../../src/runtime/actor/AskTimeout.ts"
+import * as WritePermit from "../../../src/runtime/process/WritePermit.ts"
 import type { Behavior } from "../../../src/runtime/actor/Behavior.ts"
 import * as EntityTime from "../../../src/runtime/actor/EntityTime.ts"
 import { Entropy } from "../../../src/runtime/process/Entropy.ts"
@@ -57,9 +59,10 @@ const setUp = Effect.fnUntraced(function* (
     ended,
     behavior: {
       machine,
-      commit: (step, asked) =>
+      commit: (step, asked, wanted) =>
         Effect.gen(function* () {
           yield* options.commit?.(step.state) ?? Effect.void
+          if (!wanted()) return yield* AskTimeout.unavailable
           stored = step.state
           log.push(`commit ${step.effects}`)
           yield* options.written?.(step.state) ?? Effect.void
@@ -216,6 +219,35 @@ describe("Actor", () => {
         away = false
         expect(yield* actor.ask(2, "me")).toBe("me 3")
         expect(log.some((line) => line.includes("recovered"))).toBe(false)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("a caller that lost the right to write while it waited is refused, and nothing is committed for it", () =>
+    test(
+      Effect.gen(function* () {
+        const turn = yield* Latch.make(false)
+        const { actor, log } = yield* setUp({ commit: () => Latch.await(turn) })
+        const lost = ApiError.of("invalid_credentials", "the key was revoked")
+        let refusal: ApiError | null = null
+        const permit = () => ({ check: Effect.sync(() => refusal), isUsed: false })
+        const [first, second, begun] = [permit(), permit(), { ...permit(), isUsed: true }]
+        const asks = (by: WritePermit.Permit, amount: number) =>
+          Effect.forkChild(Effect.provideService(actor.ask(amount, "me"), WritePermit.WritePermit, by), {
+            startImmediately: true
+          })
+        const early = yield* asks(first, 1)
+        yield* Effect.yieldNow
+        const late = yield* asks(second, 2)
+        const going = yield* asks(begun, 3)
+        refusal = lost
+        yield* Latch.open(turn)
+        expect(yield* Fiber.join(early)).toBe("me 1")
+        expect(yield* Effect.flip(Fiber.join(late))).toBe(lost)
+        expect(yield* Fiber.join(going)).toBe("me 4")
+        expect([first.isUsed, second.isUsed]).toStrictEqual([true, false])
+        expect(actor.state()?.inputs).toStrictEqual([1, 3])
+        expect(log.filter((line) => line.startsWith("commit")).length).toBe(2)
       }).pipe(Effect.scoped, provide)
     )
   )

@@ -1,7 +1,9 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, References } from "effect"
+import { Cause, Effect, Exit, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
+import { ApiError } from "../../../src/domain/ApiError.ts"
+import * as WritePermit from "../../../src/runtime/process/WritePermit.ts"
 import * as Doors from "../../support/service/Doors.ts"
 import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
@@ -21,6 +23,8 @@ const setUp = Effect.gen(function* () {
 
 /** The answer is the same for every address, and comes before the work. */
 const asynchronous = "verification that is sent again"
+
+const gone = ApiError.of("invalid_credentials", "the key was revoked")
 
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 const live = { timeout: 120_000 }
@@ -47,6 +51,30 @@ describe("Whatever is written without an entity, src/runtime/README.md#one-write
           const exit = yield* Effect.exit(Effect.timeout(run(door(of)), "10 seconds"))
           if (name !== asynchronous) expect(Exit.isFailure(exit), name).toBe(true)
           expect(yield* look(Doors.contents), name).toStrictEqual(before)
+        }
+      }).pipe(Effect.scoped, quiet),
+    live
+  )
+
+  it.live(
+    "is written by no request that has lost the right to write",
+    () =>
+      Effect.gen(function* () {
+        const { look, run } = yield* setUp
+        const of = yield* run(Doors.subject)
+        for (const [name, door] of Object.entries(Doors.all)) {
+          const before = yield* look(Doors.contents)
+          const permit: WritePermit.Permit = { check: Effect.succeed(gone), isUsed: false }
+          const exit = yield* Effect.exit(Effect.provideService(run(door(of)), WritePermit.WritePermit, permit))
+          const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : null
+          expect(error instanceof WritePermit.WriteRefused ? error.error : error, name).toBe(gone)
+          expect(permit.isUsed, name).toBe(false)
+          expect(yield* look(Doors.contents), name).toStrictEqual(before)
+          // Work that has begun is brought to its end, so the right is asked for once.
+          const used = { ...permit, isUsed: true }
+          const done = yield* Effect.exit(Effect.provideService(run(door(of)), WritePermit.WritePermit, used))
+          expect(Exit.isSuccess(done), `${name}: ${String(done)}`).toBe(true)
+          if (name === asynchronous) yield* Effect.sleep("300 millis")
         }
       }).pipe(Effect.scoped, quiet),
     live

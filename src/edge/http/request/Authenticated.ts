@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Fiber, Layer } from "effect"
+import { Cause, Clock, Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { FairSemaphore } from "../../../domain/fair/FairSemaphore.ts"
@@ -7,6 +7,7 @@ import { BodyTurns, CommandTurns, LoudTenants, RequestTurns } from "../../../dom
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import * as Slot from "../../../runtime/idempotency/Slot.ts"
+import * as WritePermit from "../../../runtime/process/WritePermit.ts"
 import * as Answer from "../answer/Answer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "../connection/ClientAddress.ts"
@@ -30,8 +31,8 @@ import * as FileThread from "../thread/FileThread.ts"
  * Tenants take turns. The work of a request begins when its turn comes, and never begins if its client has disconnected
  * by then. A request whose turn does not come in time is a 503.
  *
- * The first three checks are made twice: when the head of a request has come, so that no body is read in vain, and when
- * its body and its turn have come, because a key may be revoked meanwhile. The second time decides.
+ * The first three checks are made when the head of a request has come, so that no body is read in vain, when its body
+ * and its turn have come, because a key may be revoked meanwhile, and when it is about to write (`WritePermit`).
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
@@ -95,17 +96,28 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         const declared = declaredBy(endpoint)
         const measured = EdgeMetrics.measured(endpoint)
         const answer = Answer.of(httpEffect)
-        const withCaller = (key: CurrentKey["Service"], slot: Slot.Slot | null) =>
-          Effect.updateContext(answer, (context: Context.Context<never>) =>
-            Context.add(Context.add(context, CurrentKey, key), CurrentSlot, { slot })
+        const withCaller = (
+          key: CurrentKey["Service"],
+          slot: Slot.Slot | null,
+          judged: Effect.Effect<Judged, ApiError>
+        ) => {
+          const permit: WritePermit.Permit = { check: refusalOf(key, judged), isUsed: false }
+          return Effect.updateContext(orRefused(answer), (context: Context.Context<never>) =>
+            Context.mergeAll(
+              context,
+              Context.make(CurrentKey, key),
+              Context.make(CurrentSlot, { slot }),
+              Context.make(WritePermit.WritePermit, permit)
+            )
           )
+        }
 
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const judged = judge(request, credentialOf(request), endpoint, declared)
           const { key, refusal } = yield* judged
           if (refusal !== null) return yield* refusal
           const run = Effect.flatMap(judged, (now) =>
-            now.refusal === null ? withCaller(now.key, null) : Effect.fail(now.refusal)
+            now.refusal === null ? withCaller(now.key, null, judged) : Effect.fail(now.refusal)
           )
           return yield* inTurn(reads, key, run)
         })
@@ -156,7 +168,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           if (idempotencyKey === null) {
             const { within } = yield* bodyOf(request, known)
             const run = Effect.flatMap(judged, (now) =>
-              now.refusal === null ? within(withCaller(now.key, null)) : Effect.fail(now.refusal)
+              now.refusal === null ? within(withCaller(now.key, null, judged)) : Effect.fail(now.refusal)
             )
             return yield* inTurn(commands, key, Effect.uninterruptible(run))
           }
@@ -170,7 +182,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             body
           })
           const run = Effect.flatMap(judged, (now) =>
-            once(slot, now.refusal === null ? within(withCaller(now.key, slot)) : Effect.fail(now.refusal))
+            once(slot, now.refusal === null ? within(withCaller(now.key, slot, judged)) : Effect.fail(now.refusal))
           )
           return yield* inTurn(commands, key, Effect.uninterruptible(run))
         })
@@ -199,6 +211,29 @@ interface Judged {
   readonly key: CurrentKey["Service"]
   readonly refusal: ApiError | null
 }
+
+/**
+ * Why a request that was judged with this key may not write any more. A request whose judgement cannot be made now is
+ * refused with 503, because nothing has happened yet.
+ */
+const refusalOf = (
+  key: CurrentKey["Service"],
+  judged: Effect.Effect<Judged, ApiError>
+): Effect.Effect<ApiError | null> =>
+  Effect.matchCause(judged, {
+    onFailure: (cause) => {
+      const error = Cause.squash(cause)
+      return error instanceof ApiError ? error : unsure
+    },
+    onSuccess: (now) => now.refusal ?? (key.scopes.every((scope) => now.key.scopes.includes(scope)) ? null : less)
+  })
+
+/** Answers a request whose transaction was rolled back because it may not write any more. */
+const orRefused = <A, R>(effect: Effect.Effect<A, ApiError, R>): Effect.Effect<A, ApiError, R> =>
+  Effect.catchCause(effect, (cause) => {
+    const error = Cause.squash(cause)
+    return error instanceof WritePermit.WriteRefused ? Effect.fail(error.error) : Effect.failCause(cause)
+  })
 
 interface Declared {
   readonly scope: EndpointScope
@@ -235,5 +270,7 @@ const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | nu
 
 const noCredential = ApiError.of("authentication_required", "send Authorization: Bearer <API key>")
 const crowded = ApiError.of("service_unavailable", "too many requests are in progress; try again")
+const unsure = ApiError.of("service_unavailable", "the key cannot be looked up at the moment; nothing has happened")
+const less = ApiError.of("forbidden", "the key may do less than when the request came")
 const closed = ApiError.of("tenant_suspended", "this workspace is closed")
 const paused = ApiError.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")

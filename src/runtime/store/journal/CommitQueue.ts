@@ -1,6 +1,7 @@
 import { Deferred, Effect, FiberSet } from "effect"
 import * as AskTimeout from "../../actor/AskTimeout.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
+import * as WritePermit from "../../process/WritePermit.ts"
 import * as CommitStatement from "./CommitStatement.ts"
 import type { Commit, Committed } from "./Journal.ts"
 import * as TurnBatches from "../TurnBatches.ts"
@@ -126,8 +127,11 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.flatMap(commitWhile(commit, always, false), (written) =>
         written === null ? Effect.die(new JournalClosed()) : Effect.succeed(written)
       ),
-    commitAsked: (commit: Commit): Effect.Effect<Committed, ApiError> =>
-      Effect.suspend(() => {
+    commitAsked: Effect.fnUntraced(function* (commit: Commit): Effect.fn.Return<Committed, ApiError> {
+      const permit = yield* WritePermit.WritePermit
+      const refused = yield* WritePermit.refusal(permit)
+      if (refused !== null) return yield* refused
+      const written = yield* Effect.suspend(() => {
         if (isClosed) return Effect.fail(AskTimeout.unavailable)
         const done = Deferred.makeUnsafe<Committed, ApiError>()
         const answer = Effect.flatMap(
@@ -136,7 +140,10 @@ export const make = Effect.fnUntraced(function* (options: {
         )
         forkAsk(Effect.andThen(Effect.exit(answer), (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit))))
         return asks.wait(done)
-      }),
+      })
+      WritePermit.used(permit)
+      return written
+    }),
     waiting: () => open.size,
     idle: batches.idle
   } as const

@@ -170,7 +170,8 @@ export class Journal extends Context.Service<
     readonly commitWhile: (commit: Commit, wanted: () => boolean, isAsked: boolean) => Effect.Effect<Committed | null>
     /**
      * Like `commit`, for a client that waits for the answer: fails with `service_unavailable` when the commit cannot be
-     * stored in time, and withdraws it.
+     * stored in time, and withdraws it. Fails with the refusal of the client's `WritePermit` where it may not write any
+     * more.
      */
     readonly commitAsked: (commit: Commit) => Effect.Effect<Committed, ApiError>
     /**

@@ -2,6 +2,7 @@ import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Effect, Metric } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { Stopping } from "../../process/Stopping.ts"
+import * as WritePermit from "../../process/WritePermit.ts"
 import { WriteFence } from "../owner/WriteFence.ts"
 import * as Backend from "./Backend.ts"
 import type { Session } from "./Session.ts"
@@ -50,7 +51,8 @@ class OutcomeUnknown extends Error {
  * will be. When the server's answer is lost, it ends the session, which may still be at work, and reads the witness;
  * while the database is unreachable, it waits for that (src/runtime/README.md#one-writer).
  *
- * A process that lost the journal commits nothing: it dies with `JournalLost`.
+ * A process that lost the journal commits nothing: it dies with `JournalLost`. Nor does a request commit that may not
+ * write any more (`WritePermit`): it dies with `WriteRefused`.
  */
 export const make = Effect.gen(function* () {
   const fence = yield* WriteFence
@@ -90,9 +92,22 @@ export const make = Effect.gen(function* () {
 
     const rollback = (session: Session) => Effect.ignore(session.query("ROLLBACK"))
 
+    /** Called last, so that hardly any time is left in which the right may be lost. */
+    const permitted = (session: Session, permit: WritePermit.Permit | null) =>
+      Effect.flatMap(WritePermit.refusal(permit), (refused) =>
+        refused === null
+          ? Effect.void
+          : Effect.andThen(rollback(session), Effect.die(new WritePermit.WriteRefused(refused)))
+      )
+
     return Effect.fnUntraced(function* (session: Session): Effect.fn.Return<void, SqlError> {
       const claim = fence.claim()
-      if (claim === null) return yield* commit(session)
+      const permit = yield* WritePermit.WritePermit
+      if (claim === null) {
+        yield* permitted(session, permit)
+        yield* commit(session)
+        return WritePermit.used(permit)
+      }
       const nth = token()
       const { rows } = yield* Effect.tapError(
         session.query(witness, [`{${[...claim.held.keys()].join()}}`, `{${[...claim.held.values()].join()}}`, nth]),
@@ -105,7 +120,9 @@ export const make = Effect.gen(function* () {
           rollback(session),
           Effect.suspend(() => Effect.die(claim.lost()))
         )
+      yield* permitted(session, permit)
       yield* Effect.catch(commit(session), (error) => settle(left, nth, error))
+      WritePermit.used(permit)
     })
   }
 })
