@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module"
 import { Cause, Context, Data, Deferred, Effect, Exit, type Fiber, Layer, Schema, Scope } from "effect"
 import { Fatal } from "../../runtime/process/Fatal.ts"
 import * as ProcessEnd from "../../runtime/process/ProcessEnd.ts"
@@ -136,6 +137,8 @@ const serve = Effect.gen(function* () {
         )
       )
     })
+    // A service that is killed writes nothing at its end.
+    flushCompileCache()
     isUp = true
     starting.end()
     for (const weakness of weaknesses) yield* Effect.logWarning(weakness)
