@@ -138,9 +138,15 @@ export const make = ({ isEager, onDied, program }: Options) => {
     child?.stdin.write(Message.write({ type: "say", id: given.id, ...utterance }))
   }
 
+  const startIfNone = (): void => {
+    if (child === null && timer === null) start()
+  }
+
   if (isEager) start()
 
   return {
+    /** Starts the process where it waits for its first utterance. */
+    prepare: startIfNone,
     /** 0: an utterance can begin at once; 1: soon; 2: the process is busy. */
     load: (): 0 | 1 | 2 => (next !== null || (job !== null && !isStopped) ? 2 : job !== null || !isReady ? 1 : 0),
     speak: (utterance: Utterance, give: Give): Effect.Effect<void, SpeechFailed> =>
@@ -148,7 +154,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
         if (isClosed) return resume(failed)
         const mine: Job = { id: ++lastId, give, settle: resume }
         const mayStart = () => startText(utterance, mine)
-        if (child === null && timer === null) start()
+        startIfNone()
         if (isReady && job === null) mayStart()
         else next = mayStart
         return Effect.sync(() => {

@@ -26,9 +26,7 @@ export const make = (of: { readonly program: URL } = { program }): Effect.Effect
     const pool = Array.from({ length: processes }, (_, index) =>
       EspeakProcess.make({
         program: of.program,
-        // Each process takes 100 MB, so the third starts when it is needed. The second is ready while the first is
-        // busy.
-        isEager: index < 2,
+        isEager: index === 0,
         onDied: () => void log(Effect.logWarning("a speech process was replaced"))
       })
     )
@@ -42,9 +40,11 @@ export const make = (of: { readonly program: URL } = { program }): Effect.Effect
       speak: (utterance, give) =>
         Effect.suspend(() => {
           const free = pool.reduce((least, other) => (other.load() < least.load() ? other : least))
-          return free.load() === 2
-            ? Effect.fail(new SpeechFailed({ reason: "overloaded" }))
-            : free.speak(utterance.isSsml ? { ...utterance, text: Ssml.harmless(utterance.text) } : utterance, give)
+          if (free.load() === 2) return Effect.fail(new SpeechFailed({ reason: "overloaded" }))
+          // A start takes half a second, so the second process starts with the first utterance, before it is needed.
+          // Each takes 100 MB, so the third starts when it is needed.
+          pool[1]?.prepare()
+          return free.speak(utterance.isSsml ? { ...utterance, text: Ssml.harmless(utterance.text) } : utterance, give)
         })
     }
   })
