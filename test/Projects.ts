@@ -3,14 +3,15 @@ import { dirname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * Sorts the test files by what they import. A file belongs to `process` when it or its support starts processes, to
- * `database` when anything that it imports needs Postgres, to `local` when it opens sockets or the code under test
- * starts threads, and to `pure` otherwise.
+ * Sorts the test files by what they import. A file belongs to `heap` when it measures the heap, which needs code that
+ * no other test has warmed up, to `process` when it or its support starts processes, to `database` when anything that
+ * it imports needs Postgres, to `local` when it opens sockets or the code under test starts threads, and to `pure`
+ * otherwise.
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-export type Project = "pure" | "local" | "database" | "process"
+export type Project = "pure" | "local" | "database" | "process" | "heap"
 
 const sockets = /^node:(dgram|http|https|net|tls)$/
 const threads = /^node:(child_process|worker_threads)$/
@@ -42,8 +43,8 @@ const reached = (file: string, within: RegExp): ReadonlySet<string> => {
 
 const projectOf = (file: string): Project => {
   const own = [...reached(file, /^(test|scripts)\/.*\.ts$/)]
-  // A measurement of the heap needs code that no other test has warmed up.
-  if (own.includes("node:child_process") || own.includes("node:v8")) return "process"
+  if (own.includes("node:v8")) return "heap"
+  if (own.includes("node:child_process")) return "process"
   const all = [...reached(file, /^(src|test|scripts)\/.*\.ts$/)]
   if (all.some((each) => databases.includes(each))) return "database"
   return own.some((each) => sockets.test(each)) || all.some((each) => threads.test(each)) ? "local" : "pure"
@@ -52,5 +53,5 @@ const projectOf = (file: string): Project => {
 /** The test files of each project. */
 export const find = (): Readonly<Record<Project, ReadonlyArray<string>>> => {
   const files = globSync("{test,scripts/examples}/**/*.test.ts", { cwd: root, exclude: ["test/interop/**"] })
-  return { pure: [], local: [], database: [], process: [], ...Object.groupBy(files.toSorted(), projectOf) }
+  return { pure: [], local: [], database: [], process: [], heap: [], ...Object.groupBy(files.toSorted(), projectOf) }
 }

@@ -34,7 +34,8 @@ export default defineConfig({
       { test: { ...common, name: "pure", include: [...files.pure], isolate: false } },
       { test: { ...common, name: "local", include: [...files.local], isolate: false } },
       { test: { ...common, ...waiting, name: "database", include: [...files.database], isolate: false } },
-      { test: { ...common, ...waiting, name: "process", include: [...files.process] } }
+      { test: { ...common, ...waiting, name: "process", include: [...files.process], isolate: false } },
+      { test: { ...common, ...waiting, name: "heap", include: [...files.heap] } }
     ]
   }
 })
