@@ -1,6 +1,12 @@
 import * as IpAddress from "../../domain/network/IpAddress.ts"
 import type * as Config from "./config/Config.ts"
 
+const signup = {
+  open: "  Sign-up    is open to everybody: SIGNUP=invited or SIGNUP=closed changes that\n",
+  invited: "  Sign-up    by invitation: npm run operator -- signup invite ada@example.com\n",
+  closed: "  Sign-up    is closed\n"
+} as const
+
 /** The text after a successful start, with a first call to try. */
 export const text = (config: Config.Config, version: string, httpPort: number) => `
 Trunkline ${version} is up.
@@ -9,7 +15,7 @@ Trunkline ${version} is up.
   Docs       ${config.baseUrl}/api/docs/
   SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
   Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
-${config.payment.stripe === null ? "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n" : ""}
+${signup[config.signup]}${config.payment.stripe === null ? "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n" : ""}
 A first call, to a simulated phone that answers and echoes:
 
   curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'

@@ -21,7 +21,7 @@ import type { Config } from "../boot/config/Config.ts"
 import * as Metered from "./Metered.ts"
 import * as Onboarded from "./Onboarded.ts"
 
-type Options = Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays"> & {
+type Options = Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays" | "signup"> & {
   readonly payment: Pick<Config["payment"], "topUp">
 }
 

@@ -162,6 +162,7 @@ export const features = (options: Options) => {
   return Features.layer({
     baseUrl,
     maxCallSecs: 14_400,
+    signup: "open",
     recordingDays: { archive: 30, expire: 90 },
     payment: { topUp: { minimumCents: 1_000, maximumCents: 500_000 } }
   }).pipe(

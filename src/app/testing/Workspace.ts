@@ -35,7 +35,8 @@ const fields = {
   companySize: null,
   industry: null,
   useCase: null,
-  webhookFailoverUrl: null
+  webhookFailoverUrl: null,
+  invitationToken: null
 }
 
 /** Makes the workspace, with the same values in each of its databases. */

@@ -13,6 +13,7 @@ import * as AddressIdentity from "./AddressIdentity.ts"
 import * as EmailVerification from "./EmailVerification.ts"
 import { Onboarding } from "./Onboarding.ts"
 import { Passwords } from "./Passwords.ts"
+import type { SignupInvitations } from "./SignupInvitations.ts"
 import * as Slug from "./Slug.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import { signedUp } from "./TenantView.ts"
@@ -30,6 +31,8 @@ export interface SignupRequest {
   readonly industry: string | null
   readonly useCase: string | null
   readonly webhookFailoverUrl: string | null
+  /** The token of an invitation; null without one. */
+  readonly invitationToken: string | null
 }
 
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
@@ -44,9 +47,12 @@ export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(byte
  * Only the unique index of the e-mail decides which request gets it: of many at once one is signed up, and the others
  * get 409.
  */
-export const make = Effect.fnUntraced(function* (verification: {
-  readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
-}) {
+export const make = Effect.fnUntraced(function* (
+  verification: {
+    readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
+  },
+  invitations: Pick<SignupInvitations, "check" | "useWithin">
+) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const onboarding = yield* Onboarding
@@ -62,7 +68,10 @@ export const make = Effect.fnUntraced(function* (verification: {
 
   return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
     const email = EmailAddress.canonical(request.email)
-    const passwordHash = yield* passwords.hash(request.password, ip, isFree(email))
+    const { invitationToken } = request
+    const mayBegin = Effect.andThen(invitations.check(invitationToken, email), isFree(email))
+    yield* invitations.check(invitationToken, email)
+    const passwordHash = yield* passwords.hash(request.password, ip, mayBegin)
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
     const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }
@@ -88,6 +97,7 @@ export const make = Effect.fnUntraced(function* (verification: {
       const { firstName, lastName } = request
       const owner = { id: userId, tenantId: tenant.id, email, firstName, lastName }
       if (!(yield* repo.insertOwner({ ...owner, passwordHash, createdAt: at }))) return yield* emailUsed
+      yield* invitations.useWithin(invitationToken, tenant.id, at)
       yield* verification.askWithin(owner, at)
       const { account, apiKey, audit } = yield* onboarding.open(tenant)
       // Where mail reaches people, the credit waits until the address is verified.

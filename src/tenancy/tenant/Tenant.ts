@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
-import type { TenantId } from "../../domain/Id.ts"
+import type { InvitationId, TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 import { Egress } from "../../ports/egress/Egress.ts"
@@ -11,10 +11,12 @@ import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
 import * as EmailVerification from "./EmailVerification.ts"
 import * as Signup from "./Signup.ts"
+import * as SignupInvitations from "./SignupInvitations.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
 export { Passwords } from "./Passwords.ts"
+export { policies as signupPolicies, type SignupPolicy } from "./SignupInvitations.ts"
 export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
 
 /**
@@ -24,12 +26,23 @@ export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
 export class Tenants extends Context.Service<
   Tenants,
   {
-    /** 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for a used e-mail. */
+    /**
+     * 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for a used e-mail, 403 `forbidden` where sign-up
+     * is closed or needs an invitation, 400 for an invitation that cannot be used.
+     */
     readonly signup: (
       request: Signup.SignupRequest,
       ip: string | null,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
+    /** Invites an address by a letter and a link, which is shown once, and ends earlier invitations of the address. */
+    readonly inviteSignup: (
+      email: string
+    ) => Effect.Effect<SignupInvitations.SignupInvitation & { readonly url: string }, ApiError>
+    /** The newest 1,000 invitations to sign up. */
+    readonly signupInvitations: Effect.Effect<ReadonlyArray<SignupInvitations.SignupInvitation>>
+    /** 404 for an unknown invitation, 409 for one that was accepted. */
+    readonly revokeSignup: (id: InvitationId) => Effect.Effect<SignupInvitations.SignupInvitation, ApiError>
     /** 200; 400 for a token that is unknown, used or expired. */
     readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
@@ -48,8 +61,8 @@ export class Tenants extends Context.Service<
     readonly sweep: Effect.Effect<void>
   }
 >()("trunkline/tenant/Tenants") {
-  /** `baseUrl` has no trailing slash; links in mails begin with it. */
-  static readonly layer = (options: { readonly baseUrl: string }) =>
+  /** `baseUrl` has no trailing slash; links in mails begin with it. `signup` says who may sign up. */
+  static readonly layer = (options: { readonly baseUrl: string; readonly signup: SignupInvitations.SignupPolicy }) =>
     Layer.effect(
       Tenants,
       Effect.gen(function* () {
@@ -60,7 +73,8 @@ export class Tenants extends Context.Service<
         const egress = yield* Egress
         const repo = yield* TenantRepo.make
         const verification = yield* EmailVerification.make(options)
-        const signup = yield* Signup.make(verification)
+        const invitations = yield* SignupInvitations.make({ baseUrl: options.baseUrl, policy: options.signup })
+        const signup = yield* Signup.make(verification, invitations)
 
         const checkUrl = (url: string | null) => {
           const fault = url === null ? null : egress.refuse(url)
@@ -76,6 +90,9 @@ export class Tenants extends Context.Service<
         return Tenants.of({
           signup: (request, ip, slot) =>
             Effect.andThen(checkUrl(request.webhookFailoverUrl), signup(request, ip, slot)),
+          inviteSignup: invitations.invite,
+          signupInvitations: invitations.list(),
+          revokeSignup: invitations.revoke,
           verifyEmail: verification.verify,
           resendVerification: verification.resend,
           find: (tenantId) => Effect.flatMap(repo.find(tenantId), orNotFound),

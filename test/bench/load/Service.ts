@@ -38,6 +38,7 @@ const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void }
 
 const options = {
   baseUrl: "http://127.0.0.1",
+  signup: "open" as const,
   maxCallSecs: 14_400,
   signupCreditCents: 100_000_000,
   recordingDays: { archive: 30, expire: 90 },

@@ -72,7 +72,7 @@ describe.each([
 
     it.effect("names the whole path where a page says which endpoint takes its token", () =>
       Effect.gen(function* () {
-        for (const path of ["/verify-email", "/reset-password", "/accept-invitation"])
+        for (const path of ["/verify-email", "/reset-password", "/accept-invitation", "/signup"])
           expect((yield* get(path)).text).toContain(`to POST ${base}/v1/`)
       })
     )

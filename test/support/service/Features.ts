@@ -18,7 +18,7 @@ import * as DevelopmentPayments from "../../../src/ports/payment/development/Dev
 import { Recognizer } from "../../../src/ports/speech/Recognizer.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import { Vault } from "../../../src/runtime/store/vault/Vault.ts"
-import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
+import { type SignupPolicy, Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
 import * as MemoryStorage from "../fake/MemoryStorage.ts"
 import * as NoEgress from "../network/NoEgress.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -41,6 +41,7 @@ export const addresses = new Map<string, ReadonlyArray<string>>()
 
 const options = {
   baseUrl: "http://localhost:8080",
+  signup: "open" as SignupPolicy,
   signupCreditCents: 500,
   recordingDays: { archive: 30, expire: 90 },
   payment: { topUp: { minimumCents: 1_000, maximumCents: 500_000 } },
@@ -53,9 +54,10 @@ const layers = (
   heartbeatMs = 5_000,
   mailIsReal = false,
   numbers: typeof Numbers.layer = Numbers.layer,
-  payments: typeof DevelopmentPayments.layer = DevelopmentPayments.layer
+  payments: typeof DevelopmentPayments.layer = DevelopmentPayments.layer,
+  signup: SignupPolicy = "open"
 ) =>
-  Features.accounts(options, numbers).pipe(
+  Features.accounts({ ...options, signup }, numbers).pipe(
     Layer.provide(payments),
     Layer.provideMerge(Foundations.accounts(options)),
     Layer.provideMerge(
@@ -99,6 +101,12 @@ export const supplied = (supply: NumberSupply["Service"]) =>
 export const paidBy = (payments: typeof DevelopmentPayments.layer) =>
   layers("paid by", [0], 5_000, false, Numbers.layer, payments).pipe(Layer.provideMerge(TestDatabase.layer))
 
+/** The features where sign-up is not open, over a database of their own. */
+export const signingUp = (signup: SignupPolicy) =>
+  layers(signup, [0], 5_000, false, Numbers.layer, DevelopmentPayments.layer, signup).pipe(
+    Layer.provideMerge(TestDatabase.layer)
+  )
+
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))
 
@@ -121,7 +129,11 @@ export const newTenant = Effect.fnUntraced(function* (
 
 export type NewTenant = Effect.Success<ReturnType<typeof newTenant>>
 
-export const request = (fields: { readonly email: string; readonly tenantName?: string }) => ({
+export const request = (fields: {
+  readonly email: string
+  readonly tenantName?: string
+  readonly invitationToken?: string | null
+}) => ({
   password: "correct horse battery",
   tenantName: "Acme",
   firstName: "Ada",
@@ -132,6 +144,7 @@ export const request = (fields: { readonly email: string; readonly tenantName?: 
   industry: null,
   useCase: null,
   webhookFailoverUrl: null,
+  invitationToken: null,
   ...fields
 })
 

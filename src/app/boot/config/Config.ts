@@ -8,6 +8,7 @@ import type { Address } from "../../../runtime/store/postgres/Address.ts"
 import * as Database from "./DatabaseConfig.ts"
 import * as Environment from "./Environment.ts"
 import * as Mail from "./MailConfig.ts"
+import { type SignupPolicy, signupPolicies } from "../../../tenancy/tenant/Tenant.ts"
 import * as Payment from "./PaymentConfig.ts"
 import * as Recognition from "./RecognitionConfig.ts"
 import * as Recording from "./RecordingConfig.ts"
@@ -42,6 +43,8 @@ export interface Config {
   readonly ringbackCountry: RingbackTone.Country
   /** The reaction to strangers on the SIP port: one answer for each request, or none. */
   readonly sipStrangers: "answer" | "silent"
+  /** Whether every visitor may sign up, only invited ones, or none. */
+  readonly signup: SignupPolicy
   readonly signupCreditCents: number
   readonly signupLimitPerHour: number
   /** The proxies whose X-Forwarded-For counts: none, those with private addresses, or those in these networks. */
@@ -184,6 +187,7 @@ export const parse = (variables: Environment.Variables): Config => {
     sipCodecChoice: env.oneOf("SIP_CODEC_CHOICE", "ours", ["ours", "theirs"]),
     ringbackCountry: env.oneOf("RINGBACK_COUNTRY", RingbackTone.defaultCountry, RingbackTone.countries),
     sipStrangers: env.oneOf("SIP_STRANGERS", "answer", ["answer", "silent"]),
+    signup: env.oneOf("SIGNUP", "open", signupPolicies),
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
     signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
     trustProxy: proxies(env, "TRUST_PROXY"),

@@ -4,7 +4,7 @@ interface Input {
   /** The field's name in the request. */
   readonly name: string
   readonly label: string
-  readonly type: "text" | "password"
+  readonly type: "text" | "email" | "password"
   readonly autocomplete: string
   readonly minimum: number
   readonly maximum: number
@@ -18,7 +18,11 @@ export interface LinkPage {
   readonly button: string
   /** The endpoint that the button calls, relative to this page: `v1/…`. */
   readonly posts: string
+  /** The name of the token in the request; `token` unless given. */
+  readonly tokenName?: string
   readonly done: string
+  /** A field of the answer that the page shows after `done`, because no later answer has it. */
+  readonly shows?: string
 }
 
 const style = `body{margin:0;font:16px/1.5 system-ui,sans-serif;color:#222;background:#f4f5f7}
@@ -28,7 +32,7 @@ label{display:block;margin:1em 0 .3em}
 input{box-sizing:border-box;width:100%;padding:.6em;font:inherit;border:1px solid #888;border-radius:4px}
 button{margin-top:1.5em;padding:.7em 1.4em;font:inherit;color:#fff;background:#1a4f8b;border:0;border-radius:4px}
 button:disabled{opacity:.5}
-[role=status]{margin:1em 0 0}`
+[role=status]{margin:1em 0 0;overflow-wrap:anywhere}`
 
 /** Foreign text (an error's message) is inserted as text only. Opening the page sends no request; its button does. */
 const script = `const form = document.forms[0], status = document.querySelector("[role=status]"), button = form.elements.ask
@@ -41,7 +45,7 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault()
   button.disabled = true
   status.textContent = "One moment…"
-  const body = { token }
+  const body = { [form.dataset.token]: token }
   for (const input of form.querySelectorAll("input")) body[input.name] = input.value
   try {
     const answer = await fetch(form.dataset.posts, {
@@ -52,7 +56,8 @@ form.addEventListener("submit", async (event) => {
     if (answer.ok) {
       history.replaceState(null, "", location.pathname)
       for (const input of form.querySelectorAll("input, label, button")) input.remove()
-      status.textContent = form.dataset.done
+      const shown = form.dataset.shows === "" ? "" : " " + (await answer.json())[form.dataset.shows]
+      status.textContent = form.dataset.done + shown
       return
     }
     const { error } = await answer.json()
@@ -71,17 +76,20 @@ const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): 
  * The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
  * server, log or referrer sees it until the button sends it. `base` is the path under which clients reach the API.
  */
-export const of = ({ button, done, inputs, intro, posts, title }: LinkPage, base: string): Page => ({
+export const of = (
+  { button, done, inputs, intro, posts, shows = "", title, tokenName = "token" }: LinkPage,
+  base: string
+): Page => ({
   text: `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
 <title>${escaped(title)}</title><style>${style}</style></head>
 <body><main><h1>${escaped(title)}</h1><p>${escaped(intro)}</p>
-<form data-posts="${escaped(posts)}" data-done="${escaped(done)}">
+<form data-posts="${escaped(posts)}" data-done="${escaped(done)}" data-token="${tokenName}" data-shows="${shows}">
 ${inputs.map(inputOf).join("\n")}
 <button name="ask">${escaped(button)}</button>
 </form><p role="status"></p>
-<noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "token" to POST ${escaped(`${base}/${posts}`)}.</p></noscript>
+<noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "${tokenName}" to POST ${escaped(`${base}/${posts}`)}.</p></noscript>
 </main><script>${script}</script></body></html>
 `,
   contentType: "text/html; charset=utf-8",

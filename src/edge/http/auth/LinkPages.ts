@@ -7,6 +7,11 @@ import * as LinkPage from "./LinkPage.ts"
 
 const password = { type: "password", autocomplete: "new-password", minimum: 10, maximum: 128 } as const
 
+const names = [
+  { name: "first_name", label: "First name", type: "text", autocomplete: "given-name", minimum: 1, maximum: 120 },
+  { name: "last_name", label: "Last name", type: "text", autocomplete: "family-name", minimum: 1, maximum: 120 }
+] as const
+
 /** The pages that links in letters open, guide/mail.md#what-a-letter-looks-like, by path. */
 const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
   "/verify-email": {
@@ -25,14 +30,32 @@ const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
     posts: "v1/auth/password-reset/confirm",
     done: "Your password is changed. You can close this page and log in."
   },
+  "/signup": {
+    title: "Open a workspace",
+    intro: "You were invited to sign up with the address that the invitation came to.",
+    inputs: [
+      { name: "email", label: "E-mail address", type: "email", autocomplete: "email", minimum: 3, maximum: 254 },
+      {
+        name: "tenant_name",
+        label: "Name of the workspace",
+        type: "text",
+        autocomplete: "organization",
+        minimum: 1,
+        maximum: 120
+      },
+      ...names,
+      { ...password, name: "password", label: "Password, at least 10 characters" }
+    ],
+    button: "Sign up",
+    posts: "v1/signup",
+    tokenName: "invitation_token",
+    done: "You have signed up. Keep this API key, which is not shown again:",
+    shows: "api_key_plaintext"
+  },
   "/accept-invitation": {
     title: "Join the team",
     intro: "You were invited to a workspace. Choose a password and tell your name.",
-    inputs: [
-      { name: "first_name", label: "First name", type: "text", autocomplete: "given-name", minimum: 1, maximum: 120 },
-      { name: "last_name", label: "Last name", type: "text", autocomplete: "family-name", minimum: 1, maximum: 120 },
-      { ...password, name: "password", label: "Password, at least 10 characters" }
-    ],
+    inputs: [...names, { ...password, name: "password", label: "Password, at least 10 characters" }],
     button: "Join",
     posts: "v1/team/invitations/accept",
     done: "You have joined. You can close this page and log in."

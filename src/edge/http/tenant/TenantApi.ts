@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
 import * as Name from "../../../domain/schema/Name.ts"
-import * as EmailAddressField from "../request/EmailAddressField.ts"
+import * as EmailAddressField from "../../../domain/schema/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
@@ -29,6 +29,11 @@ const Signup = body("Signup", {
     Text.httpsUrl("", "https://example.com/failover"),
     "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
     "https://example.com/failover"
+  ),
+  invitationToken: nullable(
+    Text.of(1, 128),
+    "From the operator's invitation; works once, for its address. Needed where sign-up is by invitation.",
+    "Yk3TQd0s7bXo"
   )
 })
 
@@ -39,7 +44,7 @@ export class TenantApi extends HttpApiGroup.make("tenants")
       success: SignedUp.pipe(HttpApiSchema.status(201)),
       description: "An Idempotency-Key is honoured, namespaced by the e-mail.",
       idempotent: true,
-      errors: ["conflict", "invalid_target_url"]
+      errors: ["conflict", "invalid_target_url", "forbidden"]
     }).annotate(LimitedBy, ["signup"]),
     post("verify", "/v1/auth/verify-email", "Verify the owner's e-mail address", {
       payload: Schema.Struct({

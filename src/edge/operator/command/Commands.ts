@@ -7,6 +7,7 @@ import type { Command } from "./Command.ts"
 const families = {
   route: () => import("../number/RouteCommands.ts"),
   ban: () => import("../installation/BanCommands.ts"),
+  signup: () => import("../tenant/SignupCommands.ts"),
   tenant: () => import("../tenant/TenantCommands.ts"),
   key: () => import("../tenant/KeyCommands.ts"),
   number: () => import("../number/NumberCommands.ts"),

@@ -142,6 +142,7 @@ describe("Configuration", () => {
     ["SIP_CODECS", "PCMU,SPEEX"],
     ["SIP_CODECS", "PCMU,pcmu"],
     ["SIP_CODECS", "PCMU,"],
+    ["SIGNUP", "maybe"],
     ["SIGNUP_CREDIT_CENTS", "1.5"],
     ["TRUST_PROXY", "yes"],
     ["ALLOW_PRIVATE_TARGETS", "1"],

@@ -300,7 +300,7 @@ describe("the pages of links (guide/mail.md#what-a-letter-looks-like)", () => {
         const token = yield* Wire.letterTo(email)
         const letter = Features.mails.findLast(({ to }) => to.address === email)
         expect(letter?.text).toContain(`http://localhost:8080/verify-email#${token}`)
-        for (const path of ["/verify-email", "/reset-password", "/accept-invitation"]) {
+        for (const path of ["/verify-email", "/reset-password", "/accept-invitation", "/signup"]) {
           const page = yield* Wire.ask("GET", `${path}?token=${token}`)
           expect(page.status).toBe(200)
           expect(page.headers["content-type"]).toBe("text/html; charset=utf-8")

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import * as EmailAddress from "../../../domain/EmailAddress.ts"
+import * as EmailAddress from "../EmailAddress.ts"
 
 /**
  * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): an unquoted local part and a domain of at least
