@@ -104,7 +104,8 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
           isReady = true
           const { io, isFault, why } = message.packetIo
           told.started(io)
-          log(Effect.logDebug("media thread started, priority", message.priority, "packet I/O", io, why ?? ""))
+          const { groupPriority, priority } = message
+          log(Effect.logDebug("media thread started", { priority, groupPriority, packetIo: io, why }))
           if (isFault) log(Effect.logWarning("media packets go by sockets of Node, which cost more CPU time", { why }))
           return void Deferred.doneUnsafe(ready, Effect.void)
         }

@@ -46,6 +46,6 @@ export interface Figures {
  */
 export type FromThread =
   | Event
-  | { readonly type: "ready"; readonly priority: string; readonly packetIo: Chosen }
+  | { readonly type: "ready"; readonly priority: string; readonly groupPriority: string; readonly packetIo: Chosen }
   | { readonly type: "pong"; readonly figures: Figures }
   | { readonly type: "defect"; readonly error: string }

@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import * as WsClient from "../../ports/egress/node/WsClient.ts"
@@ -108,8 +109,15 @@ port.on("message", (message: ToThread) => {
   plane.handle(message, clock())
   arm()
 })
+const { pid, platform } = process
 emit({
   type: "ready",
-  priority: ThreadPriority.raise({ platform: process.platform, setPriority }),
+  priority: ThreadPriority.raise({ platform, setPriority }),
+  groupPriority: ThreadPriority.raiseGroup({
+    platform,
+    pid,
+    read: (path) => readFileSync(path, "utf8"),
+    write: writeFileSync
+  }),
   packetIo: chosen
 })

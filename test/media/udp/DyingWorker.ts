@@ -24,4 +24,9 @@ port.on("message", (message: ToThread) => {
   while (message.type === "media" && message.media.type === "stop_playback");
   if (message.type === "shutdown") port.close()
 })
-say({ type: "ready", priority: "as the process", packetIo: { io: "node", why: null, isFault: false } })
+say({
+  type: "ready",
+  priority: "as the process",
+  groupPriority: "as the process",
+  packetIo: { io: "node", why: null, isFault: false }
+})
