@@ -58,7 +58,7 @@ describe("The priority of the media thread", () => {
 
   it("is what it says, in a real thread, and the process keeps its own", async () => {
     const before = getPriority(process.pid)
-    const worker = new Worker(new URL("../../domain/PriorityThread.ts", import.meta.url))
+    const worker = new Worker(new URL("./Priority.thread.ts", import.meta.url))
     const heard = new Promise<{ readonly told: string; readonly niceness: number }>((resolve, reject) => {
       worker.once("message", resolve)
       worker.once("error", reject)
