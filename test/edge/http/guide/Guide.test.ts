@@ -6,7 +6,7 @@ import { Listening } from "../../../../src/edge/http/Server.ts"
 import * as TestServer from "../TestServer.ts"
 
 const files = await Guide.read()
-const documents = Guide.render(files)
+const documents = await Effect.runPromise(Guide.render(files))
 
 describe("the pages of the guide", () => {
   test.for([...files.keys()].filter((name) => name !== "README.md"))("are linked by the index: %s", (name) => {
