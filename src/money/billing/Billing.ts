@@ -24,6 +24,10 @@ export * as RateDeck from "./RateDeck.ts"
 export * as RateDecks from "./RateDecks.ts"
 export * as RateRows from "./RateRows.ts"
 
+/** The kinds of adjustments by the operator, and how their causes begin. */
+const causes = { payment: "adjustment", correction: "correction" } as const
+type AdjustmentKind = keyof typeof causes
+
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
  *
@@ -61,11 +65,15 @@ export class Billing extends Context.Service<
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
     /** One entry; null when there is none. */
     readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
-    /** Books an `adjustment` by the operator, which gives or takes money. Returns the balance in cents. */
+    /**
+     * Books an `adjustment` by the operator, which gives or takes money. Returns the balance in cents. A `correction`
+     * belongs to the charges of the tenant, and anything else to its payments (`payment`, where it is left out).
+     */
     readonly adjust: (
       tenantId: Id.TenantId,
       amountCents: number,
-      description: string
+      description: string,
+      kind?: AdjustmentKind
     ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
@@ -178,7 +186,7 @@ export class Billing extends Context.Service<
           ledger: (tenantId, filters, window) => ledgers.page(tenantId, filters, window),
           wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
           entry: ledgers.entry,
-          adjust: Effect.fn("Billing.adjust")(function* (tenantId, amountCents, description) {
+          adjust: Effect.fn("Billing.adjust")(function* (tenantId, amountCents, description, kind = "payment") {
             if (
               !Number.isSafeInteger(amountCents) ||
               amountCents === 0 ||
@@ -208,7 +216,7 @@ export class Billing extends Context.Service<
                 {
                   id,
                   tenantId,
-                  cause: `adjustment:${id}`,
+                  cause: `${causes[kind]}:${id}`,
                   type: "adjustment",
                   amountCents,
                   description,

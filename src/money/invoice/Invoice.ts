@@ -52,7 +52,10 @@ export class Invoices extends Context.Service<
     readonly setSeller: (party: Party) => Effect.Effect<void>
     readonly buyer: (tenantId: Id.TenantId) => Effect.Effect<Party>
     readonly setBuyer: (tenantId: Id.TenantId, party: Party) => Effect.Effect<void>
-    /** The operator gives up an open invoice; `conflict` for any other. `number` is for example `INV-00000042`. */
+    /**
+     * The operator gives up an open invoice; `conflict` for any other. It changes no balance. `number` is for example
+     * `INV-00000042`.
+     */
     readonly give: (number: string, status: "void" | "uncollectible") => Effect.Effect<InvoiceView, ApiError>
   }
 >()("trunkline/invoice/Invoices") {
@@ -134,7 +137,7 @@ export class Invoices extends Context.Service<
             const found = digits === undefined ? null : yield* repo.byNumber(Number(digits))
             if (found === null) return yield* ApiError.of("not_found", "no such invoice")
             const isChanged = yield* Effect.gen(function* () {
-              if (!(yield* repo.settle(found.id, status, at))) return false
+              if (!(yield* repo.giveUp(found.id, status))) return false
               const line = Issue.statusLine({ ...found, at, actor: Audit.operator, to: status })
               yield* journal.commitWithin({ ...empty, audit: [line] })
               return true

@@ -5,8 +5,9 @@ import { Letters } from "../../ports/letter/Letter.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import * as Outage from "../../runtime/store/Outage.ts"
-import type * as InvoiceRepo from "./InvoiceRepo.ts"
+import * as InvoiceRepo from "./InvoiceRepo.ts"
 import { numberOf, type Party } from "./InvoiceView.ts"
+import * as Dues from "./Dues.ts"
 import * as Statement from "./Statement.ts"
 
 /** This long after the end of a month, everything that was booked in it has been committed. */
@@ -38,10 +39,12 @@ export const make = (options: {
       const through = groups[0]?.through ?? after
       const statement = Statement.of(openingCents, groups)
       const totalCents = statement.subtotalCents
-      const owedCents = Math.min(Math.max(0, totalCents), Math.max(0, -statement.closingBalanceCents))
       const id = Id.derive(`${tenantId} ${month.period}`, "inv")
-      const status = owedCents === 0 ? "paid" : "open"
       yield* Effect.gen(function* () {
+        // The debt of invoices that were given up is in the balance, and is not due with this one.
+        const closingCents = statement.closingBalanceCents + (yield* repo.givenUpCents(tenantId))
+        const owedCents = InvoiceRepo.owedCents(totalCents, closingCents)
+        const status = owedCents === 0 ? "paid" : "open"
         const number = yield* repo.nextNumber
         const name = numberOf(number)
         yield* repo.insert({
@@ -94,6 +97,27 @@ export const make = (options: {
       return month.end
     })
 
+    /** Lets the payments of a tenant reach its invoices. */
+    const settle = Effect.fnUntraced(function* (tenantId: Id.TenantId, now: number) {
+      const { debtCents, invoices } = yield* repo.lockUnpaid(tenantId)
+      const unpaid = invoices.map(({ amountDueCents, document, status, totalCents }) => ({
+        isOpen: status === "open",
+        mostCents: status === "open" ? InvoiceRepo.owedCents(totalCents, document.closingBalanceCents) : amountDueCents
+      }))
+      const dues = Dues.of(debtCents, unpaid)
+      const changed = invoices.flatMap(({ amountDueCents, id, status }, index) => {
+        const dueCents = dues[index] ?? 0
+        return dueCents === amountDueCents ? [] : [{ id, dueCents, isPaid: status === "open" && dueCents === 0 }]
+      })
+      for (const { dueCents, id } of changed) yield* repo.setDue(id, dueCents, now)
+      const paid = changed.filter(({ isPaid }) => isPaid)
+      if (paid.length > 0)
+        yield* journal.commitWithin({
+          ...empty,
+          audit: paid.map(({ id }) => statusLine({ tenantId, id, at: now, actor: Audit.system, to: "paid" }))
+        })
+    }, transaction)
+
     return Effect.fn("Issue.round")(function* (now: number) {
       const seller = yield* repo.seller
       if (seller === null) {
@@ -116,14 +140,16 @@ export const make = (options: {
           })
         if (due.length === 0) break
       }
-      for (const { id, tenantId } of yield* repo.covered)
-        yield* Effect.gen(function* () {
-          if (!(yield* repo.settle(id, "paid", now))) return
-          yield* journal.commitWithin({
-            ...empty,
-            audit: [statusLine({ tenantId, id, at: now, actor: Audit.system, to: "paid" })]
-          })
-        }).pipe(transaction)
+      let after: Id.TenantId | null = null
+      while (true) {
+        const owing: ReadonlyArray<Id.TenantId> = yield* repo.owing(after)
+        for (const tenantId of owing)
+          yield* Effect.catchCause(settle(tenantId, now), (cause) =>
+            Outage.logged("payments could not be applied to invoices", cause, { tenantId })
+          )
+        after = owing.at(-1) ?? null
+        if (after === null) return
+      }
     })
   })
 

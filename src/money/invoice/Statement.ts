@@ -8,6 +8,8 @@ export interface Group {
   readonly isDebit: boolean
   /** Whether they give back what a plan included. */
   readonly isIncluded: boolean
+  /** Whether the operator corrects charges by them. Its other adjustments are money that came in or went out. */
+  readonly isCorrection: boolean
   /** Whether they went to a card, or returned from one: refunds and disputes of top-ups. */
   readonly isReversal: boolean
   readonly entries: number
@@ -52,8 +54,8 @@ const names: Readonly<Record<EntryType, string>> = {
 }
 
 /** Whether the group is the customer's money, paid in or paid back, and not use of the service. */
-const isPayment = ({ isDebit, isIncluded, isReversal, type }: Group): boolean =>
-  type === "topup" || type === "auto_recharge" || isReversal || (type === "adjustment" && !isDebit && !isIncluded)
+export const isPayment = ({ isCorrection, isIncluded, isReversal, type }: Group): boolean =>
+  type === "topup" || type === "auto_recharge" || isReversal || (type === "adjustment" && !isIncluded && !isCorrection)
 
 const lineOf = (group: Group, sign: 1 | -1): Line => ({
   description: group.isIncluded ? "Included in the plan" : (group.description ?? names[group.type]),
@@ -68,7 +70,7 @@ const bounded = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> => {
   if (groups.length <= mostLines) return groups
   const rest = new Map<string, Group>()
   for (const group of groups.slice(mostLines)) {
-    const key = [group.type, group.isDebit, group.isIncluded, group.isReversal].join()
+    const key = [group.type, group.isDebit, group.isIncluded, group.isCorrection, group.isReversal].join()
     const sum = rest.get(key)
     rest.set(key, {
       ...group,

@@ -7,6 +7,7 @@ const Group = Schema.Struct({
   type: Schema.Literals(entryTypes),
   description: Schema.NullOr(Schema.String),
   isIncluded: Schema.Boolean,
+  isCorrection: Schema.Boolean,
   isReversal: Schema.Boolean,
   entries: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 })),
   cents: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 }))
@@ -32,7 +33,7 @@ describe("a statement (guide/money.md#invoices)", () => {
       expect(total(lines)).toBe(subtotalCents)
       const count = (all: ReadonlyArray<Statement.Line>) => all.reduce((sum, { quantity }) => sum + quantity, 0)
       expect(count(credits) + count(lines)).toBe(groups.reduce((sum, { entries }) => sum + entries, 0))
-      expect(Math.max(credits.length, lines.length)).toBeLessThanOrEqual(500 + 4 * entryTypes.length)
+      expect(Math.max(credits.length, lines.length)).toBeLessThanOrEqual(500 + 8 * entryTypes.length)
     }
   )
 })

@@ -91,11 +91,15 @@ export const credit = Command.make("tenant credit", {
   input: {
     tenant,
     cents: Flag.of(Schema.Int, "how much; a negative number takes money"),
-    reason: Flag.of(Flag.text(200), "the description of the ledger entry")
+    reason: Flag.of(Flag.text(200), "the description of the ledger entry"),
+    as: Flag.optional(
+      Schema.Literals(["payment", "correction"]),
+      "what it is on the invoice: money that came in or went out (as without it), or a correction of charges"
+    )
   },
   run: change(
-    Effect.fnUntraced(function* (id, { cents, reason }) {
-      yield* (yield* Billing).adjust(id, cents, reason)
+    Effect.fnUntraced(function* (id, { as: kind, cents, reason }) {
+      yield* (yield* Billing).adjust(id, cents, reason, kind)
       yield* (yield* Accounts).moneyMoved(id)
     })
   )

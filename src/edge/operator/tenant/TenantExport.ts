@@ -78,7 +78,8 @@ const sections: ReadonlyArray<readonly [type: string, query: string]> = [
   ],
   [
     "invoice",
-    `SELECT id, number, status, period_start, period_end, total_cents, amount_due_cents, issued_at, paid_at
+    `SELECT id, number, status, period_start, period_end, total_cents,
+      CASE WHEN status = 'void' THEN 0 ELSE amount_due_cents END AS amount_due_cents, issued_at, paid_at
       FROM invoice WHERE tenant_id = $1 ORDER BY ordinal`
   ],
   [

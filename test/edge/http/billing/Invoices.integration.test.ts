@@ -22,6 +22,7 @@ interface Invoice {
   }>
   readonly subtotal_cents: number
   readonly total_cents: number
+  readonly amount_paid_cents: number
   readonly amount_due_cents: number
   readonly closing_balance_cents: number
   readonly buyer: { readonly name: string; readonly tax_id: string | null }
@@ -47,7 +48,7 @@ const book = (
       yield* sql`
         INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, reference_type,
           created_at)
-        SELECT 'svc_ledger_' || md5(${name}), ${tenantId}, ${what.startsWith("included") ? `included:${name}` : name}, ${type}, ${cents},
+        SELECT 'svc_ledger_' || md5(${name}), ${tenantId}, ${`${/^(included|correction)/.exec(what)?.[0] ?? "made"}:${name}`}, ${type}, ${cents},
           balance_cents + ${cents}::int, ${what}, ${what.includes("card") ? "topup" : null}, ${at}::text::timestamptz FROM balance WHERE tenant_id = ${tenantId}`
       yield* sql`UPDATE balance SET balance_cents = balance_cents + ${cents} WHERE tenant_id = ${tenantId}`
     }
@@ -132,18 +133,138 @@ describe("invoices (guide/money.md#invoices)", () => {
           ["2026-01-12T00:00:00Z", "adjustment", -3_000, "Payment disputed by the cardholder"],
           ["2026-01-13T00:00:00Z", "refund", -200, "Refund to the card"],
           ["2026-01-14T00:00:00Z", "refund", 200, "The refund did not reach the card"],
-          ["2026-01-15T00:00:00Z", "adjustment", -5, "Correction"]
+          ["2026-01-15T00:00:00Z", "adjustment", -5, "correction of a rate"]
         ])
         yield* invoices.issue
         const [one] = (yield* read<Page>(key, "/v1/billing/invoices")).results
         expect(one?.lines.map(({ amount_cents, description }) => [description, amount_cents])).toEqual([
           ["Calls", 70],
-          ["Correction", 5]
+          ["correction of a rate", 5]
         ])
         expect(one?.credits.map(({ amount_cents }) => amount_cents).toSorted((a, b) => a - b)).toEqual([
           -3_000, -200, 200, 500, 3_000
         ])
         expect([one?.total_cents, one?.closing_balance_cents]).toEqual([75, 425])
+      })
+    )
+
+    it.effect("take money that is paid out by bank for no sale, and the correction of a charge for no payment", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const invoices = yield* Invoices
+        const billing = yield* Billing
+        yield* invoices.setSeller(seller)
+        const { id, plaintext: key } = yield* oldTenant
+        yield* book(id, [
+          ["2026-01-10T00:00:00Z", "topup", 50_000],
+          ["2026-01-11T00:00:00Z", "call_charge", -10_000]
+        ])
+        yield* billing.adjust(id, -30_000, "paid out by bank")
+        yield* billing.adjust(id, 700, "transfer of the tenant")
+        yield* billing.adjust(id, 250, "wrong rate on the 11th", "correction")
+        yield* billing.adjust(id, -50, "forgotten fee", "correction")
+        yield* sql`UPDATE ledger SET created_at = '2026-01-20T00:00:00Z' WHERE tenant_id = ${id} AND created_at > '2026-02-01T00:00:00Z'`
+        yield* invoices.issue
+        const [one] = (yield* read<Page>(key, "/v1/billing/invoices")).results
+        expect(one?.lines.map(({ amount_cents, description }) => [description, amount_cents])).toEqual([
+          ["Calls", 10_000],
+          ["wrong rate on the 11th", -250],
+          ["forgotten fee", 50]
+        ])
+        expect(one?.credits.map(({ amount_cents }) => amount_cents).toSorted((a, b) => a - b)).toEqual([
+          -30_000, 500, 700, 50_000
+        ])
+        expect([one?.total_cents, one?.closing_balance_cents, one?.status]).toEqual([9_800, 11_400, "paid"])
+      })
+    )
+
+    it.effect("are paid in parts, the oldest open one first, and a payment that went back is owed again", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const invoices = yield* Invoices
+        const billing = yield* Billing
+        yield* invoices.setSeller(seller)
+        const { id, plaintext: key } = yield* oldTenant
+        yield* sql`UPDATE balance SET credit_limit_cents = 100000 WHERE tenant_id = ${id}`
+        yield* book(id, [
+          ["2026-01-20T00:00:00Z", "call_charge", -700],
+          ["2026-02-20T00:00:00Z", "call_charge", -300],
+          ["2026-03-20T00:00:00Z", "call_charge", -400]
+        ])
+        const shown = Effect.gen(function* () {
+          yield* invoices.issue
+          const { results } = yield* read<Page>(key, "/v1/billing/invoices")
+          return results
+            .toReversed()
+            .map((one) => [one.total_cents, one.amount_paid_cents, one.amount_due_cents, one.status])
+        })
+        expect(yield* shown).toEqual([
+          [700, 500, 200, "open"],
+          [300, 0, 300, "open"],
+          [400, 0, 400, "open"]
+        ])
+        // The use of the present month is in no invoice yet, so no payment reaches it before the invoices.
+        yield* billing.adjust(id, -1_000, "use of this month", "correction")
+        yield* billing.adjust(id, 150, "paid by transfer")
+        expect((yield* shown)[0]).toEqual([700, 650, 50, "open"])
+        yield* billing.adjust(id, 100, "paid by transfer")
+        const afterTwo = [
+          [700, 700, 0, "paid"],
+          [300, 50, 250, "open"],
+          [400, 0, 400, "open"]
+        ]
+        expect(yield* shown).toEqual(afterTwo)
+        expect(yield* shown).toEqual(afterTwo)
+        yield* billing.adjust(id, -20, "went back")
+        expect((yield* shown).slice(0, 2)).toEqual([
+          [700, 700, 0, "paid"],
+          [300, 30, 270, "open"]
+        ])
+        yield* billing.adjust(id, 670, "paid by transfer")
+        expect((yield* shown).map(([, , due, status]) => [due, status])).toEqual([
+          [0, "paid"],
+          [0, "paid"],
+          [0, "paid"]
+        ])
+      })
+    )
+
+    it.effect("show nothing due when they are void, and leave payments to those that are open", () =>
+      Effect.gen(function* () {
+        const invoices = yield* Invoices
+        const billing = yield* Billing
+        yield* invoices.setSeller(seller)
+        const { id, plaintext: key } = yield* oldTenant
+        yield* book(id, [
+          ["2026-01-20T00:00:00Z", "call_charge", -600],
+          ["2026-02-20T00:00:00Z", "call_charge", -700],
+          ["2026-03-20T00:00:00Z", "call_charge", -300]
+        ])
+        const shown = Effect.gen(function* () {
+          yield* invoices.issue
+          const { results } = yield* read<Page>(key, "/v1/billing/invoices")
+          return results.toReversed().map((one) => [one.amount_paid_cents, one.amount_due_cents, one.status])
+        })
+        yield* invoices.issue
+        const [, february, january] = (yield* read<Page>(key, "/v1/billing/invoices")).results
+        const given = yield* invoices.give(january?.number ?? "", "void")
+        expect([given.total_cents, given.amount_paid_cents, given.amount_due_cents]).toEqual([600, 500, 0])
+        yield* invoices.give(february?.number ?? "", "uncollectible")
+        expect(yield* shown).toEqual([
+          [500, 0, "void"],
+          [0, 700, "uncollectible"],
+          [0, 300, "open"]
+        ])
+        yield* billing.adjust(id, 120, "paid by transfer")
+        expect((yield* shown)[2]).toEqual([120, 180, "open"])
+        yield* billing.adjust(id, 180, "paid by transfer")
+        expect((yield* shown)[2]).toEqual([300, 0, "paid"])
+        // All that was open is paid, so the rest of the debt is that of the invoices that were given up.
+        yield* billing.adjust(id, 300, "paid by transfer")
+        expect((yield* shown).slice(0, 2)).toEqual([
+          [600, 0, "void"],
+          [200, 500, "uncollectible"]
+        ])
       })
     )
 
