@@ -191,12 +191,14 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
 }
 
 /**
- * Serves a request. Out of order, it gets 500 and changes nothing. Refused, its CSeq counts but its Contact does not.
+ * Serves a request. Out of order, or a copy that would do harm, it gets 500 and changes nothing. Refused, its CSeq
+ * counts but its Contact does not.
  */
 export const request = (state: State, { flow, id, request }: Received, env: Env): Step => {
   const asked: Asked = { id, request, flow, row: DialogMethod.of(request.method) }
   const received = Dialog.receive(state.dialog, request)
-  if (received.verdict === "outOfOrder") return reply(state, asked, 500)
+  const isRefused = received.verdict === "repeated" && asked.row.repeated === "refuse"
+  if (received.verdict === "outOfOrder" || isRefused) return reply(state, asked, 500)
   const next = { ...state, dialog: received.dialog }
   const verdict = asked.row.at[placeOf(state)]
   switch (verdict) {

@@ -129,17 +129,21 @@ export const succeeded = (dialog: Dialog, response: SipResponse): Dialog => ({
 })
 
 /**
- * Applies a request of the peer, section 12.2.2. A request whose CSeq is lower than an earlier one is `outOfOrder`: it
- * gets a 500 and does not change the dialog. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
+ * Applies a request of the peer, section 12.2.2. Each one has a higher CSeq than those before it, in every method. One
+ * with a lower CSeq is `outOfOrder`, and one with that of the last is `repeated`: a copy by another way, because one
+ * with the same branch would not leave its transaction. Neither changes the dialog. ACK and CANCEL carry the CSeq of
+ * their INVITE and are always in order.
  */
 export const receive = (
   dialog: Dialog,
   request: SipRequest
-): { readonly verdict: "inOrder" | "outOfOrder"; readonly dialog: Dialog } => {
+): { readonly verdict: "inOrder" | "outOfOrder" | "repeated"; readonly dialog: Dialog } => {
   if (request.method === "ACK" || request.method === "CANCEL") return { verdict: "inOrder", dialog }
   const sequence = MessageKey.cseq(request)?.sequence
-  return sequence === undefined || (dialog.remoteCSeq !== null && sequence < dialog.remoteCSeq)
-    ? { verdict: "outOfOrder", dialog }
+  const last = dialog.remoteCSeq
+  if (sequence === undefined || (last !== null && sequence < last)) return { verdict: "outOfOrder", dialog }
+  return sequence === last
+    ? { verdict: "repeated", dialog }
     : { verdict: "inOrder", dialog: { ...dialog, remoteCSeq: sequence } }
 }
 

@@ -23,6 +23,8 @@ export interface Row {
   readonly at: Readonly<Record<Place, Verdict>>
   /** Whether a 2xx makes the request's Contact the new remote target: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
   readonly refreshesTarget: boolean
+  /** A request with the CSeq of the one before it: `refuse` answers 500, because to serve it again would do harm. */
+  readonly repeated: "serve" | "refuse"
   /** `after_commit`: we answer once the effect of the request is stored; a peer that gets no answer sends it again. */
   readonly answered: "at_once" | "after_commit"
 }
@@ -40,10 +42,11 @@ const known = (refreshesTarget = false): Row => ({
   servedBy: null,
   at: everywhere(405),
   refreshesTarget,
+  repeated: "serve",
   answered: "at_once"
 })
 
-const unknown: Row = { servedBy: null, at: everywhere(501), refreshesTarget: false, answered: "at_once" }
+const unknown: Row = { ...known(), at: everywhere(501) }
 
 const table: Readonly<Record<string, Row>> = {
   // A second INVITE gets 500 while the first has no answer, and 491 while ours has none (section 14.2).
@@ -51,6 +54,7 @@ const table: Readonly<Record<string, Row>> = {
     servedBy: "session",
     at: { outside: "serve", ringing: 500, calling: 491, confirmed: "serve", leaving: 481 },
     refreshesTarget: true,
+    repeated: "refuse",
     answered: "at_once"
   },
   // The caller may end an early dialog with BYE, the called party must not (section 15).
@@ -58,18 +62,21 @@ const table: Readonly<Record<string, Row>> = {
     servedBy: "bye",
     at: { outside: 481, ringing: "serve", calling: 481, confirmed: "serve", leaving: "serve" },
     refreshesTarget: false,
+    repeated: "serve",
     answered: "after_commit"
   },
   OPTIONS: {
     servedBy: "capabilities",
     at: everywhere("serve"),
     refreshesTarget: false,
+    repeated: "serve",
     answered: "at_once"
   },
   INFO: {
     servedBy: "digits",
     at: { outside: 481, ringing: "serve", calling: "serve", confirmed: "serve", leaving: 481 },
     refreshesTarget: false,
+    repeated: "refuse",
     answered: "after_commit"
   },
   // NOTIFY is served only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3), which its server
@@ -78,6 +85,7 @@ const table: Readonly<Record<string, Row>> = {
     servedBy: "subscription",
     at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },
     refreshesTarget: true,
+    repeated: "refuse",
     answered: "after_commit"
   },
   MESSAGE: known(),

@@ -157,4 +157,31 @@ describe("a request of the peer within a dialog", () => {
       expect(state).toEqual(late)
     }
   })
+
+  it("is refused with 500, and changes nothing, when its CSeq was used before and its repeat would do harm", () => {
+    const used = { ...places.confirmed, dialog: { ...places.confirmed.dialog, remoteCSeq: 2 } }
+    for (const method of ["INVITE", "INFO", "NOTIFY"]) {
+      const { outputs, state, statuses } = asked(used, method)
+      expect([method, statuses, outputs.length]).toEqual([method, [500], 1])
+      expect(state).toEqual(used)
+    }
+    // A call ends only once, and a refused BYE would let it last.
+    expect(asked(used, "BYE").outputs.some(({ type }) => type === "left")).toBe(true)
+    expect(asked(used, "OPTIONS").statuses).toEqual([200])
+  })
+
+  it("counts ten INFO requests of one CSeq as one digit, whatever their branches", () => {
+    let state: State = places.confirmed
+    const digits: Array<unknown> = []
+    for (let copy = 0; copy < 10; copy++) {
+      const step = SessionMachine.step(
+        state,
+        { type: "request", id: `copy ${copy}`, request: request("INFO"), flow },
+        env
+      )
+      digits.push(...step.outputs.filter(({ type }) => type === "tell"))
+      state = step.state
+    }
+    expect(digits).toHaveLength(1)
+  })
 })

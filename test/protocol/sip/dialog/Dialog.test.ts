@@ -100,6 +100,7 @@ describe("called party", () => {
     const after = Dialog.receive(called(), within(9))
     expect(after.verdict).toBe("inOrder")
     expect(Dialog.receive(after.dialog, within(8))).toEqual({ verdict: "outOfOrder", dialog: after.dialog })
+    expect(Dialog.receive(after.dialog, within(9))).toEqual({ verdict: "repeated", dialog: after.dialog })
     expect(Dialog.receive(after.dialog, within(7, "ACK")).verdict).toBe("inOrder")
     expect(Dialog.receive(after.dialog, within(900)).dialog.remoteCSeq).toBe(900)
   })
