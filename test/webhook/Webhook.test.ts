@@ -1,7 +1,9 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentTransformer } from "effect/sql/Statement"
 import * as Id from "../../src/domain/Id.ts"
+import type { CallId } from "../../src/domain/Id.ts"
 import type { EventType } from "../../src/domain/event/EventCatalogue.ts"
 import type { ApiError } from "../../src/domain/ApiError.ts"
 import * as Slot from "../../src/runtime/idempotency/Slot.ts"
@@ -408,4 +410,94 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
       expect((yield* webhooks.deliveries(other, { subscriptionId: one.id }, anyWindow)).count).toBe(0)
     })
   )
+
+  it.effect("finds by a call the events of its conferences that name it, and no others of them", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const other = yield* World.tenant()
+      yield* World.subscribe(tenantId, "https://hook.example")
+      yield* World.subscribe(other, "https://hook.example")
+      const [host, guest] = [World.call(), World.call()]
+      const [room, second, foreign] = [World.conference(), World.conference(), World.conference()]
+      const ofRoom = (sequence: number, type: EventType, data: Readonly<Record<string, unknown>>) =>
+        World.event(tenantId, room, sequence, type, data)
+      yield* World.commit(
+        ofRoom(1, "conference.started", { name: `{"call_id":"${guest}"}`, host_call_id: host }),
+        ofRoom(2, "conference.member_joined", { call_id: host }),
+        ofRoom(3, "conference.member_joined", { call_id: guest }),
+        ofRoom(4, "conference.member_left", { call_id: guest }),
+        ofRoom(5, "recording.completed", { call_id: host }),
+        ofRoom(6, "conference.ended", {})
+      )
+      yield* World.commit(
+        World.event(tenantId, second, 1, "conference.started", { host_call_id: null }),
+        World.event(tenantId, second, 2, "conference.member_joined", { call_id: guest }),
+        World.event(other, foreign, 1, "conference.member_joined", { call_id: guest }),
+        World.event(tenantId, guest, 1, "call.ended")
+      )
+      const typesOf = (callId: CallId, eventType?: EventType) =>
+        Effect.map(
+          webhooks.deliveries(tenantId, { callId, ...(eventType === undefined ? {} : { eventType }) }, anyWindow),
+          ({ count, results }) => [count, results.map(({ event_type }) => event_type).toSorted()]
+        )
+      const [joined, left, started] = [
+        "conference.member_joined",
+        "conference.member_left",
+        "conference.started"
+      ] as const
+      expect(yield* typesOf(host)).toStrictEqual([3, [joined, started, "recording.completed"]])
+      expect(yield* typesOf(guest)).toStrictEqual([4, ["call.ended", joined, joined, left]])
+      expect(yield* typesOf(guest, joined)).toStrictEqual([2, [joined, joined]])
+    })
+  )
+
+  it.effect("reads no more events of a room than name the call, however many others it has", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant()
+      const callId = World.call()
+      const room = World.conference()
+      yield* sql`
+        INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, occurred_at, body)
+        SELECT gen_random_uuid(), ${tenantId}, 0, ${room}, n, 'conference.member_muted', now(),
+          json_build_object('data', json_build_object('call_id', 'svc_call_' || md5(n::text)))
+        FROM generate_series(1, 20000) AS n`
+      yield* World.subscribe(tenantId, "https://hook.example")
+      yield* World.commit(World.event(tenantId, room, 20_001, "conference.member_joined", { call_id: callId }))
+      yield* sql`ANALYZE event`
+      const plans: Array<Plan> = []
+      const webhooks = yield* Webhooks
+      yield* Effect.provideService(
+        webhooks.deliveries(tenantId, { callId }, anyWindow),
+        CurrentTransformer,
+        (statement) =>
+          Effect.gen(function* () {
+            const [text, parameters] = statement.compile()
+            const [explained] = yield* Effect.orDie(
+              sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+                `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+                parameters
+              )
+            )
+            plans.push(...(explained?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => nodes(Plan)))
+            return statement
+          }).pipe(Effect.provideService(CurrentTransformer, undefined))
+      )
+      const ofEvents = plans.filter((node) => node["Relation Name"] === "event")
+      expect(ofEvents).not.toHaveLength(0)
+      for (const node of ofEvents)
+        expect(node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0), JSON.stringify(node)).toBeLessThan(5)
+    })
+  )
 })
+
+/** A node of a plan that EXPLAIN shows. */
+interface Plan {
+  readonly "Actual Rows": number
+  readonly "Rows Removed by Filter"?: number
+  readonly "Relation Name"?: string
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]

@@ -84,15 +84,17 @@ export const subscribeMany = Effect.fnUntraced(function* (tenantId: Id.TenantId,
 })
 
 export const call = () => Id.derive("webhook test", "call", next())
+export const conference = () => Id.derive("webhook test", "conf", next())
 
 export const event = (
   tenantId: Id.TenantId,
   entityId: Id.EntityId,
   sequence: number,
-  type: EventType = "call.started"
+  type: EventType = "call.started",
+  data: Readonly<Record<string, unknown>> = { call_id: entityId, customer_reference: "Zoë 📞" }
 ): EventRow => {
   const id = Id.deriveUuid(entityId, "event", sequence)
-  const body = SeenEvent.bodyOf(type, { event_id: id, sequence }, { call_id: entityId, customer_reference: "Zoë 📞" })
+  const body = SeenEvent.bodyOf(type, { event_id: id, sequence }, data)
   return { id, tenantId, entityId, sequence, type, routeId: null, occurredAt: 1_767_225_600_000, body }
 }
 

@@ -88,9 +88,13 @@ export const make = Effect.gen(function* () {
         ...(callId === undefined
           ? {}
           : {
-              // The deliveries of a call are found by its events, however many came after them.
+              // The deliveries of a call are found by its events, however many came after them. An event of a
+              // conference names a call as its member's, its host's or the recorded one; an index has that condition.
               where: sql`tenant_id = ${tenantId} AND event_id = ANY(ARRAY(
-                SELECT id FROM event WHERE entity_id = ${callId} AND tenant_id = ${tenantId}))`
+                SELECT id FROM event WHERE entity_id = ${callId} AND tenant_id = ${tenantId}
+                UNION ALL
+                SELECT id FROM event WHERE starts_with(entity_id, 'svc_conf_') AND tenant_id = ${tenantId}
+                  AND coalesce(body::json -> 'data' ->> 'call_id', body::json -> 'data' ->> 'host_call_id') = ${callId}))`
             }),
         filters: [...equal({ subscriptionId, status, eventType }), ...between("createdAt", createdAfterMs)],
         ...(createdAfterMs === undefined

@@ -115,7 +115,7 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
         subscriptionId: only(PathId.filter("sub"), "Only of this subscription."),
         status: only(Schema.Literals(WebhookView.deliveryStatuses), "Only with this status."),
         eventType: only(Schema.Literals(eventTypes), "Only of this event."),
-        callId: only(PathId.filter("call"), "Only of events of this call."),
+        callId: only(PathId.filter("call"), "Only of events of this call, and of conferences that name it."),
         createdAfterMs: Schema.optionalKey(Query.timestamp("Only those created after this moment."))
       },
       names: { createdAfterMs: "created_after" },
