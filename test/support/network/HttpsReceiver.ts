@@ -66,8 +66,8 @@ export const eventually = <A>(holds: () => boolean, value: () => A): Effect.Effe
   Effect.suspend(() => (holds() ? Effect.succeed(value()) : Effect.fail("not yet"))).pipe(
     Effect.retry({ schedule: Schedule.spaced("5 millis") }),
     Effect.timeoutOrElse({
-      duration: "20 seconds",
-      orElse: () => Effect.die(new Error("it did not happen within twenty seconds"))
+      duration: "90 seconds",
+      orElse: () => Effect.die(new Error("it did not happen within ninety seconds"))
     }),
     Effect.orDie
   )

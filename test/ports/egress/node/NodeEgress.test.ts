@@ -13,7 +13,7 @@ const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => (
   url,
   method: "GET",
   headers: {},
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   maxResponseBytes: 1_000,
   ...more
 })
@@ -271,7 +271,7 @@ describe("egress to a host with several addresses", () => {
       const url = `https://hook.example:${port}/`
       expect((yield* egress.request(get(url))).status).toBe(200)
       const { body: _, ...request } = get(url)
-      expect((yield* egress.stream({ ...request, idleMs: 5_000 })).status).toBe(200)
+      expect((yield* egress.stream({ ...request, idleMs: 60_000 })).status).toBe(200)
     })
   )
 

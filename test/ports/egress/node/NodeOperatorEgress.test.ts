@@ -26,7 +26,7 @@ const get = (path: string): Whole & { readonly path: string } => ({
   path,
   method: "GET",
   headers: {},
-  timeoutMs: 2_000,
+  timeoutMs: 60_000,
   maxResponseBytes: 1_000
 })
 
@@ -104,7 +104,7 @@ describe("a service of the operator's own", () => {
       const flowing = yield* client.stream({
         ...get("/object"),
         method: "PUT",
-        idleMs: 1_000,
+        idleMs: 60_000,
         body: { stream, length: 7 }
       })
       expect(yield* Stream.mkString(Stream.decodeText(flowing.body))).toBe("PUT /bucket/object flowing")
@@ -119,7 +119,7 @@ describe("a service of the operator's own", () => {
       const url = server.at("/", "storage")
       const client = yield* open(target(url, { plain: false, authorities: own.cert }))
       expect((yield* client.request(get("/"))).status).toBe(200)
-      expect(yield* client.pin("/", 1_000)).toMatchObject({ host: "storage", secure: true, authorities: own.cert })
+      expect(yield* client.pin("/", 60_000)).toMatchObject({ host: "storage", secure: true, authorities: own.cert })
       const other = yield* open(target(url, { plain: false, authorities: authority.cert }))
       expect((yield* Effect.flip(other.request(get("/")))).reason).toBe("tls")
     })
@@ -128,7 +128,7 @@ describe("a service of the operator's own", () => {
   it.live("is pinned for a socket of another kind, and not asked over HTTP then", () =>
     Effect.gen(function* () {
       const mail = yield* open(target("smtp://mail.lan", { plain: true }))
-      expect(yield* mail.pin("/", 1_000)).toStrictEqual({
+      expect(yield* mail.pin("/", 60_000)).toStrictEqual({
         addresses: ["127.0.0.1"],
         port: 587,
         host: "mail.lan",

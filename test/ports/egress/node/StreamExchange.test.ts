@@ -8,8 +8,8 @@ const asked = (url: string, more: Partial<EgressStreamRequest> = {}): EgressStre
   url,
   method: "GET",
   headers: {},
-  timeoutMs: 5_000,
-  idleMs: 2_000,
+  timeoutMs: 60_000,
+  idleMs: 60_000,
   maxResponseBytes: 1_000_000,
   ...more
 })

@@ -8,7 +8,7 @@ const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => (
   url,
   method: "GET",
   headers: {},
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   maxResponseBytes: 1_000,
   ...more
 })

@@ -16,11 +16,11 @@ import { certificate, egressOf, listen } from "./Egresses.ts"
 const options: Options = {
   headers: {},
   protocols: [],
-  handshakeMs: 2_000,
+  handshakeMs: 60_000,
   maxMessageBytes: 65_536,
   maxBufferedBytes: 1_000_000,
   pingMs: 1_000,
-  silenceMs: 3_000
+  silenceMs: 60_000
 }
 
 /** A `wss` server; `upgrade`, when given, replaces its handshake. */
@@ -89,7 +89,7 @@ const connect = (pinned: Pinned, more: Partial<Options> = {}, opened: (link: Lin
   return told
 }
 
-const pin = (url: string) => Effect.flatMap(egressOf(), (egress) => egress.pin(url, 2_000))
+const pin = (url: string) => Effect.flatMap(egressOf(), (egress) => egress.pin(url, 60_000))
 const end = (told: Told) =>
   eventually(
     () => told.closed !== null,
@@ -115,7 +115,7 @@ describe("a WebSocket's address", () => {
         return host === "inside.example" ? ["8.8.8.8", "10.0.0.1"] : ["127.0.0.1"]
       }
       const egress = yield* egressOf({ resolve })
-      expect((yield* Effect.flip(egress.pin(url, 50))).reason).toBe(reason)
+      expect((yield* Effect.flip(egress.pin(url, reason === "timeout" ? 50 : 60_000))).reason).toBe(reason)
     })
   )
 
@@ -124,7 +124,7 @@ describe("a WebSocket's address", () => {
       const server = yield* serve((socket) => socket.send("here"))
       let resolved = 0
       const egress = yield* egressOf({ resolve: async () => (resolved++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]) })
-      const pinned = yield* egress.pin(server.at("/a?b"), 1_000)
+      const pinned = yield* egress.pin(server.at("/a?b"), 60_000)
       expect(pinned).toMatchObject({ addresses: ["127.0.0.1"], host: "hook.example", path: "/a?b", secure: true })
       const told = connect(pinned)
       yield* eventually(
