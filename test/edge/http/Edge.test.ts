@@ -1,5 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { request } from "node:http"
 import { gzipSync } from "node:zlib"
 import * as Id from "../../../src/domain/Id.ts"
 import { ApiError } from "../../../src/domain/ApiError.ts"
@@ -44,6 +46,51 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
         const answer = yield* ask("GET", "/v1/calls", { key: null, headers: { authorization: "bearer svc_live_a" } })
         expect(answer.status).toBe(200)
       })
+    )
+  })
+
+  describe("an answer that is still being sent, guide/authentication.md#long-answers", () => {
+    /** Begins a download that never ends by itself. `ended`: how its connection ended. */
+    const download = Effect.gen(function* () {
+      const { port } = yield* Listening
+      world.whole = Stream.concat(Stream.succeed([TestServer.call(TestServer.callOfA)]), Stream.never)
+      return yield* Effect.callback<{ readonly ended: Effect.Effect<"cut" | "whole"> }>((resume) => {
+        const asked = request({ port, path: "/v1/calls.csv", headers: { authorization: "Bearer svc_live_a" } })
+        asked.on("response", (response) => {
+          const closed = new Promise<"cut" | "whole">((resolve) => {
+            response.on("error", () => {})
+            response.on("close", () => resolve(response.complete ? "whole" : "cut"))
+          })
+          response.once("data", () => {
+            response.resume()
+            resume(Effect.succeed({ ended: Effect.promise(() => closed) }))
+          })
+        })
+        asked.end()
+      })
+    })
+
+    it.effect("ends within seconds when its caller may not read it any more", () =>
+      Effect.gen(function* () {
+        for (const lost of [world.suspended, world.closed]) {
+          const { ended } = yield* download
+          const end = yield* Effect.forkChild(ended)
+          yield* TestClock.adjust("10 seconds")
+          expect(end.pollUnsafe()).toBe(undefined)
+          lost.add(TestServer.tenantA)
+          yield* TestClock.adjust("2 seconds")
+          expect(yield* Fiber.join(end)).toBe("cut")
+          lost.delete(TestServer.tenantA)
+        }
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            world.suspended.clear()
+            world.closed.clear()
+            world.whole = Stream.empty
+          })
+        )
+      )
     )
   })
 

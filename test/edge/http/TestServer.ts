@@ -84,6 +84,8 @@ export class World {
   /** Replaces the next place or act. */
   next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
+  /** The portions of `calls.csv`. */
+  whole: Stream.Stream<ReadonlyArray<Call>> = Stream.empty
   readonly storage = MemoryStorage.make()
   /** The recording to which a link leads. */
   linked: (link: { readonly file: string }) => RecordingRow | null = () => null
@@ -140,7 +142,7 @@ const fakeCalls = (world: World) =>
           const to = from + window.limit
           return { count: all.length, results: all.slice(from, to), next: to < all.length ? String(to) : null }
         }),
-      whole: () => Effect.succeed(Stream.empty),
+      whole: () => Effect.sync(() => world.whole),
       recover: Effect.succeed(0),
       awaiting: () => Effect.succeed([]),
       liveCount: Effect.succeed(0),

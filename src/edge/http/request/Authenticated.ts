@@ -9,6 +9,7 @@ import * as Monotonic from "../../../domain/time/Monotonic.ts"
 import * as Slot from "../../../runtime/idempotency/Slot.ts"
 import * as WritePermit from "../../../runtime/process/WritePermit.ts"
 import * as Answer from "../answer/Answer.ts"
+import * as LongAnswer from "../answer/LongAnswer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "../connection/ClientAddress.ts"
 import { CurrentFile } from "./CurrentFile.ts"
@@ -32,7 +33,8 @@ import * as FileThread from "../thread/FileThread.ts"
  * by then. A request whose turn does not come in time is a 503.
  *
  * The first three checks are made when the head of a request has come, so that no body is read in vain, when its body
- * and its turn have come, because a key may be revoked meanwhile, and when it is about to write (`WritePermit`).
+ * and its turn have come, because a key may be revoked meanwhile, and when it is about to write (`WritePermit`). A long
+ * answer makes them again and again while it is sent (`LongAnswer`).
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
@@ -102,7 +104,8 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           judged: Effect.Effect<Judged, ApiError>
         ) => {
           const permit: WritePermit.Permit = { check: refusalOf(key, judged), isUsed: false }
-          return Effect.updateContext(orRefused(answer), (context: Context.Context<never>) =>
+          const sent = Effect.map(orRefused(answer), (response) => LongAnswer.whileAllowed(response, permit.check))
+          return Effect.updateContext(sent, (context: Context.Context<never>) =>
             Context.mergeAll(
               context,
               Context.make(CurrentKey, key),
