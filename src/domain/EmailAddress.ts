@@ -28,3 +28,40 @@ export const tooLong = (address: string): string | null => {
     return "has a domain that is longer than DNS allows"
   return null
 }
+
+/** A provider that is known to ignore a part of an address. */
+interface Provider {
+  /** The domains of one and the same mailbox. The first one represents all. */
+  readonly domains: readonly [string, ...ReadonlyArray<string>]
+  /** The characters that are ignored before the `@`, besides everything after a `+`. */
+  readonly ignores: RegExp | null
+}
+
+const providers: ReadonlyArray<Provider> = [
+  { domains: ["gmail.com", "googlemail.com"], ignores: /\./g },
+  { domains: ["icloud.com", "me.com", "mac.com"], ignores: null },
+  { domains: ["proton.me", "protonmail.com", "protonmail.ch", "pm.me"], ignores: /[.\-_]/g },
+  ...["outlook.com", "hotmail.com", "live.com", "msn.com", "fastmail.com"].map((domain): Provider => ({
+    domains: [domain],
+    ignores: null
+  }))
+]
+
+/** The one spelling that represents all spellings of the address. */
+export const folded = (email: string): string => {
+  const [local, domain] = split(canonical(email))
+  const provider = providers.find(({ domains }) => domains.includes(domain))
+  if (provider === undefined) return `${local}@${domain}`
+  const untagged = local.split("+", 1).join("")
+  return `${provider.ignores === null ? untagged : untagged.replaceAll(provider.ignores, "")}@${provider.domains[0]}`
+}
+
+/**
+ * The mailbox for which letters are counted: the folded address without a tag (`+…`), at every provider. At the few
+ * that know no tags, two people may be counted as one.
+ */
+export const mailbox = (email: string): string => {
+  const [local, domain] = split(folded(email))
+  const [untagged = ""] = local.split("+", 1)
+  return `${untagged === "" ? local : untagged}@${domain}`
+}

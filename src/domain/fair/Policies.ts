@@ -150,3 +150,55 @@ export const logins = {
   site: { limit: 90, windowMs: hourMs / 4 },
   account: { limit: 20, windowMs: hourMs }
 } satisfies Record<string, Window>
+
+const dayMs = 24 * hourMs
+const free: ReadonlyArray<ReadonlyArray<Window>> = [[]]
+
+/**
+ * Letters by kind: for a mailbox, from a workspace, and from one workspace to one mailbox. Each is a list of
+ * alternatives, one of which must have room in all of its windows. Beyond, no letter is written.
+ *
+ * A limit that strangers can use up leaves its reader a way in: a link to confirm an address works for seven days, and
+ * when the resets of a day are used up, there is another one every four hours.
+ */
+export const letters = {
+  verification: {
+    mailbox: [
+      [
+        { limit: 3, windowMs: hourMs },
+        { limit: 5, windowMs: dayMs },
+        { limit: 10, windowMs: 7 * dayMs }
+      ]
+    ],
+    workspace: free,
+    both: free
+  },
+  password_reset: {
+    mailbox: [
+      [
+        { limit: 3, windowMs: hourMs },
+        { limit: 6, windowMs: dayMs }
+      ],
+      [{ limit: 1, windowMs: 4 * hourMs }]
+    ],
+    workspace: free,
+    both: free
+  },
+  invitation: {
+    mailbox: [[{ limit: 10, windowMs: dayMs }]],
+    workspace: [[{ limit: 100, windowMs: dayMs }]],
+    both: [[{ limit: 3, windowMs: dayMs }]]
+  },
+  /** The workspace has no confirmed owner. */
+  invitation_unconfirmed: {
+    mailbox: [[{ limit: 3, windowMs: dayMs }]],
+    workspace: [[{ limit: 10, windowMs: dayMs }]],
+    both: free
+  },
+  /** About money, numbers and the state of the workspace, to its own members. */
+  notice: {
+    mailbox: [[{ limit: 100, windowMs: dayMs }]],
+    workspace: [[{ limit: 1_000, windowMs: dayMs }]],
+    both: free
+  }
+} satisfies Record<string, Record<"mailbox" | "workspace" | "both", ReadonlyArray<ReadonlyArray<Window>>>>

@@ -1,13 +1,18 @@
-import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { hash } from "node:crypto"
 import type { TenantId } from "../../domain/Id.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
-import { Mail, type Mailbox } from "../mail/Mail.ts"
+import * as EmailAddress from "../../domain/EmailAddress.ts"
+import { Mail } from "../mail/Mail.ts"
+import * as LetterLimits from "./LetterLimits.ts"
 import * as LetterRepo from "./LetterRepo.ts"
 import * as Rendering from "./Rendering.ts"
 
 export type { Letter } from "./Rendering.ts"
 export { greeting, nameOf } from "./Rendering.ts"
+
+/** Too many letters of this kind were written to this mailbox, or by this workspace. None was written. */
+export class LetterLimited extends Data.TaggedError("LetterLimited")<{ readonly retryAfterSecs: number }> {}
 
 interface Posted {
   /** The event that causes the letter, such as `renewal:<number>:<day>`. The same cause is posted once. */
@@ -15,6 +20,11 @@ interface Posted {
   readonly letter: Rendering.Letter
   /** The time after which the letter is of no use any more, in epoch milliseconds; absent: it always is of use. */
   readonly untilMs?: number
+}
+
+interface Addressed extends Posted {
+  readonly tenantId: TenantId | null
+  readonly to: string
 }
 
 /**
@@ -49,11 +59,20 @@ export class Letters extends Context.Service<
   Letters,
   {
     /**
-     * Writes a row of the outbox inside the caller's transaction; it is sent after the commit. The same cause is posted
-     * once.
+     * Writes a letter with a link, which a request asked for. Inside the caller's transaction it is a row of the
+     * outbox, and it is sent after the commit. Letters to one mailbox wait for each other, so the limits
+     * (guide/mail.md#limits) are exact.
      */
+    readonly askWithin: (
+      letter: Posted & {
+        readonly kind: "verification" | "password_reset" | "invitation"
+        readonly tenantId: TenantId
+        readonly to: string
+      }
+    ) => Effect.Effect<void, LetterLimited>
+    /** Writes a notice about something that has happened. Beyond the limits it is left out, which is logged. */
     readonly postWithin: (
-      letter: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
+      letter: Posted & { readonly tenantId: TenantId | null; readonly to: string }
     ) => Effect.Effect<void>
     /**
      * Does the same for each active member of the audience with a verified address; `alsoUnverified`: whether or not
@@ -74,13 +93,27 @@ export class Letters extends Context.Service<
         const repo = yield* LetterRepo.make
         const { hostname } = new URL(options.baseUrl)
 
-        const postWithin = Effect.fn("Letters.postWithin")(function* (
-          posted: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
-        ) {
+        const writeWithin = Effect.fnUntraced(function* (counted: LetterLimits.Kind, posted: Addressed) {
           const { cause, letter, tenantId, to, untilMs = null } = posted
-          if (yield* repo.insert({ cause, tenantId, to, letter, untilMs }))
+          const mailbox = EmailAddress.mailbox(to)
+          const withinMs = LetterLimits.longestMs(counted)
+          const waitMs = LetterLimits.waitMs(
+            counted,
+            yield* repo.earlier({ kind: counted, mailbox, tenantId, withinMs })
+          )
+          if (waitMs > 0) return yield* new LetterLimited({ retryAfterSecs: Math.ceil(waitMs / 1000) })
+          if (yield* repo.insert({ cause, tenantId, kind: counted, mailbox, to, letter, untilMs }))
             yield* jobs.enqueue({ kind, key: cause, tenantId })
         })
+
+        const postWithin = Effect.fn("Letters.postWithin")((posted: Addressed) =>
+          Effect.catchTag(writeWithin("notice", posted), "LetterLimited", () =>
+            Effect.andThen(
+              Effect.logWarning("a letter was left out, because there were too many", { cause: posted.cause }),
+              Metric.update(Metric.withAttributes(ended, { outcome: "limited" }), 1)
+            )
+          )
+        )
 
         const end = (cause: string, outcome: LetterRepo.Outcome, detail: string | null) =>
           Effect.andThen(repo.end(cause, outcome, detail), Metric.update(Metric.withAttributes(ended, { outcome }), 1))
@@ -91,7 +124,7 @@ export class Letters extends Context.Service<
           const { letter, to, untilMs } = waiting
           if (untilMs !== null && untilMs <= (yield* Clock.currentTimeMillis)) return yield* end(cause, "expired", null)
           const messageId = `${hash("sha256", cause, "hex").slice(0, 32)}@${hostname}`
-          const refusal = yield* mail.send({ ...Rendering.render(letter), messageId, to }).pipe(
+          const refusal = yield* mail.send({ ...Rendering.render(letter), messageId, to: { address: to } }).pipe(
             Effect.as(null),
             Effect.catchIf(
               (error) => !error.retryable,
@@ -104,6 +137,12 @@ export class Letters extends Context.Service<
         jobs.declare({ kind, concurrency: places, timeoutMs, retry, run: ({ key }) => send(key) })
 
         return Letters.of({
+          askWithin: Effect.fn("Letters.askWithin")(function* ({ kind: asked, ...posted }) {
+            const counted =
+              asked !== "invitation" || (yield* repo.isConfirmed(posted.tenantId)) ? asked : "invitation_unconfirmed"
+            yield* repo.lock(EmailAddress.mailbox(posted.to))
+            yield* writeWithin(counted, posted)
+          }),
           postWithin,
           postToWithin: Effect.fn("Letters.postToWithin")(function* ({
             alsoUnverified = false,
@@ -112,7 +151,7 @@ export class Letters extends Context.Service<
             ...posted
           }) {
             const readers = yield* repo.readers(posted.tenantId, roles[audience], alsoUnverified)
-            yield* Effect.forEach(readers, ({ id, ...to }) => postWithin({ ...posted, cause: `${cause} ${id}`, to }), {
+            yield* Effect.forEach(readers, ({ id, to }) => postWithin({ ...posted, cause: `${cause} ${id}`, to }), {
               discard: true
             })
           })

@@ -65,13 +65,17 @@ ${parts.join("\n")}
 /** Letters of any script, with the characters between the parts of a name; a full stop ends an initial only. */
 const nameForm = /^\p{L}[\p{L}\p{M}'’ &,-]*(\.(?= |$)[\p{L}\p{M}'’ &,-]*)*$/u
 const nameLength = 40
+/** Letters that look like a dot, a colon or a slash: those that modify others, and some of Latin, Han and Canadian. */
+const confusable = /[\p{Lm}\ua78f\u01c0-\u01c3\u4e36\u4e3f\u3031-\u3035\u1427\u141f\u1420]/u
 
 /**
  * The name of a person or a company for a letter to a recipient who has not asked for it. A text that does not look
  * like a name (an address, a URL, a sentence of a stranger) is left out.
  */
 export const nameOf = (name: string): string | null =>
-  name.length <= nameLength && nameForm.test(name) && !/\b(www|http)/i.test(name) ? name : null
+  name.length <= nameLength && nameForm.test(name) && !confusable.test(name) && !/\b(www|http)/i.test(name)
+    ? name
+    : null
 
 export const greeting = (firstName: string): string => {
   const name = nameOf(firstName)

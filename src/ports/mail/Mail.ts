@@ -11,7 +11,8 @@ export interface Mailbox {
 export interface MailMessage {
   /** The Message-ID (RFC 5322 section 3.6.4) without the angle brackets. A repetition has the same one. */
   readonly messageId: string
-  readonly to: Mailbox
+  /** Without a name: it may be one that a stranger gave. */
+  readonly to: Pick<Mailbox, "address">
   /** One line. */
   readonly subject: string
   readonly text: string

@@ -29,6 +29,12 @@ export interface Acceptance {
 const unusable = ApiError.of("invalid_request", "the token is unknown, used, revoked or expired", "token")
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already")
 const notFound = ApiError.of("not_found", "no such invitation")
+const tooMany = (retryAfterSecs: number) =>
+  ApiError.later(
+    retryAfterSecs,
+    `too many invitations were sent by this workspace, or to this address; try again in ${retryAfterSecs} s`,
+    "email"
+  )
 
 /**
  * Invitations to a team, guide/team.md#invitations: bound to an address, valid once and for seven days.
@@ -87,13 +93,16 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
         createdAt: at
       } as const
       yield* repo.invite({ ...row, tenantId, tokenHash: Token.hashOf(token), invitedBy: member?.id ?? null })
-      yield* letters.postWithin({
-        cause: `invitation:${row.id}`,
-        tenantId,
-        to: { name: "", address: email },
-        letter: letterOf({ tenantName: yield* repo.tenantName(tenantId), by: member?.name ?? null, token }),
-        untilMs: expiresAt
-      })
+      yield* letters
+        .askWithin({
+          kind: "invitation",
+          cause: `invitation:${row.id}`,
+          tenantId,
+          to: email,
+          letter: letterOf({ tenantName: yield* repo.tenantName(tenantId), by: member?.name ?? null, token }),
+          untilMs: expiresAt
+        })
+        .pipe(Effect.catchTag("LetterLimited", ({ retryAfterSecs }) => Effect.fail(tooMany(retryAfterSecs))))
       const rendered: Rendered = { status: 201, body: JSON.stringify(TeamView.invitation(row)) }
       const line = Audit.line({
         ...Audit.of(caller),

@@ -41,30 +41,37 @@ export const make = Effect.fnUntraced(function* ({
   const passwords = yield* Passwords
   const repo = yield* TeamRepo.make
 
-  const write = Effect.fnUntraced(function* (email: string) {
-    const member = yield* repo.credentials(email)
-    if (member === null) return
-    const at = yield* Clock.currentTimeMillis
-    const token = Token.make(entropy.bytes(32))
-    const hash = Token.hashOf(token)
-    const until = at + lifetimeMs
-    yield* repo.insertReset({ tokenHash: hash, memberId: member.id, createdAt: at, expiresAt: until })
-    yield* letters.postWithin({
-      cause: `password_reset:${hash}`,
-      tenantId: member.tenantId,
-      to: addressOf(member),
-      letter: {
-        subject: "Choose a new password",
-        paragraphs: [
-          Letters.greeting(member.firstName),
-          "somebody asked for a new password for this address. The link works once, for an hour.",
-          "If it was not you, ignore this message: nothing has changed."
-        ],
-        link: { label: "Choose a new password", url: `${baseUrl}/reset-password#${token}` }
-      },
-      untilMs: until
-    })
-  }, transaction)
+  const write = Effect.fnUntraced(
+    function* (email: string) {
+      const member = yield* repo.credentials(email)
+      if (member === null) return
+      const at = yield* Clock.currentTimeMillis
+      const token = Token.make(entropy.bytes(32))
+      const hash = Token.hashOf(token)
+      const until = at + lifetimeMs
+      yield* repo.insertReset({ tokenHash: hash, memberId: member.id, createdAt: at, expiresAt: until })
+      yield* letters.askWithin({
+        kind: "password_reset",
+        cause: `password_reset:${hash}`,
+        tenantId: member.tenantId,
+        to: member.email,
+        letter: {
+          subject: "Choose a new password",
+          paragraphs: [
+            // An address that was never confirmed may be another person's, whom no stranger's words greet.
+            member.isVerified ? Letters.greeting(member.firstName) : "Hello,",
+            "somebody asked for a new password for this address. The link works once, for an hour.",
+            "If it was not you, ignore this message: nothing has changed."
+          ],
+          link: { label: "Choose a new password", url: `${baseUrl}/reset-password#${token}` }
+        },
+        untilMs: until
+      })
+      // Without its letter there is no token. The answer is the same.
+    },
+    transaction,
+    Effect.catchTag("LetterLimited", () => Effect.void)
+  )
   jobs.declare({
     kind,
     concurrency: 4,
@@ -97,7 +104,7 @@ export const make = Effect.fnUntraced(function* ({
       yield* letters.postWithin({
         cause: `password_changed:${hash}`,
         tenantId,
-        to: addressOf(member),
+        to: member.email,
         letter: {
           subject: "Your password was changed",
           paragraphs: [
@@ -126,9 +133,4 @@ export const make = Effect.fnUntraced(function* ({
   })
 
   return { request, confirm }
-})
-
-const addressOf = ({ email, firstName, lastName }: TeamRepo.Credentials) => ({
-  name: `${firstName} ${lastName}`,
-  address: email
 })

@@ -7,7 +7,7 @@ import * as Listing from "../../runtime/store/list/Listing.ts"
 import * as TeamView from "./TeamView.ts"
 
 /** The data of a member that a login needs. */
-export interface Credentials {
+interface Credentials {
   readonly id: UserId
   readonly tenantId: TenantId
   readonly email: string
@@ -15,6 +15,8 @@ export interface Credentials {
   readonly lastName: string
   readonly role: string
   readonly passwordHash: string
+  /** Whether the address was ever proven to be the member's. */
+  readonly isVerified: boolean
 }
 
 /** An invitation that can be accepted. */
@@ -35,7 +37,8 @@ export const make = Effect.gen(function* () {
 
   const member = sql`id, email, first_name, last_name, role, status, email_verified_at IS NOT NULL AS email_verified,
     last_login_at, created_at`
-  const credentials = sql`m.id, m.tenant_id, m.email, m.first_name, m.last_name, m.role, m.password_hash`
+  const credentials = sql`m.id, m.tenant_id, m.email, m.first_name, m.last_name, m.role, m.password_hash,
+    m.email_verified_at IS NOT NULL AS is_verified`
   /** Members of closed tenants do not count. */
   const ofActive = sql`FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed' WHERE m.status = 'active'`
   const invitation = sql`id, email, role,

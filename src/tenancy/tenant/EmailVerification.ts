@@ -34,24 +34,30 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const entropy = yield* Entropy
   const repo = yield* TenantRepo.make
 
-  /** Inside the caller's transaction, makes a token for a member and posts the letter with it. */
+  /** Inside the caller's transaction, makes a token for a member and posts the letter with it, within its limits. */
   const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
     const untilMs = at + lifetimeMs
-    yield* repo.insertToken({ tokenHash: hashOf(token), memberId: member.id, createdAt: at, expiresAt: untilMs })
-    yield* letters.postWithin({
+    yield* letters.askWithin({
+      kind: "verification",
       cause: `verification:${hashOf(token)}`,
       tenantId: member.tenantId,
-      to: { name: `${member.firstName} ${member.lastName}`, address: member.email },
-      letter: letterOf(member.firstName, `${baseUrl}/verify-email#${token}`),
+      to: member.email,
+      letter: letterOf(`${baseUrl}/verify-email#${token}`),
       untilMs
     })
+    yield* repo.insertToken({ tokenHash: hashOf(token), memberId: member.id, createdAt: at, expiresAt: untilMs })
   })
 
-  const again = Effect.fnUntraced(function* (email: string) {
-    const member = yield* repo.unverified(email)
-    if (member !== null) yield* askWithin(member, yield* Clock.currentTimeMillis)
-  }, transaction)
+  const again = Effect.fnUntraced(
+    function* (email: string) {
+      const member = yield* repo.unverified(email)
+      if (member !== null) yield* askWithin(member, yield* Clock.currentTimeMillis)
+      // Without its letter there is no token. The answer is the same.
+    },
+    transaction,
+    Effect.catchTag("LetterLimited", () => Effect.void)
+  )
   jobs.declare({
     kind: resending,
     concurrency: 4,
@@ -122,10 +128,11 @@ const resending = "email_verification.resend"
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
 
-const letterOf = (firstName: string, url: string): Letters.Letter => ({
+/** The address may be another person's, whom no stranger's words greet. */
+const letterOf = (url: string): Letters.Letter => ({
   subject: "Confirm your e-mail address",
   paragraphs: [
-    Letters.greeting(firstName),
+    "Hello,",
     "please confirm your address within seven days; otherwise your workspace is suspended until you do.",
     "If you did not sign up, ignore this message."
   ],

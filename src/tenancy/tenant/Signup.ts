@@ -6,6 +6,7 @@ import * as Id from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../../runtime/idempotency/Slot.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import type { LetterLimited } from "../../ports/letter/Letter.ts"
 import { Mail } from "../../ports/mail/Mail.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { Vault } from "../../runtime/store/vault/Vault.ts"
@@ -49,7 +50,7 @@ export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(byte
  */
 export const make = Effect.fnUntraced(function* (
   verification: {
-    readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
+    readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void, LetterLimited>
   },
   invitations: Pick<SignupInvitations, "check" | "useWithin">
 ) {
@@ -98,7 +99,11 @@ export const make = Effect.fnUntraced(function* (
       const owner = { id: userId, tenantId: tenant.id, email, firstName, lastName }
       if (!(yield* repo.insertOwner({ ...owner, passwordHash, createdAt: at }))) return yield* emailUsed
       yield* invitations.useWithin(invitationToken, tenant.id, at)
-      yield* verification.askWithin(owner, at)
+      // Strangers may have used up the limit of this mailbox, which must not keep its owner from signing up.
+      const isAsked = yield* verification.askWithin(owner, at).pipe(
+        Effect.as(true),
+        Effect.catchTag("LetterLimited", () => Effect.succeed(false))
+      )
       const { account, apiKey, audit } = yield* onboarding.open(tenant)
       // Where mail reaches people, the credit waits until the address is verified.
       const money = mail.isReal ? [] : yield* onboarding.trialWithin({ ...tenant, identity: AddressIdentity.of(email) })
@@ -114,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
         },
         apiKey,
         apiKeyPlaintext: apiKey.plaintext,
-        verificationEmailSent: true,
+        verificationEmailSent: isAsked,
         verificationExpiresAt: at + EmailVerification.lifetimeMs,
         ...(secret === null ? {} : { webhookFailoverSecretPlaintext: secret })
       })

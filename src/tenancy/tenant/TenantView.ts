@@ -57,7 +57,10 @@ export const SignedUp = Wire.struct({
     scopes: Field.texts("What the key may do.", ["*"])
   }).pipe(Schema.annotateEncoded({ description: "The workspace's first API key." })),
   apiKeyPlaintext: Field.text("The key itself; shown here only.", "svc_live_…"),
-  verificationEmailSent: Field.flag("Whether the mail with the link was sent.", true),
+  verificationEmailSent: Field.flag(
+    "Whether the mail with the link is sent. False: there were too many to this address; ask again later.",
+    true
+  ),
   verificationExpiresAt: Field.time("Until when the link works.", "2026-01-08T00:00:00.000Z"),
   webhookFailoverSecretPlaintext: Schema.optionalKey(
     Field.text(`Only with a failover URL. ${failoverSecret}`, exampleSecret)

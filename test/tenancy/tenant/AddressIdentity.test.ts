@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as AddressIdentity from "../../../src/tenancy/tenant/AddressIdentity.ts"
+import * as EmailAddress from "../../../src/domain/EmailAddress.ts"
 
 describe("Who an address belongs to, for the trial credit", () => {
   it.each([
@@ -15,5 +15,5 @@ describe("Who an address belongs to, for the trial credit", () => {
     ["ada@XN--E1AFMKFD.com", "ada@xn--e1afmkfd.com"],
     // For an unknown provider, each spelling is another person.
     ["Jane.Doe+x@example.com", "jane.doe+x@example.com"]
-  ])("%s is %s", (email, folded) => expect(AddressIdentity.folded(email)).toBe(folded))
+  ])("%s is %s", (email, folded) => expect(EmailAddress.folded(email)).toBe(folded))
 })

@@ -39,10 +39,10 @@ const retryAfter = {
   "Retry-After": { description: "Seconds until there is room again.", schema: { type: "integer", minimum: 1 } }
 }
 
-/** Only a public endpoint says when to retry, because a connection's limit passes within a second. */
-const response = (status: number, codes: ReadonlyArray<Code>, isPublic: boolean): Json => ({
+/** `says`: whether a 429 says when to retry. */
+const response = (status: number, codes: ReadonlyArray<Code>, says: boolean): Json => ({
   description: codes.map((code) => `\`${code}\``).join(", "),
-  ...(status === 429 && isPublic ? { headers: retryAfter } : {}),
+  ...(status === 429 && says ? { headers: retryAfter } : {}),
   content: {
     "application/json": {
       schema: {
@@ -65,9 +65,9 @@ export const responses = (endpoint: HttpApiEndpoint.Top, about: About): Readonly
   }
   // A body with a content coding.
   if (endpoint.method !== "GET") byStatus.set(415, [...(byStatus.get(415) ?? []), "invalid_request"])
+  // The limit of a connection, which is on new calls, passes within a second.
+  const says = about.errors?.includes("concurrent_call_cap_exceeded") !== true
   return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [String(status), response(status, codes, about.scope === null)])
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [String(status), response(status, codes, says)])
   )
 }

@@ -44,7 +44,7 @@ export class TeamApi extends HttpApiGroup.make("team")
       }),
       success: Invitation.pipe(HttpApiSchema.status(201)),
       description: "The link in the letter works once, for seven days.",
-      errors: ["conflict"]
+      errors: ["conflict", "rate_limited"]
     }),
     list("invitations", "/v1/team/invitations", "List the invitations", Invitation, { description: "Newest first." }),
     get("invitation", "/v1/team/invitations/:id", "Retrieve an invitation", {

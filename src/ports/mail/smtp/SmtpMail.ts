@@ -67,7 +67,7 @@ export const layer = (server: SmtpServer) =>
               // The addresses are a list and never one text, where a comma in an address would make two.
               envelope: { from: from.address, to: [to.address] },
               from: { name: from.name, address: from.address },
-              to: { name: Printable.neutral(to.name), address: to.address },
+              to: { name: "", address: to.address },
               subject: Printable.neutral(subject),
               text,
               html,

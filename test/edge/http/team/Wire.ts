@@ -10,6 +10,8 @@ import { BaseUrl } from "../../../../src/edge/http/answer/BaseUrl.ts"
 import { RateLimit } from "../../../../src/edge/http/request/RateLimit.ts"
 import * as Server from "../../../../src/edge/http/Server.ts"
 import { Idempotency } from "../../../../src/runtime/idempotency/Idempotency.ts"
+import { Team } from "../../../../src/tenancy/team/Team.ts"
+import { Tenants } from "../../../../src/tenancy/tenant/Tenant.ts"
 import { Webhooks } from "../../../../src/webhook/Webhook.ts"
 import * as CheapHashing from "../../../support/CheapHashing.ts"
 import * as FakeSpeech from "../../../support/fake/FakeSpeech.ts"
@@ -109,6 +111,12 @@ export const linesOf = (key: string, action: string) =>
 /** The token of the newest letter to this address. */
 export const letterTo = (email: string) =>
   Effect.map(Effect.andThen(Features.lettersSent, Features.lettersSent), () => Features.tokenFor(email) ?? "")
+
+/** Asks the door itself, whose process has counted no request before, `times` times for a letter. */
+const asked = (ask: (email: string) => Effect.Effect<unknown>) => (email: string, times: number) =>
+  Effect.forEach(Array.from({ length: times }), () => Effect.andThen(ask(email), Features.lettersSent))
+export const resends = Effect.map(Tenants, (tenants) => asked(tenants.resendVerification))
+export const resets = Effect.map(Team, (team) => asked(team.requestReset))
 
 /** A member who was invited with this key and has joined. */
 export const joined = Effect.fnUntraced(function* (by: string, role: string, tenantId: string) {

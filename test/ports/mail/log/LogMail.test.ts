@@ -12,7 +12,7 @@ describe("mail without a transport", () => {
         const mail = yield* Mail
         yield* mail.send({
           messageId: "1@example.com",
-          to: { name: "Ada", address: "a@example.com" },
+          to: { address: "a@example.com" },
           subject: "Verify",
           text: "https://example.com/verify-email#t",
           html: "<p>"

@@ -58,7 +58,7 @@ const serving = Effect.fnUntraced(function* (options: SMTPServerOptions = {}) {
 
 const letter: MailMessage = {
   messageId: "0123@phone.example",
-  to: { name: "Łukasz, the 1st", address: "lukasz@example.com" },
+  to: { address: "lukasz@example.com" },
   subject: "Grüße",
   text: "Hello\n\n.\nx\n",
   html: "<p>Hello</p>"
@@ -109,7 +109,7 @@ describe("mail by SMTP", () => {
       expect(headers(got.raw)).toMatch(/^Message-ID: <0123@phone.example>$/im)
       expect(headers(got.raw)).toMatch(/^Auto-Submitted: auto-generated$/im)
       expect(headers(got.raw)).toMatch(/^From: "Phone, Inc." <no-reply@phone.example>$/im)
-      expect(headers(got.raw)).toMatch(/^To: .*<lukasz@example.com>$/im)
+      expect(headers(got.raw)).toMatch(/^To: lukasz@example.com$/im)
       expect(headers(got.raw)).toMatch(/^Content-Type: multipart\/alternative/im)
       expect(got.raw).toContain("<p>Hello</p>")
     }).pipe(Effect.scoped)
@@ -170,7 +170,7 @@ describe("mail by SMTP", () => {
         ""
       ]
       for (const address of addresses)
-        expect(yield* send(port, { ...letter, to: { name: "Ada", address } })).toMatchObject({
+        expect(yield* send(port, { ...letter, to: { address } })).toMatchObject({
           failure: { retryable: false }
         })
       expect(taken).toEqual([])
