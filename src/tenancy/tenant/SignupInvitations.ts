@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly baseUrl: st
       yield* letters.postWithin({
         cause: `signup_invitation:${row.id}`,
         tenantId: null,
-        to: { name: "", address: email },
+        to: email,
         letter: letterOf(url),
         untilMs: row.expiresAt
       })
