@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import * as CallerReport from "../../domain/CallerReport.ts"
+import * as CallerReport from "../../domain/caller/CallerReport.ts"
+import * as CallerTerms from "../../domain/caller/CallerTerms.ts"
 import * as TrunkNumberPlan from "./TrunkNumberPlan.ts"
 
 /**
@@ -13,8 +14,8 @@ const Party = Schema.Struct({
   name: Schema.String
 })
 
-const DiversionReason = Schema.Literals(CallerReport.diversionReasons)
-const AttestationLevel = Schema.Literals(CallerReport.attestationLevels)
+const DiversionReason = Schema.Literals(CallerTerms.diversionReasons)
+const AttestationLevel = Schema.Literals(CallerTerms.attestationLevels)
 
 export const CallIdentity = Schema.Struct({
   /** The texts that may be the called number, the likeliest first. */

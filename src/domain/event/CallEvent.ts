@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as EndWhy from "../EndWhy.ts"
 import * as Field from "../schema/Field.ts"
-import * as CallerReport from "../CallerReport.ts"
+import * as CallerReport from "../caller/CallerReport.ts"
 import * as LegReport from "../LegReport.ts"
 import * as Secret from "../schema/Secret.ts"
 import * as Wire from "../schema/Wire.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as EndWhy from "../../domain/EndWhy.ts"
 import * as Field from "../../domain/schema/Field.ts"
-import * as CallerReport from "../../domain/CallerReport.ts"
+import * as CallerReport from "../../domain/caller/CallerReport.ts"
 import * as LegReport from "../../domain/LegReport.ts"
 import * as CallIdentity from "../../carrier/number/CallIdentity.ts"
 import * as Wire from "../../domain/schema/Wire.ts"

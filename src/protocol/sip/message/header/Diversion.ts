@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { diversionReasons } from "../../../../domain/caller/CallerTerms.ts"
 import * as Grammar from "../Grammar.ts"
 import { headers, type SipMessage } from "../SipMessage.ts"
 import * as Params from "./Params.ts"
@@ -6,21 +7,7 @@ import * as Party from "./Party.ts"
 import * as Privacy from "./Privacy.ts"
 import * as SipUri from "./SipUri.ts"
 
-/** Why a call was diverted, in the terms of RFC 5806; `unknown` is also any other term. */
-const reasons = [
-  "unknown",
-  "user_busy",
-  "no_answer",
-  "unavailable",
-  "unconditional",
-  "time_of_day",
-  "do_not_disturb",
-  "deflection",
-  "follow_me",
-  "out_of_service",
-  "away"
-] as const
-type DiversionReason = (typeof reasons)[number]
+type DiversionReason = (typeof diversionReasons)[number]
 
 interface Diversion {
   /** The party from which the call was diverted, as it was written; null when it is withheld. */
@@ -46,7 +33,7 @@ export const of = (message: SipMessage): ReadonlyArray<Diversion> => {
     .map(({ reason, user }) => ({ reason, user: isWithheld ? null : user }))
 }
 
-const known: ReadonlySet<string> = new Set(reasons)
+const known: ReadonlySet<string> = new Set(diversionReasons)
 const isReason = (word: string): word is DiversionReason => known.has(word)
 
 const diverted = (message: SipMessage): ReadonlyArray<Diversion> =>

@@ -1,16 +1,14 @@
 import { Option, Schema } from "effect"
+import { attestationLevels } from "../../../../domain/caller/CallerTerms.ts"
 import * as Grammar from "../Grammar.ts"
 import { headers, type SipMessage } from "../SipMessage.ts"
-
-/** How surely the caller may use its number, by the carrier that signed for it, RFC 8588 section 5. */
-const levels = ["A", "B", "C"] as const
 
 /**
  * The claims of a PASSporT of SHAKEN. Its signature is not checked here: that takes the certificates of the carriers,
  * and the trunk that hands us the call has checked it.
  */
 interface Attestation {
-  readonly level: (typeof levels)[number]
+  readonly level: (typeof attestationLevels)[number]
   /** The calling number that it is given for: digits without `+`. */
   readonly number: string
 }
@@ -19,7 +17,7 @@ interface Attestation {
 const longest = 8_192
 
 const Claims = Schema.fromJsonString(
-  Schema.Struct({ attest: Schema.Literals(levels), orig: Schema.Struct({ tn: Schema.String }) })
+  Schema.Struct({ attest: Schema.Literals(attestationLevels), orig: Schema.Struct({ tn: Schema.String }) })
 )
 
 const utf8 = new TextDecoder("utf-8")

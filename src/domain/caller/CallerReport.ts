@@ -1,25 +1,9 @@
 import { Schema } from "effect"
-import * as Field from "./schema/Field.ts"
-import * as Wire from "./schema/Wire.ts"
+import * as CallerTerms from "./CallerTerms.ts"
+import * as Field from "../schema/Field.ts"
+import * as Wire from "../schema/Wire.ts"
 
 /** The facts that a call and `call.started` show of the caller of an inbound call, besides its number. */
-
-/** RFC 5806. `unknown` is also a reason that the network does not name. */
-export const diversionReasons = [
-  "unknown",
-  "user_busy",
-  "no_answer",
-  "unavailable",
-  "unconditional",
-  "time_of_day",
-  "do_not_disturb",
-  "deflection",
-  "follow_me",
-  "out_of_service",
-  "away"
-] as const
-
-export const attestationLevels = ["A", "B", "C"] as const
 
 /** How a number is shown that is withheld, or missing. */
 export const anonymous = "anonymous"
@@ -35,7 +19,7 @@ export const fields = {
         "The party that had the call before, as `from`: E.164, or as it came; `anonymous` when it is withheld.",
         "+12025550160"
       ),
-      reason: Field.oneOf("Why it went on, RFC 5806. Further values may come.", diversionReasons)
+      reason: Field.oneOf("Why it went on, RFC 5806. Further values may come.", CallerTerms.diversionReasons)
     })
   ).pipe(
     Schema.annotateEncoded({
@@ -48,7 +32,7 @@ export const fields = {
   attestation: Field.oneOfOrNull(
     "The level of SHAKEN (RFC 8588) that a carrier attests for `from` in an Identity header; its signature is not " +
       "checked here. Null: none, or for another number.",
-    attestationLevels,
+    CallerTerms.attestationLevels,
     "A"
   )
 }
