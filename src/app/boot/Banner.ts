@@ -7,15 +7,23 @@ const signup = {
   closed: "  Sign-up    is closed\n"
 } as const
 
+const cards = "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n"
+const rates =
+  "  Rates      none: a minute costs 1 cent, and no satellite, premium, shared-cost or unknown number has a price\n"
+
 /** The text after a successful start, with a first call to try. */
-export const text = (config: Config.Config, version: string, httpPort: number) => `
+export const text = (
+  config: Config.Config,
+  version: string,
+  { hasRates, httpPort }: { readonly hasRates: boolean; readonly httpPort: number }
+) => `
 Trunkline ${version} is up.
 
   API        ${config.baseUrl}/v1/
   Docs       ${config.baseUrl}/api/docs/
   SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
   Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
-${signup[config.signup]}${config.payment.stripe === null ? "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n" : ""}
+${signup[config.signup]}${config.payment.stripe === null ? cards : ""}${hasRates ? "" : rates}
 A first call, to a simulated phone that answers and echoes:
 
   curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'

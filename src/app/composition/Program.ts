@@ -17,6 +17,7 @@ import * as NodeEntropy from "../boot/NodeEntropy.ts"
 import * as Restore from "../boot/Restore.ts"
 import * as StopRequests from "../boot/stop/StopRequests.ts"
 import * as VaultKey from "../boot/VaultKey.ts"
+import { Billing } from "../../money/billing/Billing.ts"
 import { Calls } from "../../telephony/call/Call.ts"
 import * as SipCarrier from "../../carrier/sip/SipCarrier.ts"
 import { Conferences } from "../../telephony/conference/Conference.ts"
@@ -142,7 +143,9 @@ const serve = Effect.gen(function* () {
     isUp = true
     starting.end()
     for (const weakness of weaknesses) yield* Effect.logWarning(weakness)
-    yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
+    const hasRates = (yield* Context.get(context, Billing).rates).length > 0
+    const httpPort = Context.get(edge, HttpServer.Listening).port
+    yield* Effect.sync(() => console.log(Banner.text(config, version, { hasRates, httpPort })))
     return yield* Deferred.await(fatal)
   })
   const surroundings = Layer.mergeAll(

@@ -17,7 +17,6 @@ export type { Request, Told } from "./AccountMachine.ts"
 export type { Live } from "./Lives.ts"
 export type { Reserving } from "./LiveAccounts.ts"
 export type { Operator } from "./AccountRecord.ts"
-export { of as destinationOf } from "./Destination.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
 
 /** `quota` is the effective one, with what the plan sets of it. */

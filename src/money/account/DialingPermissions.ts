@@ -7,8 +7,8 @@ import * as Id from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
+import * as Destination from "../../domain/number/Destination.ts"
 import { isE164 } from "../../domain/E164.ts"
-import * as Destination from "./Destination.ts"
 
 /**
  * Where calls may go, guide/calls.md#dialing-permissions: the operator's lists of countries, prefixes and classes, for

@@ -1,3 +1,4 @@
+import * as Destination from "../../domain/number/Destination.ts"
 import * as Increments from "../../domain/price/Increments.ts"
 
 /** The rate deck, guide/money.md#rates: longest prefix of the called number → price of its time, by direction. */
@@ -9,8 +10,13 @@ export interface Rate extends Increments.Price {
   readonly prefix: string
 }
 
-/** The price of each direction in an empty deck, by the minute. */
+/**
+ * The price of each direction in an empty deck, by the minute. It is that of a local call, so an empty deck has no
+ * price for classes of numbers that cost more.
+ */
 export const defaults: Readonly<Record<Direction, number>> = { outbound: 10_000, inbound: 0 }
+
+const isDear = (number: string): boolean => Destination.of(number).classes.length > 0
 
 export interface RateDeck {
   /** The price of the longest prefix of the number; null when no row matches it. */
@@ -38,7 +44,7 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
     named,
     rate: (direction, number) =>
       named(direction, number) ??
-      (direction === "outbound" && !isEmpty ? null : { microUsdPerMinute: defaults[direction] })
+      (direction === "outbound" && (!isEmpty || isDear(number)) ? null : { microUsdPerMinute: defaults[direction] })
   }
 }
 

@@ -29,6 +29,15 @@ describe("the rate deck (guide/money.md#rates)", () => {
     ])
   })
 
+  it.each(["+881612345678", "+870773111632", "+883510012345", "+19005550123", "+449098790000", "+979123456789"])(
+    "has no price for %s when it is empty, because such a call costs more than a local one",
+    (number) => {
+      expect(RateDeck.make([]).rate("outbound", number)).toBe(null)
+      const priced = RateDeck.make([{ direction: "outbound", prefix: "", microUsdPerMinute: 9 }])
+      expect(priced.rate("outbound", number)).toStrictEqual({ microUsdPerMinute: 9 })
+    }
+  )
+
   it("names no price outside its rows, and none outbound where only inbound ones are priced", () => {
     const inbound = RateDeck.make([{ direction: "inbound", prefix: "1", microUsdPerMinute: 1_000 }])
     expect(inbound.rate("outbound", "+12025550123")).toBe(null)
@@ -63,7 +72,8 @@ describe("the rate deck (guide/money.md#rates)", () => {
         ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
       )
       expect(RateDeck.make(rates).rate("outbound", `+${number}`)?.microUsdPerMinute ?? null).toBe(
-        longest > 0 ? longest : prefixes.length === 0 ? 10_000 : null
+        // No numbering plan has so few digits.
+        longest > 0 ? longest : null
       )
     }
   )

@@ -150,6 +150,9 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         ])
           expect([body, ...(yield* refused(body))]).toEqual([body, 400, "invalid_request"])
         expect(yield* refused({ to: phones.echo, from: "+12025550199" })).toEqual([403, "from_number_not_owned"])
+        // Without any rates a minute costs a cent, which is less than such calls cost anywhere.
+        for (const dear of ["+881612345678", "+19005550123", "+80812345678", "+11111111111", "+449098790000"])
+          expect([dear, ...(yield* refused({ to: dear }))]).toEqual([dear, 403, "country_not_allowed"])
         const rule = yield* dialing.add({ tenantId: a.id, kind: "prefix_block", value: "+12025550101" })
         expect(yield* refused({ to: phones.busy })).toEqual([403, "prefix_blocked"])
         yield* dialing.remove(rule.id)

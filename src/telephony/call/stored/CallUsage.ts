@@ -1,4 +1,4 @@
-import { destinationOf } from "../../../money/account/Account.ts"
+import * as Destination from "../../../domain/number/Destination.ts"
 import type { Dimensions, UsageRow } from "../../../runtime/store/usage/UsageRow.ts"
 import { type CallState, durationSeconds } from "../machine/CallState.ts"
 import * as Carried from "./Carried.ts"
@@ -40,6 +40,6 @@ const callsOf = { outbound: "outbound_calls", inbound: "inbound_calls" } as cons
 
 /** The country of a number, or the calling code when several countries share it. */
 const countryOf = (number: string): string => {
-  const { callingCode, country } = destinationOf(number)
+  const { callingCode, country } = Destination.of(number)
   return country ?? (callingCode === null ? "unknown" : `+${callingCode}`)
 }

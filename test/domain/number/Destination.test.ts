@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as E164 from "../../../src/domain/E164.ts"
-import * as Destination from "../../../src/money/account/Destination.ts"
+import * as Destination from "../../../src/domain/number/Destination.ts"
 import { refusal, type RuleKind } from "../../../src/money/account/DialingPermissions.ts"
 import * as Ids from "../../support/Ids.ts"
 
