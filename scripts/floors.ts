@@ -67,7 +67,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<strin
     account: [],
     cost: ["billing"],
     invoice: [],
-    plan: ["account"],
+    plan: ["account", "usage"],
     funding: ["account", "billing"],
     proof: ["billing", "funding"]
   },

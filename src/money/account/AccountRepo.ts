@@ -31,9 +31,11 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
   /**
    * Balance, the plan's limits, the spend of the UTC day and month, and unsettled entities; null for an unknown tenant.
-   * Money that the operator takes, and money that returns to a card, is not the tenant's spend.
+   * Money that the operator takes, and money that returns to a card, is not the tenant's spend. The part of a charge
+   * that a plan includes is not either: it comes back by an entry of its own, and counts at the moment of the charge.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
+    const month = `${day.slice(0, 7)}-01T00:00:00Z`
     const rows = yield* all<
       Rows["money"] & {
         readonly partition: number
@@ -55,8 +57,16 @@ export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
       CROSS JOIN LATERAL (
         SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
           -sum(amount_cents) AS month
-        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type IN ${sql.in(charges)}
-          AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
+        FROM (
+          SELECT amount_cents, created_at FROM ledger
+          WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type IN ${sql.in(charges)}
+            AND created_at >= ${month}::timestamptz
+          UNION ALL
+          SELECT back.amount_cents, debit.created_at FROM ledger back JOIN ledger debit ON debit.id = back.reference_id
+          WHERE back.tenant_id = e.tenant_id AND back.type = 'adjustment' AND back.reference_type = 'ledger_entry'
+            AND back.cause LIKE 'included:%' AND back.created_at >= ${month}::timestamptz
+            AND debit.created_at >= ${month}::timestamptz
+        ) spent
       ) l
       WHERE e.id = ${tenantId} AND e.kind = 'account'`
     const [row] = rows

@@ -4,6 +4,7 @@ import type { EntryType } from "../../domain/EntryType.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
+import * as CoveredCharges from "./CoveredCharges.ts"
 import * as Included from "./Included.ts"
 import { type PlanRepo, portion } from "./PlanRepo.ts"
 
@@ -26,6 +27,7 @@ export const make = (repo: PlanRepo, metered: Metered) =>
     const { transaction } = yield* Sql.make
     const journal = yield* Journal
     const accounts = yield* Accounts
+    const charges = yield* CoveredCharges.make
 
     const partsOf = (type: EntryType, cents: number, referenceId: string | null) =>
       type === "lookup_charge"
@@ -45,15 +47,19 @@ export const make = (repo: PlanRepo, metered: Metered) =>
         if (last === undefined) return false
         const used: Partial<Record<Included.Field, number>> = { ...subscription.used }
         const money: Array<MoneyRow> = []
+        const covered: Array<CoveredCharges.Covered> = []
         for (const { cents, id, referenceId, type } of debits) {
           const field = cents > 0 ? Included.fieldOf(type) : null
           const left = field === null ? 0 : (subscription.included[field] ?? 0) - (used[field] ?? 0)
           if (field === null || left <= 0) continue
           const { backCents, taken } = Included.take(left, cents, yield* partsOf(type, cents, referenceId))
           used[field] = (used[field] ?? 0) + taken
-          if (backCents > 0)
+          if (backCents > 0) {
+            const backId = Id.derive(`included ${id}`, "ledger")
+            const isCall = type === "call_charge" && referenceId !== null && Id.is("call", referenceId)
+            covered.push({ id: backId, debitId: id, callId: isCall ? referenceId : null, cents: backCents })
             money.push({
-              id: Id.derive(`included ${id}`, "ledger"),
+              id: backId,
               tenantId,
               cause: `included:${id}`,
               type: "adjustment",
@@ -63,9 +69,13 @@ export const make = (repo: PlanRepo, metered: Metered) =>
               referenceId: id,
               at
             })
+          }
         }
         yield* repo.update({ ...subscription, used, throughOrdinal: last.place }, at)
-        if (money.length > 0) yield* journal.commitWithin({ ...empty, money })
+        if (money.length > 0) {
+          yield* charges.takeOff(tenantId, covered)
+          yield* journal.commitWithin({ ...empty, money })
+        }
         return debits.length === portion
       }).pipe(transaction)
     })

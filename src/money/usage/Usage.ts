@@ -14,6 +14,7 @@ import * as UsageSums from "./UsageSums.ts"
 import type { Usage, UsageReport } from "./UsageView.ts"
 
 export * as Period from "./Period.ts"
+export * as UsageSums from "./UsageSums.ts"
 export { UsageReport } from "./UsageView.ts"
 
 export const groupings = ["none", "day", "month", ...UsageSums.dimensions] as const

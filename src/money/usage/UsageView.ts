@@ -14,7 +14,7 @@ const counted = {
   amd_checks: Field.count("Machine detections.", 0),
   lookups: Field.count("Lookups of numbers.", 0),
   numbers_active: Field.count("Numbers that were active at some time of it.", 2),
-  total_cost_cents: Field.cents("What was charged.")
+  total_cost_cents: Field.cents("The charges, less what a plan included of them.")
 }
 
 export const Usage = Schema.Struct(counted)

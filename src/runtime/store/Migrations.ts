@@ -12,6 +12,7 @@ import { rootTenants } from "./migration/0068_root_tenants.ts"
 import { signupInvitation } from "./migration/0069_signup_invitation.ts"
 import { eventRoomCall } from "./migration/0070_event_room_call.ts"
 import { letterLimit } from "./migration/0071_letter_limit.ts"
+import { includedCredits } from "./migration/0072_included_credits.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -32,7 +33,8 @@ export const all: Migrations = {
   "0068_root_tenants": rootTenants,
   "0069_signup_invitation": signupInvitation,
   "0070_event_room_call": eventRoomCall,
-  "0071_letter_limit": letterLimit
+  "0071_letter_limit": letterLimit,
+  "0072_included_credits": includedCredits
 }
 
 /** The last schema of version 0.1. */

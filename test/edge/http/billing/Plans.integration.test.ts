@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { TenantId } from "../../../../src/domain/Id.ts"
+import { Margin } from "../../../../src/money/cost/Cost.ts"
+import { Usages } from "../../../../src/money/usage/Usage.ts"
 import { Plans } from "../../../../src/money/plan/Plan.ts"
 import { Journal } from "../../../../src/runtime/store/journal/Journal.ts"
 import * as SampleCommit from "../../../bench/SampleCommit.ts"
@@ -267,6 +269,71 @@ describe("plans (guide/money.md#plans)", () => {
         yield* plans.cover
         expect((yield* current(tenant.plaintext)).used).toEqual({ billed_minutes: 1 })
       })
+    )
+
+    it.effect.each(["waiting", "added up"] as const)(
+      "take what they include off the usage, the caps and the margin, while the counts are %s",
+      (counts) =>
+        Effect.gen(function* () {
+          const plans = yield* Plans
+          const usages = yield* Usages
+          const accounts = yield* Accounts
+          const sql = yield* SqlClient.SqlClient
+          yield* plan(`seven ${counts}`, { monthlyFeeCents: 0, included: { billed_minutes: 7 } })
+          const tenant = yield* Features.newTenant()
+          yield* choose(tenant.plaintext, `seven ${counts}`)
+          for (let nth = 0; nth < 9; nth++) yield* call(tenant, `${counts} ${nth}`)
+          // Two of them were debited two months ago, and are covered only now.
+          const old = yield* sql<{ readonly id: string }>`
+            UPDATE ledger SET created_at = created_at - interval '2 months' WHERE id IN (
+              SELECT id FROM ledger WHERE tenant_id = ${tenant.id} AND type = 'call_charge' ORDER BY ordinal LIMIT 2)
+            RETURNING id`
+          for (const { id } of old)
+            yield* sql`
+              UPDATE usage_tail SET entries = (
+                SELECT jsonb_agg(CASE WHEN e->>'id' = ${id} THEN e || jsonb_build_object('at',
+                  (e->>'at')::float8 - 61 * 86400000.0) ELSE e END) FROM jsonb_array_elements(entries) e)
+              WHERE tenant_id = ${tenant.id} AND entries @> jsonb_build_array(jsonb_build_object('id', ${id}::text))`
+          if (counts === "added up") yield* usages.sum
+          const costs = Effect.gen(function* () {
+            const of = (query: string) =>
+              Effect.map(
+                read<{
+                  readonly totals: { readonly total_cost_cents: number }
+                  readonly results: ReadonlyArray<Readonly<Record<string, unknown>>>
+                }>(tenant.plaintext, `/v1/usage${query}`),
+                ({ results, totals }) => [
+                  totals.total_cost_cents,
+                  results.map((row) => [row["number"], row["total_cost_cents"]])
+                ]
+              )
+            const start = encodeURIComponent(new Date(Date.now() - 91 * 86_400_000).toISOString())
+            const end = encodeURIComponent(new Date(Date.now() + 60_000).toISOString())
+            yield* accounts.moneyMoved(tenant.id)
+            const { tally } = yield* accounts.overview(tenant.id)
+            return {
+              usage: yield* of("?group_by=number"),
+              all: (yield* of(`?start=${start}&end=${end}`))[0],
+              caps: [tally.daySpentCents, tally.monthSpentCents]
+            }
+          })
+          const margin = Effect.map(
+            Margin.read({ from: 0, to: Date.now() + 60_000, by: "tenant", tariff: { decks: [], spans: [] } }),
+            (sums) => sums.get(tenant.id)?.debitedMicroUsd
+          )
+          expect(yield* costs).toEqual({ usage: [14, [["+12025550150", 14]]], all: 18, caps: [14, 14] })
+          yield* plans.cover
+          const after = { usage: [4, [["+12025550150", 4]]], all: 4, caps: [4, 4] }
+          expect(yield* costs).toEqual(after)
+          yield* usages.sum
+          expect(yield* costs).toEqual(after)
+          expect(yield* margin).toBe(40_000)
+          // Nothing is taken off twice.
+          yield* plans.cover
+          yield* usages.sum
+          expect(yield* costs).toEqual(after)
+          expect(yield* margin).toBe(40_000)
+        })
     )
   })
 })
