@@ -8,6 +8,7 @@ import type * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Attempt } from "./charge/AttemptMachine.ts"
 import * as AutoRecharge from "./recharge/AutoRecharge.ts"
 import * as Collector from "./charge/Collector.ts"
+import * as Customers from "./Customers.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import type { AutoRechargeView, PaymentMethodView } from "./FundingView.ts"
 import * as PaymentMethods from "./PaymentMethods.ts"
@@ -41,8 +42,8 @@ export class Funding extends Context.Service<
     /** 204; 409 while auto-recharge or a payment uses it. */
     readonly remove: Audit.Request<[id: PaymentMethodId]>
     /**
-     * 201, `succeeded` or `pending`. In this order: 400 `topup_amount_too_low`, 400 above the maximum, 404 card, 400
-     * `payment_method_required`, 402 `payment_failed`.
+     * 201, `succeeded` or `pending`. In this order: 400 `topup_amount_too_low`, 400 above the maximum, 502 while the
+     * processor gives no answer under a new key, 404 card, 400 `payment_method_required`, 402 `payment_failed`.
      */
     readonly topUp: Audit.Request<[request: TopUp.TopUpRequest]>
     readonly autoRecharge: (tenantId: TenantId) => Effect.Effect<AutoRechargeView>
@@ -86,10 +87,11 @@ export class Funding extends Context.Service<
         const repo = yield* FundingRepo.make
         const settling = yield* Settling.make
         const outcomes = yield* RefusedOutcomes.make
-        jobs.declare(yield* Collector.make(settling, outcomes))
-        const methods = yield* PaymentMethods.make
-        const topUp = yield* TopUp.make(limits)
-        const autoRecharge = yield* AutoRecharge.make(limits)
+        const customers = yield* Customers.make
+        jobs.declare(yield* Collector.make(settling, outcomes, customers))
+        const methods = yield* PaymentMethods.make(customers)
+        const topUp = yield* TopUp.make(limits, customers)
+        const autoRecharge = yield* AutoRecharge.make(limits, customers)
         const reversals = yield* Reversals.make(settling, outcomes)
         const payouts = yield* Payouts.make(reversals)
         const receive = yield* ProcessorEvents.make(reversals)

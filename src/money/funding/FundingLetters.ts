@@ -59,7 +59,8 @@ export const reversed = (kind: Moved, cents: number, attemptId: string, balanceC
 const because: Readonly<Record<DisabledReason, string>> = {
   declined: "The card was declined four times.",
   authentication_required: "The card's bank wants its holder to confirm each payment, which nobody can do for you.",
-  do_not_try_again: "The card's bank asks not to be asked again."
+  do_not_try_again: "The card's bank asks not to be asked again.",
+  card_gone: "The card processor does not have the card any more. Save it again."
 }
 
 export const disabled = (card: string, reason: DisabledReason): Letter => ({

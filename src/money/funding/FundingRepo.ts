@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
     status, intent_id, failure_code, failure_message, actor, ip, created_at,
     settled_at`
   const methodColumns = sql`id, tenant_id, processor_id AS card_id, brand, last4, exp_month, exp_year, is_default,
-    created_at`
+    created_at, gone_at`
   const rechargeColumns = sql`enabled, threshold_cents, amount_cents, payment_method_id, disabled_reason, failures,
     next_try_at, last_attempt_at, last_attempt_status,
     updated_at`
@@ -53,20 +53,48 @@ export const make = Effect.gen(function* () {
   return {
     customer: (tenantId: TenantId, processor: string) =>
       value<string>`
-        SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}`,
-    /** Keeps the first customer of the tenant, and returns its id. */
-    keepCustomer: (tenantId: TenantId, processor: string, customerId: string, now: number) =>
+        SELECT customer_id AS id FROM payment_customer
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND gone_at IS NULL`,
+    /** The customer that is not gone; `seenWith` names the key under which it was last seen. */
+    presentCustomer: (tenantId: TenantId, processor: string) =>
+      first<{ readonly id: string; readonly seenWith: string | null }>`
+        SELECT customer_id AS id, seen_with FROM payment_customer
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND gone_at IS NULL`,
+    /** All customers of the tenant, those that are gone too. */
+    customers: (tenantId: TenantId, processor: string) =>
+      column<string>`
+        SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}
+        ORDER BY created_at`,
+    /** Keeps the first customer of the tenant that is not gone, and returns its id. */
+    keepCustomer: (tenantId: TenantId, processor: string, customerId: string, keyMark: string, now: number) =>
       Effect.map(
         all<{ readonly id: string }>`
-          INSERT INTO payment_customer (tenant_id, processor, customer_id, created_at)
-          VALUES (${tenantId}, ${processor}, ${customerId}, ${timestamptz(now)})
-          ON CONFLICT (tenant_id, processor) DO UPDATE SET processor = excluded.processor RETURNING customer_id AS id`,
+          INSERT INTO payment_customer (tenant_id, processor, customer_id, seen_with, created_at)
+          VALUES (${tenantId}, ${processor}, ${customerId}, ${keyMark}, ${timestamptz(now)})
+          ON CONFLICT (tenant_id, processor) WHERE gone_at IS NULL DO UPDATE SET processor = excluded.processor
+          RETURNING customer_id AS id`,
         ([row]) => row?.id ?? customerId
       ),
-    tenantOfCustomer: (processor: string, customerId: string) =>
-      value<TenantId>`
-        SELECT tenant_id AS id FROM payment_customer
-        WHERE processor = ${processor} AND customer_id = ${customerId}`,
+    seeCustomer: (processor: string, customerId: string, keyMark: string) =>
+      done`
+        UPDATE payment_customer SET seen_with = ${keyMark} WHERE processor = ${processor} AND customer_id = ${customerId}`,
+    loseCustomer: (processor: string, customerId: string, now: number) =>
+      done`
+        UPDATE payment_customer SET gone_at = ${timestamptz(now)}
+        WHERE processor = ${processor} AND customer_id = ${customerId} AND gone_at IS NULL`,
+    /** Marks the cards of a customer as gone, and returns them as they were. */
+    loseMethods: (processor: string, customerId: string, now: number) =>
+      Effect.tap(
+        all<Method>`
+          SELECT ${methodColumns} FROM payment_method
+          WHERE processor = ${processor} AND customer_id = ${customerId} AND removed_at IS NULL AND gone_at IS NULL`,
+        () => done`
+          UPDATE payment_method SET gone_at = ${timestamptz(now)}, is_default = false
+          WHERE processor = ${processor} AND customer_id = ${customerId} AND removed_at IS NULL AND gone_at IS NULL`
+      ),
+    /** A card that was gone is saved again. */
+    reviveMethod: (id: PaymentMethodId, customerId: string) =>
+      done`UPDATE payment_method SET gone_at = NULL, customer_id = ${customerId} WHERE id = ${id}`,
 
     /** Serializes all changes to a tenant's cards and to what uses them. */
     lockTenant: (tenantId: TenantId) =>
@@ -95,10 +123,12 @@ export const make = Effect.gen(function* () {
         SELECT ${methodColumns} FROM payment_method
         WHERE tenant_id = ${tenantId} AND processor = ${processor} AND is_default AND removed_at IS NULL`,
     countMethods: (tenantId: TenantId) =>
-      count`SELECT count(*) AS count FROM payment_method WHERE tenant_id = ${tenantId} AND removed_at IS NULL`,
-    insertMethod: ({ cardId, ...method }: Method, processor: string) =>
+      count`
+        SELECT count(*) AS count FROM payment_method
+        WHERE tenant_id = ${tenantId} AND removed_at IS NULL AND gone_at IS NULL`,
+    insertMethod: ({ cardId, ...method }: Method, processor: string, customerId: string) =>
       done`
-        INSERT INTO payment_method ${values({ ...method, processor, processorId: cardId, isDefault: false })}`,
+        INSERT INTO payment_method ${values({ ...method, processor, processorId: cardId, customerId, isDefault: false })}`,
     makeDefault: (tenantId: TenantId, processor: string, id: PaymentMethodId) =>
       Effect.andThen(
         done`UPDATE payment_method SET is_default = false
@@ -111,7 +141,8 @@ export const make = Effect.gen(function* () {
     newestMethod: (tenantId: TenantId, processor: string) =>
       first<Method>`
         SELECT ${methodColumns} FROM payment_method
-        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL ORDER BY ordinal DESC LIMIT 1`,
+        WHERE tenant_id = ${tenantId} AND processor = ${processor} AND removed_at IS NULL AND gone_at IS NULL
+        ORDER BY ordinal DESC LIMIT 1`,
     removedCard: (id: PaymentMethodId) =>
       first<{ readonly card: string; readonly processor: string }>`
         SELECT processor_id AS card, processor FROM payment_method WHERE id = ${id} AND removed_at IS NOT NULL`,

@@ -12,14 +12,19 @@ export const PaymentMethod = Wire.struct({
   expMonth: Field.count("The month in which it expires.", 12),
   expYear: Field.count("The year in which it expires.", 2034),
   isDefault: Field.flag("Whether it is charged where none is named.", true),
+  status: Field.oneOf("`gone`: the processor does not have it any more, so it cannot be charged: save it again.", [
+    "active",
+    "gone"
+  ]),
   createdAt: Field.time("When it was saved.")
 }).pipe(Schema.annotateEncoded({ identifier: "PaymentMethod" }))
 export type PaymentMethodView = typeof PaymentMethod.Encoded
 
-export type PaymentMethodRow = Omit<typeof PaymentMethod.Type, "type">
+export type PaymentMethodRow = Omit<typeof PaymentMethod.Type, "type" | "status"> & { readonly goneAt: number | null }
 
 const encodeMethod = Wire.encoder(PaymentMethod)
-export const paymentMethod = (row: PaymentMethodRow): PaymentMethodView => encodeMethod({ ...row, type: "card" })
+export const paymentMethod = (row: PaymentMethodRow): PaymentMethodView =>
+  encodeMethod({ ...row, type: "card", status: row.goneAt === null ? "active" : "gone" })
 
 /** The data with which a tenant's page saves a card at the processor. */
 export const CardSetup = Wire.struct({
@@ -59,7 +64,8 @@ export const AutoRecharge = Wire.struct({
   disabledReason: Field.oneOfOrNull("Why the service disabled it; null: it did not.", [
     "declined",
     "authentication_required",
-    "do_not_try_again"
+    "do_not_try_again",
+    "card_gone"
   ]),
   updatedAt: Field.timeOrNull("When this changed last; null: it was never set.")
 }).pipe(Schema.annotateEncoded({ identifier: "AutoRecharge" }))

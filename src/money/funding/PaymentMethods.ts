@@ -9,6 +9,7 @@ import { type PaymentError, Payments } from "../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
+import type { Customers } from "./Customers.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import * as FundingView from "./FundingView.ts"
 
@@ -22,13 +23,15 @@ const noMethod = ApiError.of("not_found", "no such payment method")
 const inUse = ApiError.of("conflict", "auto-recharge uses this card; change or disable it first")
 const charging = ApiError.of("conflict", "a payment with this card is under way")
 
+const gone = ApiError.of("conflict", "the payment processor does not have this card any more; save it again")
+
 const mostCards = 20
 const tooMany = ApiError.of("conflict", `a workspace has at most ${mostCards} cards; delete one first`)
 
 const detachKind = "funding.detach"
 
 /** Saved cards, guide/money.md#cards. Card numbers never reach this service, which keeps only the processor's id. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (customers: Customers) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -40,7 +43,6 @@ export const make = Effect.gen(function* () {
     switch (error.reason) {
       case "declined":
         return ApiError.of("payment_failed", "the card was declined")
-      case "gone":
       case "refused":
         return ApiError.of(
           "invalid_request",
@@ -48,6 +50,7 @@ export const make = Effect.gen(function* () {
           "processor_payment_method_id"
         )
       case "denied":
+      case "gone":
       case "unknown":
         return ApiError.of("upstream_error", "the payment processor gives no answer; try again")
     }
@@ -57,13 +60,6 @@ export const make = Effect.gen(function* () {
       Effect.tapError((error) => Effect.logWarning("the payment processor was asked in vain", error)),
       Effect.mapError(failed)
     )
-
-  const customerOf = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
-    const kept = yield* repo.customer(tenantId, payments.name)
-    if (kept !== null) return kept
-    const made = yield* asked(payments.createCustomer({ key: `customer:${tenantId}`, tenantId }))
-    return yield* repo.keepCustomer(tenantId, payments.name, made, yield* Clock.currentTimeMillis)
-  })
 
   const line = (
     caller: Audit.Caller,
@@ -90,7 +86,7 @@ export const make = Effect.gen(function* () {
   })
 
   const setup = Effect.fn("PaymentMethods.setup")(function* (caller: Audit.Caller, slot: Slot | null) {
-    const { clientSecret, id } = yield* asked(payments.setup(yield* customerOf(caller.tenantId)))
+    const { clientSecret, id } = yield* asked(customers.use(caller.tenantId, payments.setup))
     const body = FundingView.cardSetup({ clientSecret, setupIntentId: id, publishableKey: payments.publishableKey })
     const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
     const stored = sealedReceipt(slot, rendered, yield* Clock.currentTimeMillis, entropy.bytes(12))
@@ -106,8 +102,14 @@ export const make = Effect.gen(function* () {
   ) {
     const { tenantId } = caller
     if ((yield* repo.countMethods(tenantId)) >= mostCards) return yield* tooMany
-    const customerId = yield* customerOf(tenantId)
-    const card = yield* asked(payments.attach({ customerId, cardId: request.processorPaymentMethodId }))
+    const { card, customerId } = yield* asked(
+      customers.use(tenantId, (customerId) =>
+        Effect.map(payments.attach({ customerId, cardId: request.processorPaymentMethodId }), (card) => ({
+          card,
+          customerId
+        }))
+      )
+    )
     const at = yield* Clock.currentTimeMillis
     return yield* within(
       Effect.gen(function* () {
@@ -124,15 +126,17 @@ export const make = Effect.gen(function* () {
           expMonth,
           expYear,
           isDefault: false,
-          createdAt: at
+          createdAt: at,
+          goneAt: null
         }
-        if (earlier === null) yield* repo.insertMethod(method, payments.name)
+        if (earlier === null) yield* repo.insertMethod(method, payments.name, customerId)
+        else if (earlier.goneAt !== null) yield* repo.reviveMethod(earlier.id, customerId)
         const isDefault =
           request.setDefault ||
           earlier?.isDefault === true ||
           (yield* repo.defaultMethod(tenantId, payments.name)) === null
         if (isDefault) yield* repo.makeDefault(tenantId, payments.name, method.id)
-        const body = FundingView.paymentMethod({ ...method, isDefault })
+        const body = FundingView.paymentMethod({ ...method, isDefault, goneAt: null })
         const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
         const audit = [line(caller, at, { id: method.id, action: "payment_method.created", isDefault })]
         yield* journal.commitWithin({
@@ -155,6 +159,7 @@ export const make = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* repo.lockTenant(caller.tenantId)
         const method = yield* find(caller.tenantId, id)
+        if (method.goneAt !== null) return yield* gone
         yield* repo.makeDefault(caller.tenantId, payments.name, id)
         const body = FundingView.paymentMethod({ ...method, isDefault: true })
         const rendered: Rendered = { status: 200, body: JSON.stringify(body) }

@@ -145,6 +145,8 @@ export class Payments extends Context.Service<
     readonly name: "stripe" | "development"
     /** True when money moves. */
     readonly isReal: boolean
+    /** A name of our key that is no secret; another key has another one. */
+    readonly keyMark: string
     /** The key for the tenant's page, which gives the card number to the processor and not to us. */
     readonly publishableKey: string
     /** Gives the customer's id. */

@@ -13,6 +13,7 @@ import { signupInvitation } from "./migration/0069_signup_invitation.ts"
 import { eventRoomCall } from "./migration/0070_event_room_call.ts"
 import { letterLimit } from "./migration/0071_letter_limit.ts"
 import { includedCredits } from "./migration/0072_included_credits.ts"
+import { goneCustomer } from "./migration/0073_gone_customer.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -34,7 +35,8 @@ export const all: Migrations = {
   "0069_signup_invitation": signupInvitation,
   "0070_event_room_call": eventRoomCall,
   "0071_letter_limit": letterLimit,
-  "0072_included_credits": includedCredits
+  "0072_included_credits": includedCredits,
+  "0073_gone_customer": goneCustomer
 }
 
 /** The last schema of version 0.1. */

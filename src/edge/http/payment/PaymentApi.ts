@@ -71,7 +71,7 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       success: FundingView.TopUp.pipe(HttpApiSchema.status(201)),
       description:
         "Charges a saved card once for each request; send an Idempotency-Key, so that a repetition is no second one. `pending` where the processor has not told the outcome, or the cardholder has to confirm it.",
-      errors: ["topup_amount_too_low", "payment_method_required", "payment_failed", "conflict"]
+      errors: ["topup_amount_too_low", "payment_method_required", "payment_failed", "conflict", "upstream_error"]
     }),
     get("retrieve_auto_recharge", "/v1/billing/auto-recharge", "Retrieve auto-recharge", {
       success: FundingView.AutoRecharge

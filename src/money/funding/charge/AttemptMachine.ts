@@ -120,6 +120,13 @@ export const refused: Decline = {
   message: "The payment processor does not accept this payment."
 }
 
+/** The decline of a charge whose customer is gone at the processor. */
+export const cardGone: Decline = {
+  ...unknownDecline,
+  code: "card_gone",
+  message: "The payment processor does not have this card any more; nothing was charged. Save it again."
+}
+
 /**
  * A failure is not final: money that was taken is credited, however late. A success is final, because money that goes
  * back is a separate refund or dispute.

@@ -3,6 +3,7 @@ import * as Id from "../../../domain/Id.ts"
 import type { Job } from "../../../runtime/job/Jobs.ts"
 import { PaymentError, Payments } from "../../../ports/payment/Payments.ts"
 import * as Machine from "./AttemptMachine.ts"
+import type { Customers } from "../Customers.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import type { RefusedOutcomes } from "./RefusedOutcomes.ts"
 import type { Outcome, Settling } from "./Settling.ts"
@@ -27,7 +28,11 @@ const slackMs = 25 * 3_600_000
  * A refusal is no result, because an earlier request may have charged the card. Only a look at the account that has the
  * customer shows that there is no charge.
  */
-export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes: RefusedOutcomes) {
+export const make = Effect.fnUntraced(function* (
+  { settle }: Settling,
+  outcomes: RefusedOutcomes,
+  customers: Customers
+) {
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
 
@@ -60,7 +65,8 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
             const intent = yield* find(attempt, yield* Clock.currentTimeMillis)
             if (intent !== null) return { intent }
             yield* Effect.logWarning("the payment processor refuses a charge", { attempt: attempt.id, detail })
-            return { intent, decline: Machine.refused }
+            const isGone = yield* customers.isGone(attempt.tenantId, attempt.customerId)
+            return { intent, decline: isGone ? Machine.cardGone : Machine.refused }
           })
         )
       )

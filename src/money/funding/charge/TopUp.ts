@@ -13,6 +13,7 @@ import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import type { Attempt } from "./AttemptMachine.ts"
 import * as ChargeAttempts from "./ChargeAttempts.ts"
 import * as Collector from "./Collector.ts"
+import type { Customers } from "../Customers.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import * as FundingView from "../FundingView.ts"
 
@@ -39,6 +40,12 @@ const refusals = {
   pending: ApiError.of("conflict", "too many payments are under way; wait for their outcome")
 }
 export const noCard = ApiError.of("payment_method_required", "no card is saved: save one, or make one the default")
+const goneCard = ApiError.of(
+  "payment_method_required",
+  "the payment processor does not have this card any more: save it again",
+  "payment_method_id"
+)
+const away = ApiError.of("upstream_error", "the payment processor gives no answer, and nothing was charged; try again")
 export const noMethod = ApiError.of("not_found", "no such payment method", "payment_method_id")
 
 /** Checks the amount of one charge. */
@@ -53,7 +60,7 @@ export const checked = (amountCents: number, { maximumCents, minimumCents }: Lim
  * Tops a balance up with a saved card, guide/money.md#top-ups. The attempt is committed before the processor is asked.
  * A request that is repeated with its key after a crash continues with the attempt that it made.
  */
-export const make = Effect.fnUntraced(function* (limits: Limits) {
+export const make = Effect.fnUntraced(function* (limits: Limits, customers: Customers) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -66,12 +73,19 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
 
   const methodOf = Effect.fnUntraced(function* (tenantId: TenantId, id: PaymentMethodId | null) {
     if (id === null) return (yield* repo.defaultMethod(tenantId, payments.name)) ?? (yield* noCard)
-    return (yield* repo.method(tenantId, payments.name, id)) ?? (yield* noMethod)
+    const method = (yield* repo.method(tenantId, payments.name, id)) ?? (yield* noMethod)
+    return method.goneAt === null ? method : yield* goneCard
+  })
+
+  /** Marks the cards as gone where the customer is, so that no attempt is made with them. */
+  const looked = Effect.fnUntraced(function* ({ tenantId }: Audit.Caller) {
+    yield* Effect.catch(customers.present(tenantId), (error) =>
+      Effect.andThen(Effect.logWarning("the payment processor was asked in vain", error), away)
+    )
   })
 
   /** The requests of a tenant run one after the other, so that many at once do not pass the bounds together. */
   const start = Effect.fnUntraced(function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
-    yield* checked(request.amountCents, limits, "amount_cents")
     yield* repo.lockTenant(caller.tenantId)
     const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
     const refusal = yield* attempts.refusal(method)
@@ -135,6 +149,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     const slotted = slot === null ? null : slotOf(slot)
     const since = (yield* Clock.currentTimeMillis) - windowMs
     const earlier = slotted === null ? null : yield* repo.bySlot(slotted, since)
+    if (earlier === null) {
+      yield* checked(request.amountCents, limits, "amount_cents")
+      yield* looked(caller)
+    }
     const attempt = earlier ?? (yield* start(caller, request, slotted))
     const answer = yield* rendered(attempt.status === "pending" ? yield* collected(attempt.id) : attempt)
     if (slot !== null) {

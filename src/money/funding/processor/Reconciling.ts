@@ -153,13 +153,18 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
 
   const reconcile: (tenantId: TenantId | null, sinceMs?: number) => Effect.Effect<Reconciliation, PaymentError> =
     Effect.fn("Reconciling.reconcile")(function* (tenantId: TenantId | null, sinceMs = 0) {
-      const customerId = tenantId === null ? null : yield* repo.customer(tenantId, processor)
+      const customers = tenantId === null ? [null] : yield* repo.customers(tenantId, processor)
       const look = Effect.gen(function* () {
-        const movements =
-          tenantId !== null && customerId === null
-            ? []
-            : yield* payments.movements({ customerId, sinceMs: Math.max(0, sinceMs - slackMs) })
-        const moved = paymentsOf(movements)
+        const movements = yield* Effect.forEach(customers, (customerId) =>
+          payments.movements({ customerId, sinceMs: Math.max(0, sinceMs - slackMs) }).pipe(
+            // The customer is one of another account, and so are its payments.
+            Effect.catchIf(
+              ({ reason }) => reason === "gone",
+              () => Effect.succeed([])
+            )
+          )
+        )
+        const moved = paymentsOf(movements.flat())
         yield* heal(moved, sinceMs, tenantId)
         return yield* compare(moved, sinceMs, tenantId)
       })

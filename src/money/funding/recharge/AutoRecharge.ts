@@ -12,6 +12,7 @@ import * as Sql from "../../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as ChargeAttempts from "../charge/ChargeAttempts.ts"
 import * as Machine from "./AutoRechargeMachine.ts"
+import type { Customers } from "../Customers.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 import * as FundingView from "../FundingView.ts"
 import { checked, type Limits, noCard, noMethod } from "../charge/TopUp.ts"
@@ -35,7 +36,7 @@ const portion = 1_000
  * The accounts report each change of a balance, so a recharge begins at once; a sweep finds changes that were not
  * reported. Both decide under the lock of the tenant's settings, and an index allows one pending recharge.
  */
-export const make = Effect.fnUntraced(function* (limits: Limits) {
+export const make = Effect.fnUntraced(function* (limits: Limits, customers: Customers) {
   const { transaction } = yield* Sql.make
   const journal = yield* Journal
   const jobs = yield* Jobs
@@ -46,13 +47,15 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const attempts = yield* ChargeAttempts.make
 
   const methodOf = Effect.fnUntraced(function* (tenantId: TenantId, id: PaymentMethodId | null) {
-    return id === null
-      ? yield* repo.defaultMethod(tenantId, payments.name)
-      : yield* repo.method(tenantId, payments.name, id)
+    const method =
+      id === null ? yield* repo.defaultMethod(tenantId, payments.name) : yield* repo.method(tenantId, payments.name, id)
+    return method?.goneAt === null ? method : null
   })
 
   /** Begins a recharge when one is due. */
   const look = Effect.fn("AutoRecharge.look")(function* (tenantId: TenantId) {
+    // This may mark the card as gone, and disable the recharge.
+    if ((yield* repo.recharge(tenantId))?.enabled === true) yield* customers.present(tenantId)
     yield* Effect.gen(function* () {
       const recharge = yield* repo.lockRecharge(tenantId)
       if (recharge === null || !recharge.enabled) return

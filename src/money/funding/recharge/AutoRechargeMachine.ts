@@ -18,7 +18,7 @@ export interface AutoRecharge {
   readonly disabledReason: DisabledReason | null
 }
 
-export type DisabledReason = "declined" | "authentication_required" | "do_not_try_again"
+export type DisabledReason = "declined" | "authentication_required" | "do_not_try_again" | "card_gone"
 
 export interface Facts {
   readonly balanceCents: number
@@ -71,6 +71,14 @@ export const failed = (recharge: AutoRecharge, decline: Decline, now: number): A
     ? { ...after, nextTryAt: now + (waitMs ?? 0) }
     : { ...after, enabled: false, nextTryAt: null, disabledReason: recharge.enabled ? reason : recharge.disabledReason }
 }
+
+/** The processor does not have its card any more. */
+export const cardGone = (recharge: AutoRecharge): AutoRecharge => ({
+  ...recharge,
+  enabled: false,
+  nextTryAt: null,
+  disabledReason: "card_gone"
+})
 
 /** The tenant sets it anew, so earlier failures count no more. */
 export const set = (

@@ -72,6 +72,7 @@ export const layer = Layer.effect(
     return Payments.of({
       name: "development",
       isReal: false,
+      keyMark: "development",
       publishableKey: "pk_development",
       createCustomer: ({ key }) => Effect.succeed(idOf("cus", key)),
       customer: () => Effect.succeed("present"),

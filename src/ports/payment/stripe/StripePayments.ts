@@ -1,4 +1,5 @@
 import { Effect, Layer, Redacted } from "effect"
+import { hash } from "node:crypto"
 import { Stripe } from "stripe"
 import { OperatorEgress } from "../../egress/OperatorEgress.ts"
 import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
@@ -123,6 +124,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   return Payments.of({
     name: "stripe",
     isReal: !/^(sk|rk)_test_/.test(Redacted.value(options.secretKey)),
+    keyMark: hash("sha256", Redacted.value(options.secretKey), "hex").slice(0, 16),
     publishableKey: options.publishableKey,
     createCustomer: ({ key, tenantId }) =>
       answered(
