@@ -9,6 +9,7 @@ import { type PaymentError, Payments } from "../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
+import * as CardTrials from "./CardTrials.ts"
 import type { Customers } from "./Customers.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import * as FundingView from "./FundingView.ts"
@@ -38,6 +39,7 @@ export const make = Effect.fnUntraced(function* (customers: Customers) {
   const entropy = yield* Entropy
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
+  const trials = yield* CardTrials.make
 
   const failed = (error: PaymentError) => {
     switch (error.reason) {
@@ -86,7 +88,10 @@ export const make = Effect.fnUntraced(function* (customers: Customers) {
   })
 
   const setup = Effect.fn("PaymentMethods.setup")(function* (caller: Audit.Caller, slot: Slot | null) {
-    const { clientSecret, id } = yield* asked(customers.use(caller.tenantId, payments.setup))
+    const trial = yield* trials.begin(caller, "setup")
+    const { clientSecret, id } = yield* asked(
+      Effect.tapError(customers.use(caller.tenantId, payments.setup), () => trials.undone(trial))
+    )
     const body = FundingView.cardSetup({ clientSecret, setupIntentId: id, publishableKey: payments.publishableKey })
     const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
     const stored = sealedReceipt(slot, rendered, yield* Clock.currentTimeMillis, entropy.bytes(12))
@@ -102,14 +107,18 @@ export const make = Effect.fnUntraced(function* (customers: Customers) {
   ) {
     const { tenantId } = caller
     if ((yield* repo.countMethods(tenantId)) >= mostCards) return yield* tooMany
+    const trial = yield* trials.begin(caller, "save")
     const { card, customerId } = yield* asked(
-      customers.use(tenantId, (customerId) =>
-        Effect.map(payments.attach({ customerId, cardId: request.processorPaymentMethodId }), (card) => ({
-          card,
-          customerId
-        }))
-      )
+      customers
+        .use(tenantId, (customerId) =>
+          Effect.map(payments.attach({ customerId, cardId: request.processorPaymentMethodId }), (card) => ({
+            card,
+            customerId
+          }))
+        )
+        .pipe(Effect.tapError(({ reason }) => (reason === "declined" ? Effect.void : trials.undone(trial))))
     )
+    yield* trials.saved(trial)
     const at = yield* Clock.currentTimeMillis
     return yield* within(
       Effect.gen(function* () {
@@ -129,6 +138,7 @@ export const make = Effect.fnUntraced(function* (customers: Customers) {
           createdAt: at,
           goneAt: null
         }
+        if (earlier !== null) yield* trials.undone(trial)
         if (earlier === null) yield* repo.insertMethod(method, payments.name, customerId)
         else if (earlier.goneAt !== null) yield* repo.reviveMethod(earlier.id, customerId)
         const isDefault =

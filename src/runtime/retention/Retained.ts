@@ -27,7 +27,7 @@ export interface Retained {
 
 /** How long rows are kept, in milliseconds. */
 export interface Periods {
-  /** Receipts of idempotent requests; they answer for 24 hours. */
+  /** Receipts of idempotent requests, which answer for 24 hours, and trials of cards, which count for 24 hours. */
   readonly receipt: number
   /** Finished deliveries, events, journals of settled calls, jobs that failed for good, letters, login keys. */
   readonly event: number
@@ -232,6 +232,7 @@ gone AS (
 /** Rows are deleted before the rows that they refer to: deliveries before their events, both before the call. */
 export const table: ReadonlyArray<Retained> = [
   byTime({ name: "idempotency", period: "receipt", column: "created_at", index: null }),
+  byTime({ name: "card_trial", period: "receipt", column: "at", index: null }),
   callKey,
   // `due_at` is null when a delivery is finished.
   byId({ name: "webhook_delivery", time: "created_at", when: "due_at IS NULL", neededBy: null }),

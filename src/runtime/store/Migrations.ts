@@ -14,6 +14,7 @@ import { eventRoomCall } from "./migration/0070_event_room_call.ts"
 import { letterLimit } from "./migration/0071_letter_limit.ts"
 import { includedCredits } from "./migration/0072_included_credits.ts"
 import { goneCustomer } from "./migration/0073_gone_customer.ts"
+import { cardTrial } from "./migration/0074_card_trial.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -36,7 +37,8 @@ export const all: Migrations = {
   "0070_event_room_call": eventRoomCall,
   "0071_letter_limit": letterLimit,
   "0072_included_credits": includedCredits,
-  "0073_gone_customer": goneCustomer
+  "0073_gone_customer": goneCustomer,
+  "0074_card_trial": cardTrial
 }
 
 /** The last schema of version 0.1. */

@@ -33,7 +33,7 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       success: FundingView.CardSetup.pipe(HttpApiSchema.status(201)),
       description:
         "The processor's script on your page takes the card's number, which never comes here, and gives the id for `POST /v1/billing/payment-methods`.",
-      errors: ["upstream_error"]
+      errors: ["payment_failed", "upstream_error"]
     }),
     post("save", "/v1/billing/payment-methods", "Save a card", {
       payload: body("SavePaymentMethod", {

@@ -6,6 +6,7 @@ import { Payments } from "../../../ports/payment/Payments.ts"
 import { empty, Journal } from "../../../runtime/store/journal/Journal.ts"
 import * as Machine from "./AttemptMachine.ts"
 import * as Collector from "./Collector.ts"
+import * as CardTrials from "../CardTrials.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
 /** Begins attempts, for top-ups and for auto-recharge. */
@@ -14,12 +15,16 @@ export const make = Effect.gen(function* () {
   const jobs = yield* Jobs
   const payments = yield* Payments
   const repo = yield* FundingRepo.make
+  const trials = yield* CardTrials.make
 
   return {
-    /** Why the card is not charged now; null when it may be. */
-    refusal: Effect.fnUntraced(function* (method: FundingRepo.Method) {
+    /** Why the card is not charged now; null when it may be. `ip`: the address of the request; null: there is none. */
+    refusal: Effect.fnUntraced(function* (method: FundingRepo.Method, ip: string | null) {
       const since = (yield* Clock.currentTimeMillis) - Machine.declinesWithinMs
-      return Machine.refusal(yield* repo.tried(method, payments.name, since))
+      const refusal = Machine.refusal(yield* repo.tried(method, payments.name, since))
+      if (refusal !== null) return refusal
+      const by = yield* trials.refusesCharge({ tenantId: method.tenantId, ip })
+      return by === "workspace" ? "cards_declined" : by === "address" ? "address_declined" : null
     }),
     /** Inside the caller's transaction, writes the row and the job that brings it to its end. */
     startWithin: Effect.fnUntraced(function* (of: {

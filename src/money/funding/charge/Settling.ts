@@ -10,6 +10,7 @@ import { empty, Journal, type MoneyRow } from "../../../runtime/store/journal/Jo
 import * as Machine from "./AttemptMachine.ts"
 import * as AutoRechargeMachine from "../recharge/AutoRechargeMachine.ts"
 import * as FundingLetters from "../FundingLetters.ts"
+import * as CardTrials from "../CardTrials.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
 /** An intent of the processor, or the decline when there will be none. */
@@ -31,6 +32,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const letters = yield* Letters
   const repo = yield* FundingRepo.make
+  const trials = yield* CardTrials.make
 
   const cardOf = Effect.fnUntraced(function* ({ paymentMethodId, processor, tenantId }: Machine.Attempt) {
     const method = yield* repo.method(tenantId, processor, paymentMethodId)
@@ -159,6 +161,7 @@ export const make = Effect.gen(function* () {
           break
         case "failed":
           yield* fail(attempt, intent?.id ?? null, settlement.decline, at)
+          if (intent?.status === "declined") yield* trials.declinedWithin(attempt)
           break
         case "mismatch":
           yield* Effect.logError("a payment is not what was asked for; nothing was credited", {

@@ -37,6 +37,7 @@ const mostWaiting = 64
 const refusals = {
   card_declined: ApiError.of("payment_failed", "this card was declined too often today; use another one"),
   cards_declined: ApiError.of("payment_failed", "too many payments of this workspace were declined today"),
+  address_declined: ApiError.of("payment_failed", "too many cards were declined from this address today"),
   pending: ApiError.of("conflict", "too many payments are under way; wait for their outcome")
 }
 export const noCard = ApiError.of("payment_method_required", "no card is saved: save one, or make one the default")
@@ -88,7 +89,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, customers: Cust
   const start = Effect.fnUntraced(function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
     yield* repo.lockTenant(caller.tenantId)
     const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
-    const refusal = yield* attempts.refusal(method)
+    const refusal = yield* attempts.refusal(method, caller.ip)
     if (refusal !== null) return yield* refusals[refusal]
     const customerId = yield* repo.customer(caller.tenantId, payments.name)
     if (customerId === null) return yield* noCard

@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, customers: Cust
       if (amountCents === null) return
       const method = yield* methodOf(tenantId, recharge.paymentMethodId)
       const customerId = yield* repo.customer(tenantId, payments.name)
-      if (method === null || customerId === null || (yield* attempts.refusal(method)) !== null) return
+      if (method === null || customerId === null || (yield* attempts.refusal(method, null)) !== null) return
       yield* attempts.startWithin({
         seed: entropy.hex(16),
         kind: "auto_recharge",

@@ -334,6 +334,79 @@ describe("top-ups (guide/money.md#top-ups)", () => {
   })
 })
 
+describe("the testing of cards (guide/money.md#limits-of-cards)", () => {
+  layer(served, { excludeTestServices: true })((it) => {
+    const declining = "pm_card_chargeDeclined"
+    const saves = (key: string, times: number) =>
+      Effect.map(
+        Effect.all(
+          Array.from({ length: times }, () => save(key, declining)),
+          { concurrency: "unbounded" }
+        ),
+        (answers) => answers.map(({ status }) => status)
+      )
+    const asked = (tenantId: TenantId) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        Effect.map(
+          sql<{ readonly kind: string; readonly count: number }>`
+            SELECT kind, count(*)::int AS count FROM card_trial WHERE tenant_id = ${tenantId} GROUP BY kind`,
+          (rows) => Object.fromEntries(rows.map(({ count, kind }) => [kind, count]))
+        )
+      )
+
+    it.effect("ends after 24 declined cards and 24 setups of a workspace, also when they come at once", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, plaintext: key } = yield* Features.newTenant()
+        expect((yield* saves(key, 60)).every((status) => status === 402)).toBe(true)
+        expect(yield* asked(id)).toEqual({ decline: 24 })
+        const { card } = yield* save(key, "pm_card_visa")
+        expect(card.id).toBeUndefined()
+        expect(yield* refusal("POST", `${cards}/setup`, { key })).toEqual([402, "payment_failed"])
+
+        const other = yield* Features.newTenant()
+        const setups = yield* Effect.all(
+          Array.from({ length: 60 }, () => ask("POST", `${cards}/setup`, { key: other.plaintext })),
+          { concurrency: "unbounded" }
+        )
+        expect(setups.filter(({ status }) => status === 201)).toHaveLength(24)
+        expect(setups.filter(({ status }) => status === 402)).toHaveLength(36)
+        // Its cards can be saved and charged, and a card that is saved already is no trial.
+        for (let n = 0; n < 30; n++) expect((yield* save(other.plaintext, "pm_card_visa")).status).toBe(201)
+        for (let n = 0; n < 30; n++) expect((yield* save(other.plaintext, "pm_card_unknown")).status).toBe(400)
+        expect((yield* topUp(other.plaintext, { amount_cents: 1_000 })).status).toBe(201)
+        expect(yield* asked(other.id)).toEqual({ setup: 24, save: 1 })
+        // A day later they may be tried again.
+        yield* sql`UPDATE card_trial SET at = at - interval '25 hours' WHERE tenant_id IN ${sql.in([id, other.id])}`
+        expect((yield* save(key, "pm_card_visa")).status).toBe(201)
+        expect((yield* ask("POST", `${cards}/setup`, { key: other.plaintext })).status).toBe(201)
+      })
+    )
+
+    it.effect("ends after 72 declined cards of an address, however many workspaces and ways it has", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM card_trial`
+        const saver = yield* Features.newTenant()
+        const charger = yield* Features.newTenant()
+        yield* saves(saver.plaintext, 20)
+        yield* save(charger.plaintext, "pm_card_chargeCustomerFail")
+        for (let n = 0; n < 8; n++) yield* topUp(charger.plaintext, { amount_cents: 1_000 })
+        expect(yield* asked(charger.id)).toEqual({ save: 1, decline: 8 })
+        for (let workspace = 0; workspace < 3; workspace++) yield* saves((yield* Features.newTenant()).plaintext, 24)
+        const [row] = yield* sql<{ readonly count: number }>`
+          SELECT count(*)::int AS count FROM card_trial WHERE kind = 'decline'`
+        expect(row?.count).toBe(72)
+        const honest = yield* Features.newTenant()
+        expect((yield* save(honest.plaintext, "pm_card_visa")).status).toBe(402)
+        expect(yield* refusal("POST", `${cards}/setup`, { key: honest.plaintext })).toEqual([402, "payment_failed"])
+        expect((yield* topUp(charger.plaintext, { amount_cents: 1_000 })).status).toBe(402)
+        expect(yield* asked(charger.id)).toEqual({ save: 1, decline: 8 })
+      })
+    )
+  })
+})
+
 describe("auto-recharge (guide/money.md#auto-recharge)", () => {
   layer(served, { excludeTestServices: true })((it) => {
     const set = { enabled: true, auto_recharge_threshold_cents: 400, auto_recharge_amount_cents: 1_000 }
