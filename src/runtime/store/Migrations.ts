@@ -15,6 +15,7 @@ import { letterLimit } from "./migration/0071_letter_limit.ts"
 import { includedCredits } from "./migration/0072_included_credits.ts"
 import { goneCustomer } from "./migration/0073_gone_customer.ts"
 import { cardTrial } from "./migration/0074_card_trial.ts"
+import { releasedAddress } from "./migration/0075_released_address.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -38,7 +39,8 @@ export const all: Migrations = {
   "0071_letter_limit": letterLimit,
   "0072_included_credits": includedCredits,
   "0073_gone_customer": goneCustomer,
-  "0074_card_trial": cardTrial
+  "0074_card_trial": cardTrial,
+  "0075_released_address": releasedAddress
 }
 
 /** The last schema of version 0.1. */

@@ -4,6 +4,7 @@ import type { Role } from "../../domain/Role.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import * as Listing from "../../runtime/store/list/Listing.ts"
+import { MemberAddress } from "../tenant/Tenant.ts"
 import * as TeamView from "./TeamView.ts"
 
 /** The data of a member that a login needs. */
@@ -34,6 +35,7 @@ const nobody = "00000000-0000-0000-0000-000000000000"
 export const make = Effect.gen(function* () {
   const { all, column, done, first, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
+  const addresses = yield* MemberAddress.make
 
   const member = sql`id, email, first_name, last_name, role, status, email_verified_at IS NOT NULL AS email_verified,
     last_login_at, created_at`
@@ -174,7 +176,7 @@ export const make = Effect.gen(function* () {
     accept: (tokenHash: string, at: number) =>
       first<Invited>`UPDATE invitation i SET status = 'accepted' WHERE ${isOpen(tokenHash, at)} RETURNING ${invited}`,
 
-    emailUsed: (email: string) => some`SELECT 1 FROM member WHERE email = ${email}`,
+    emailUsed: addresses.isUsed,
 
     /** Inserts a member whose address is verified; false when the e-mail is taken. */
     join: (row: {
@@ -187,8 +189,11 @@ export const make = Effect.gen(function* () {
       readonly role: Role
       readonly createdAt: number
     }) =>
-      some`
-        INSERT INTO member ${values({ ...row, emailVerifiedAt: row.createdAt })}
-        ON CONFLICT (email) DO NOTHING RETURNING 1`
+      Effect.andThen(
+        addresses.release(row.email, row.createdAt),
+        some`
+          INSERT INTO member ${values({ ...row, emailVerifiedAt: row.createdAt })}
+          ON CONFLICT (email) WHERE address_released_at IS NULL DO NOTHING RETURNING 1`
+      )
   } as const
 })

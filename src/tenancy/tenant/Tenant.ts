@@ -15,6 +15,7 @@ import * as SignupInvitations from "./SignupInvitations.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
+export * as MemberAddress from "./MemberAddress.ts"
 export { Passwords } from "./Passwords.ts"
 export { policies as signupPolicies, type SignupPolicy } from "./SignupInvitations.ts"
 export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { TenantId, UserId } from "../../domain/Id.ts"
+import * as MemberAddress from "./MemberAddress.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { TenantRow } from "./TenantView.ts"
@@ -38,7 +39,9 @@ export interface Unverified {
 }
 
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
-export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql, values }) => {
+export const make = Effect.gen(function* () {
+  const { all, column, done, first, some, sql, values } = yield* Sql.make
+  const addresses = yield* MemberAddress.make
   const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
   const tryInsert = (row: NewTenantRow, slug: string) =>
@@ -61,11 +64,14 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
 
     /** Returns false when the e-mail is taken. */
     insertOwner: (row: OwnerRow) =>
-      some`
-        INSERT INTO member ${values({ ...row, role: "owner" })}
-        ON CONFLICT (email) DO NOTHING RETURNING 1`,
+      Effect.andThen(
+        addresses.release(row.email, row.createdAt),
+        some`
+          INSERT INTO member ${values({ ...row, role: "owner" })}
+          ON CONFLICT (email) WHERE address_released_at IS NULL DO NOTHING RETURNING 1`
+      ),
 
-    emailUsed: (email: string) => some`SELECT 1 FROM member WHERE email = ${email}`,
+    emailUsed: addresses.isUsed,
 
     find: (id: TenantId) => first<TenantRow>`SELECT ${columns} FROM tenant WHERE id = ${id}`,
 
@@ -93,7 +99,10 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
       done`
         INSERT INTO email_token ${values({ ...token, purpose: "verify_email" })}`,
 
-    /** Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. */
+    /**
+     * Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. The tokens
+     * of a closed tenant are dead, because its address may be another's by now.
+     */
     useToken: (hash: string, at: number) =>
       first<{
         readonly memberId: UserId
@@ -102,10 +111,11 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
         readonly name: string
       }>`
         WITH used AS (
-          UPDATE email_token SET used_at = ${timestamptz(at)}
-          WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
-            AND expires_at > ${timestamptz(at)}
-          RETURNING member_id
+          UPDATE email_token u SET used_at = ${timestamptz(at)} FROM member o
+          JOIN tenant ON tenant.id = o.tenant_id AND tenant.status <> 'closed'
+          WHERE o.id = u.member_id AND u.token_hash = ${hash} AND u.purpose = 'verify_email' AND u.used_at IS NULL
+            AND u.expires_at > ${timestamptz(at)}
+          RETURNING u.member_id
         ), others AS (
           UPDATE email_token t SET used_at = ${timestamptz(at)} FROM used
           WHERE t.member_id = used.member_id AND t.token_hash <> ${hash} AND t.used_at IS NULL
@@ -116,8 +126,9 @@ export const make = Effect.map(Sql.make, ({ all, column, done, first, some, sql,
 
     unverified: (email: string) =>
       first<Unverified>`
-        SELECT id, tenant_id, email, first_name, last_name
-        FROM member WHERE email = ${email} AND email_verified_at IS NULL`,
+        SELECT m.id, m.tenant_id, m.email, m.first_name, m.last_name
+        FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed'
+        WHERE m.email = ${email} AND m.email_verified_at IS NULL`,
 
     /** Active tenants whose first owner was added before `before`, and none of whose owners has verified. */
     overdue: (before: number) =>
