@@ -9,8 +9,8 @@ import * as Message from "./Message.ts"
 const restartMs = 1_000
 /** How long a stopped utterance, or a program that ends, may take. */
 const graceMs = 500
-/** The longest time until the program is ready. */
-const readyMs = 20_000
+/** The longest time until the program is ready: it has a low priority, and a busy machine gives it little. */
+const readyMs = 120_000
 
 interface Options {
   /** This Node runs the program. */
@@ -118,17 +118,20 @@ export const make = ({ isEager, onDied, program }: Options) => {
       child = null
       const wasReady = isReady
       isReady = false
-      job?.settle(failed)
+      const lost = job
       job = null
       isStopped = false
-      if (isClosed) return
-      if (!isEnding) onDied()
-      if (wasReady || isEnding) start()
-      else
-        setTimer(restartMs, () => {
-          timer = null
-          start()
-        })
+      if (!isClosed) {
+        if (!isEnding) onDied()
+        if (wasReady || isEnding) start()
+        else
+          setTimer(restartMs, () => {
+            timer = null
+            start()
+          })
+      }
+      // The caller may ask for the next utterance at once, which must find the process that is started above.
+      lost?.settle(failed)
     })
     setTimer(readyMs, kill)
   }

@@ -14,7 +14,7 @@ let last = 100
 
 /** A number of the inventory with nothing up front and this price of a month. */
 const offered = Effect.fnUntraced(function* (cents: number, upfront = 0) {
-  const phoneNumber = `+9996000${++last}`
+  const phoneNumber = `+4930901${++last}`
   const entry = { phoneNumber, countryCode: country, numberType: "local" as const, nationalDestinationCode: null }
   const place = { region: null, locality: null, rateCenter: null, features: ["voice"] }
   yield* (yield* Numbers).importInventory([{ ...entry, ...place, upfrontCostCents: upfront, monthlyCostCents: cents }])

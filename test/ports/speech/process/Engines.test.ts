@@ -81,7 +81,11 @@ const groupOf = (pid: number): number =>
 const espeakTable = `if [ "$1" = --voices ]; then echo head; echo "5 en-us --/M English x"; exit 0; fi`
 
 describe("espeak of npm", () => {
-  it.live("speaks languages, SSML and text, and gives sound as it is made", () => speaksWell(EspeakWasm.make()), 60_000)
+  it.live(
+    "speaks languages, SSML and text, and gives sound as it is made",
+    () => speaksWell(EspeakWasm.make()),
+    300_000
+  )
 
   it.live(
     "goes on after an utterance that was stopped",
@@ -96,7 +100,7 @@ describe("espeak of npm", () => {
         expect(next.seconds).toBeGreaterThan(0.2)
         expect(next.seconds).toBeLessThan(2)
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 
   it.live(
@@ -120,7 +124,7 @@ describe("espeak of npm", () => {
         }
         expect(died).toBe(0)
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 
   it.live(
@@ -143,7 +147,7 @@ describe("espeak of npm", () => {
           expect([signal, Exit.isSuccess(spoken), died]).toEqual([signal, true, 0])
         }
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 
   it.live(
@@ -159,7 +163,7 @@ describe("espeak of npm", () => {
         expect(own).toHaveLength(1)
         expect(own.map(({ pid }) => groupOf(pid))).toEqual(own.map(({ pid }) => pid))
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 
   it.live(
@@ -172,7 +176,7 @@ describe("espeak of npm", () => {
           expect(yield* Effect.flip(say(engine, text, "en-us"))).toMatchObject({ reason: "speech_failed" })
         expect(yield* say(engine, "speak", "en-us")).toMatchObject({ seconds: 0.1 })
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 })
 
@@ -185,7 +189,7 @@ describe("a program that has grown too large", () => {
         for (let time = 0; time < 6; time++)
           expect(yield* say(engine, "speak and end", "en-us")).toMatchObject({ seconds: 0.1 })
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 })
 
@@ -197,7 +201,7 @@ describe("programs of this machine", () => {
         const engine = yield* EspeakCommand.find()
         if (engine !== null) yield* speaksWell(Effect.succeed(engine))
       }),
-    60_000
+    300_000
   )
 
   it.live(
@@ -210,7 +214,7 @@ describe("programs of this machine", () => {
         expect(heard.seconds).toBeGreaterThan(1)
         expect(level(heard)).toBeGreaterThan(-35)
       }),
-    60_000
+    300_000
   )
 
   it.live("that are not there are no engines", () =>
