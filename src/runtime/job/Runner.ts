@@ -89,7 +89,11 @@ export const make = Effect.fnUntraced(function* (needs: {
     const again = once.pipe(Effect.delay("1 second"), Effect.retry(Schedule.forever), Effect.timeoutOption(leaseMs))
     return once.pipe(
       Effect.catch(() => restore(again)),
-      Effect.catchCause((cause) => Effect.logError(`the outcome of job ${idOf(row)} was not written`, cause))
+      Effect.catchCause((cause) => {
+        const lost = `the outcome of job ${idOf(row)} was not written`
+        // A stop without a database loses nothing: the next process runs the job again when the lease is over.
+        return Cause.hasInterruptsOnly(cause) ? Effect.logInfo(lost) : Effect.logError(lost, cause)
+      })
     )
   }
 

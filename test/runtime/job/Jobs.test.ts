@@ -427,31 +427,37 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
   })
 
   describe("an outage of the database", () => {
-    it.effect("in the middle of an attempt loses nothing: its outcome is written after it", () =>
-      Effect.gen(function* () {
-        const url = new URL(Redacted.value(yield* TestDatabase.migrated))
-        const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
-        yield* Effect.provide(Migrations.run, eyes)
-        const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
-        url.port = String(proxy.port)
-        const context = yield* Layer.build(
-          Jobs.layer().pipe(
-            Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
-            Layer.provide(
-              PgClient.layer({
-                ...RowConversion.settings,
-                url: Redacted.make(url.href),
-                maxConnections: 4,
-                connectTimeout: "1 second"
-              })
-            )
+    /** A runner whose way to the database can be cut, and the rows of its jobs as another way shows them. */
+    const apart = Effect.gen(function* () {
+      const url = new URL(Redacted.value(yield* TestDatabase.migrated))
+      const eyes = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 2 }))
+      yield* Effect.provide(Migrations.run, eyes)
+      const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
+      url.port = String(proxy.port)
+      const context = yield* Layer.build(
+        Jobs.layer().pipe(
+          Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
+          Layer.provide(
+            PgClient.layer({
+              ...RowConversion.settings,
+              url: Redacted.make(url.href),
+              maxConnections: 4,
+              connectTimeout: "1 second"
+            })
           )
         )
-        const jobs = yield* Effect.provide(Jobs, context)
-        const rows = Effect.provide(
-          Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ readonly key: string }>`SELECT key FROM job ORDER BY key`),
-          eyes
-        )
+      )
+      const jobs = yield* Effect.provide(Jobs, context)
+      const rows = Effect.provide(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ readonly key: string }>`SELECT key FROM job ORDER BY key`),
+        eyes
+      )
+      return { jobs, proxy, rows }
+    })
+
+    it.effect("in the middle of an attempt loses nothing: its outcome is written after it", () =>
+      Effect.gen(function* () {
+        const { jobs, proxy, rows } = yield* apart
         const began = yield* Deferred.make<void>()
         const gate = yield* Deferred.make<void>()
         const made: Array<string> = []
@@ -477,6 +483,29 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* jobs.enqueue(row("b"))
         while ((yield* rows).length > 0) yield* Effect.sleep("50 millis")
         expect(made).toStrictEqual(["a", "b"])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("in which the process stops is no fault, and the row is there for the next process", () =>
+      Effect.gen(function* () {
+        const { jobs, proxy, rows } = yield* apart
+        const levels: Array<string> = []
+        const logger = Logger.make(({ logLevel, message }) => void levels.push(`${logLevel} ${String(message)}`))
+        const began = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        const work = Effect.andThen(Deferred.succeed(began, undefined), Deferred.await(gate))
+        jobs.declare(declared(() => work, { timeoutMs: 60_000 }))
+        yield* jobs.enqueue(row("a"))
+        const running = yield* Effect.forkScoped(Effect.provide(jobs.run, Logger.layer([logger])))
+        yield* Deferred.await(began)
+        proxy.cut()
+        yield* Deferred.succeed(gate, undefined)
+        yield* Effect.sleep("500 millis")
+        yield* Fiber.interrupt(running)
+        expect(levels.filter((each) => each.includes("outcome"))).toEqual([
+          "Info the outcome of job test.work a was not written"
+        ])
+        expect((yield* rows).length).toBe(1)
       }).pipe(Effect.scoped)
     )
   })
