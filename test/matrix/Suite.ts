@@ -45,22 +45,22 @@ export const run = (title: string, { facts, rows }: Contract): void => {
       const url = await Effect.runPromise(Scope.provide(TestDatabase.migrated, scope))
       running = await World.start(Redacted.value(url))
       start(running)
-    }, 60_000)
+    }, 300_000)
 
     afterAll(async () => {
       await Promise.allSettled(outcomes.values())
       await running?.stop()
       await Effect.runPromise(Scope.close(scope, Exit.void))
-    }, 60_000)
+    }, 300_000)
 
     for (const carrier of carriers)
       for (const row of rows.filter(({ only = carrier }) => only === carrier))
-        it(titleOf(carrier, row), { timeout: 60_000 }, () => outcomes.get(titleOf(carrier, row)))
+        it(titleOf(carrier, row), { timeout: 300_000 }, () => outcomes.get(titleOf(carrier, row)))
 
     for (const carrier of carriers)
       it(
         `${carrier}: show every verb in every state, every field, every event and every error`,
-        { timeout: 60_000 },
+        { timeout: 300_000 },
         async () => {
           await Promise.allSettled(outcomes.values())
           const seen = running?.worlds[carrier].seen.facts ?? new Set()
