@@ -32,7 +32,7 @@ export interface Price {
 const of = ({ increments = byTheMinute }: Price): Increments => increments
 
 /** Whole-number division, rounded up. It is exact for all whole numbers below 2^53. */
-const dividedUp = (amount: number, by: number): number => {
+export const dividedUp = (amount: number, by: number): number => {
   const rest = amount % by
   return (amount - rest) / by + (rest > 0 ? 1 : 0)
 }

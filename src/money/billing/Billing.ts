@@ -15,6 +15,7 @@ import { type Balance, type BalanceView, type LedgerEntryView, view } from "./Bi
 import * as LedgerRepo from "./LedgerRepo.ts"
 import * as RateDeck from "./RateDeck.ts"
 import * as RateDecks from "./RateDecks.ts"
+import type * as RateDiscounts from "./RateDiscounts.ts"
 import * as WorkPriceRows from "./WorkPriceRows.ts"
 
 export { LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
@@ -78,31 +79,40 @@ export class Billing extends Context.Service<
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
     /**
-     * The price of a call to `number`, from memory. `number` is E.164, and the tenant's own for an inbound call. Fails
-     * with `country_not_allowed` when the deck names no price.
+     * The price of a tenant's call to `number`, from memory. `number` is E.164, and the tenant's own for an inbound
+     * call. Fails with `country_not_allowed` when no deck names a price.
      */
-    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<Increments.Price, ApiError>
-    /** The deck that is in effect now. */
-    readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
+    readonly rate: (
+      tenantId: Id.TenantId,
+      direction: RateDeck.Direction,
+      number: string
+    ) => Effect.Effect<Increments.Price, ApiError>
+    /** The deck that is in effect now: the tenant's own, or (null) that for all. */
+    readonly rates: (tenantId: Id.TenantId | null) => Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** The rates of one deck, whether it was, is or will be in effect. Fails with 404 for an unknown one. */
     readonly ratesOf: (deck: number) => Effect.Effect<ReadonlyArray<RateDeck.Rate>, ApiError>
-    /** All decks in the order in which they take effect. */
-    readonly decks: Effect.Effect<ReadonlyArray<RateDecks.Dated>>
+    /** The decks of a tenant, or (null) those for all, in the order in which they take effect. */
+    readonly decks: (tenantId: Id.TenantId | null) => Effect.Effect<ReadonlyArray<RateDecks.Dated>>
     /** The changes that a deck would make to the one in effect at that moment; null: now. */
     readonly rateDifference: (
       rates: ReadonlyArray<RateDeck.Rate>,
-      effectiveAt: number | null
+      effectiveAt: number | null,
+      tenantId?: Id.TenantId | null
     ) => Effect.Effect<ReadonlyArray<RateDeck.Difference>, ApiError>
     /**
-     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once). A call keeps the
-     * rates that it was admitted with.
+     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once). With a tenant it is
+     * that tenant's own deck. A call keeps the rates that it was admitted with.
      */
     readonly setRates: (
       rates: ReadonlyArray<RateDeck.Rate>,
-      effectiveAt?: number | null
+      effectiveAt?: number | null,
+      tenantId?: Id.TenantId | null
     ) => Effect.Effect<void, ApiError>
     /** Withdraws a deck that is not in effect yet. Fails with 409 for any other. */
     readonly cancelRates: (deck: number) => Effect.Effect<void, ApiError>
+    readonly discounts: Effect.Effect<ReadonlyArray<RateDiscounts.Discount>>
+    /** Lowers a tenant's prices of the deck for all by so many hundredths of a percent, from the next call on. */
+    readonly setDiscount: (tenantId: Id.TenantId, hundredths: number) => Effect.Effect<void, ApiError>
     /** The prices of work on calls, from memory. */
     readonly prices: Effect.Effect<WorkPrice.Prices>
     /** The price of a number lookup, in micro-USD, from memory. */
@@ -268,7 +278,9 @@ export class Billing extends Context.Service<
           decks: decks.decks,
           rateDifference: decks.difference,
           setRates: decks.set,
-          cancelRates: decks.cancel
+          cancelRates: decks.cancel,
+          discounts: decks.discounts.all,
+          setDiscount: decks.discounts.set
         })
       })
     )

@@ -48,6 +48,25 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
   }
 }
 
+/** The price less so many hundredths of a percent, each amount rounded up. */
+export const discounted = (price: Increments.Price, hundredths: number): Increments.Price => {
+  const less = (micro: number) => Increments.dividedUp(micro * (10_000 - hundredths), 10_000)
+  const { increments, microUsdPerMinute } = price
+  if (hundredths === 0) return price
+  return {
+    microUsdPerMinute: less(microUsdPerMinute),
+    ...(increments === undefined
+      ? {}
+      : {
+          increments: {
+            ...increments,
+            connectionFeeMicroUsd: less(increments.connectionFeeMicroUsd),
+            minimumMicroUsd: less(increments.minimumMicroUsd)
+          }
+        })
+  }
+}
+
 /** 100 dollars a minute. A higher rate has a mistyped unit. */
 export const maxMicroUsdPerMinute = 100_000_000
 

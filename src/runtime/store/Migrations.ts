@@ -16,6 +16,7 @@ import { includedCredits } from "./migration/0072_included_credits.ts"
 import { goneCustomer } from "./migration/0073_gone_customer.ts"
 import { cardTrial } from "./migration/0074_card_trial.ts"
 import { releasedAddress } from "./migration/0075_released_address.ts"
+import { tenantRates } from "./migration/0076_tenant_rates.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -40,7 +41,8 @@ export const all: Migrations = {
   "0072_included_credits": includedCredits,
   "0073_gone_customer": goneCustomer,
   "0074_card_trial": cardTrial,
-  "0075_released_address": releasedAddress
+  "0075_released_address": releasedAddress,
+  "0076_tenant_rates": tenantRates
 }
 
 /** The last schema of version 0.1. */

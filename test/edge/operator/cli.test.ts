@@ -22,7 +22,11 @@ describe("the operator command's line", () => {
 
   for (const [title, args, message] of [
     ["an unknown command", ["fly"], 'no command "fly"; "help" lists them'],
-    ["half a command", ["rates"], "which of: rates import, rates diff, rates list, rates history, rates cancel?"],
+    [
+      "half a command",
+      ["rates"],
+      "which of: rates import, rates diff, rates list, rates history, rates cancel, rates discount, rates discounts?"
+    ],
     ["an unknown option", ["rates", "list", "--quick"], "Unknown option '--quick'"],
     ["a missing argument", ["tenant", "show"], "<id|slug> is missing"],
     ["an argument too many", ["tenant", "show", "a", "b"], 'unexpected argument "b"'],

@@ -7,6 +7,9 @@ import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
 import * as Features from "../../support/service/Features.ts"
 import * as Ids from "../../support/Ids.ts"
 
+/** A tenant without a deck and a discount of its own. */
+const anyone = Ids.tenant("anyone")
+
 describe("billing (guide/money.md#the-ledger)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("adds adjustments up in the ledger, newest first, also at once", () =>
@@ -66,11 +69,11 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
         yield* billing.setRates([rate])
-        expect(yield* billing.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 4_000 })
+        expect(yield* billing.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 4_000 })
         expect((yield* Effect.flip(billing.setRates([rate, rate]))).code).toBe("invalid_request")
         yield* billing.setRates([{ ...rate, prefix: "49" }])
-        expect((yield* Effect.flip(billing.rate("outbound", "+12025550100"))).code).toBe("country_not_allowed")
-        expect(yield* billing.rates).toStrictEqual([{ ...rate, prefix: "49" }])
+        expect((yield* Effect.flip(billing.rate(anyone, "outbound", "+12025550100"))).code).toBe("country_not_allowed")
+        expect(yield* billing.rates(null)).toStrictEqual([{ ...rate, prefix: "49" }])
       })
     )
 
@@ -83,13 +86,78 @@ describe("billing (guide/money.md#the-ledger)", () => {
         yield* billing.setRates([{ ...rate, microUsdPerMinute: 2 }], at)
         const again = yield* RateDecks.make
         for (const decks of [billing, again])
-          expect(yield* decks.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 1 })
+          expect(yield* decks.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 1 })
         const sql = yield* SqlClient.SqlClient
         yield* sql`SELECT pg_sleep(0.5)`
         for (const decks of [billing, again])
-          expect(yield* decks.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 2 })
+          expect(yield* decks.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 2 })
         yield* billing.setRates([])
-        expect(yield* billing.rate("outbound", "+12025550100")).toEqual({ microUsdPerMinute: 10_000 })
+        expect(yield* billing.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 10_000 })
+      })
+    )
+
+    it.effect(
+      "a tenant has a deck of its own, beside that of all, from its moment on and until it is empty again",
+      () =>
+        Effect.gen(function* () {
+          const billing = yield* Billing
+          const { id } = yield* Features.newTenant()
+          const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
+          const increments = { firstSecs: 1, stepSecs: 1, connectionFeeMicroUsd: 0, minimumMicroUsd: 0 }
+          const own = { ...rate, prefix: "1202", microUsdPerMinute: 3_000, increments }
+          yield* billing.setRates([rate])
+          yield* billing.setRates([own], null, id)
+          const again = yield* RateDecks.make
+          for (const decks of [billing, again]) {
+            expect(yield* decks.rate(id, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 3_000, increments })
+            // Its own deck has no such row, and no other tenant has its deck.
+            expect(yield* decks.rate(id, "outbound", "+13105550100")).toEqual({ microUsdPerMinute: 4_000 })
+            expect(yield* decks.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 4_000 })
+          }
+          expect(yield* billing.rates(id)).toStrictEqual([own])
+          expect(yield* billing.rates(null)).toStrictEqual([rate])
+          expect((yield* billing.decks(id)).length).toBe(1)
+          expect(yield* billing.rateDifference([rate], null, id)).toHaveLength(2)
+
+          // Another deck for all leaves its own, and a scheduled one of its own leaves both until its moment.
+          yield* billing.setRates([{ ...rate, microUsdPerMinute: 5_000 }])
+          yield* billing.setRates([{ ...own, microUsdPerMinute: 9 }], (yield* Clock.currentTimeMillis) + 3_600_000, id)
+          expect((yield* billing.rate(id, "outbound", "+12025550100")).microUsdPerMinute).toBe(3_000)
+          const sql = yield* SqlClient.SqlClient
+          const lines = yield* sql<{ readonly action: string }>`SELECT action FROM audit WHERE tenant_id = ${id}
+          AND resource_type = 'rate_deck' ORDER BY ordinal`
+          expect(lines.map(({ action }) => action)).toEqual(["rates.replaced", "rates.scheduled"])
+          yield* billing.setRates([], null, id)
+          expect((yield* billing.rate(id, "outbound", "+12025550100")).microUsdPerMinute).toBe(5_000)
+          yield* billing.setRates([])
+        })
+    )
+
+    it.effect("a discount lowers the prices of the deck for all, rounded up, and not those of its own deck", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        const increments = { firstSecs: 30, stepSecs: 6, connectionFeeMicroUsd: 101, minimumMicroUsd: 0 }
+        yield* billing.setRates([{ direction: "outbound", prefix: "", microUsdPerMinute: 4_001, increments }])
+        yield* billing.setDiscount(id, 1_250)
+        const again = yield* RateDecks.make
+        for (const decks of [billing, again]) {
+          expect(yield* decks.rate(id, "outbound", "+12025550100")).toEqual({
+            microUsdPerMinute: 3_501,
+            increments: { ...increments, connectionFeeMicroUsd: 89 }
+          })
+          expect((yield* decks.rate(anyone, "outbound", "+12025550100")).microUsdPerMinute).toBe(4_001)
+        }
+        yield* billing.setRates([{ direction: "outbound", prefix: "1", microUsdPerMinute: 700 }], null, id)
+        expect(yield* billing.rate(id, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 700 })
+        expect((yield* billing.rate(id, "outbound", "+4930123456")).microUsdPerMinute).toBe(3_501)
+        expect(yield* billing.discounts).toEqual([{ tenantId: id, hundredths: 1_250 }])
+        for (const wrong of [-1, 0.5, 10_001])
+          expect((yield* Effect.flip(billing.setDiscount(id, wrong))).code).toBe("invalid_request")
+        yield* billing.setDiscount(id, 0)
+        expect((yield* billing.rate(id, "outbound", "+4930123456")).microUsdPerMinute).toBe(4_001)
+        expect(yield* billing.discounts).toEqual([])
+        yield* billing.setRates([])
       })
     )
 

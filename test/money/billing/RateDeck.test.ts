@@ -57,6 +57,17 @@ describe("the rate deck (guide/money.md#rates)", () => {
     expect(RateDeck.difference([{ ...row, increments }], [{ ...row, increments: { ...increments } }])).toEqual([])
   })
 
+  const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+  it.prop(
+    "a discount is exact, is rounded up, and never raises a price",
+    { micro: upTo(100_000_000), hundredths: upTo(10_000) },
+    ({ hundredths, micro }) => {
+      const { microUsdPerMinute } = RateDeck.discounted({ microUsdPerMinute: micro }, hundredths)
+      expect(BigInt(microUsdPerMinute)).toBe((BigInt(micro) * BigInt(10_000 - hundredths) + 9_999n) / 10_000n)
+      expect(microUsdPerMinute).toBeLessThanOrEqual(micro)
+    }
+  )
+
   const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
   it.prop(
     "gives the longest prefix that matches",

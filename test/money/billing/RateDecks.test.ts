@@ -2,6 +2,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as RateDecks from "../../../src/money/billing/RateDecks.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Features from "../../support/service/Features.ts"
 
 /** A database that can no longer be read after a statement with this text. */
@@ -31,13 +32,13 @@ layer(Features.layer, { excludeTestServices: true })("rate decks (guide/money.md
       const deck = (microUsdPerMinute: number) => [{ direction: "outbound", prefix: "4", microUsdPerMinute }] as const
       const importing = yield* over("INSERT INTO rate_deck")
       yield* importing.set(deck(7_000))
-      expect(yield* importing.rate("outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
+      expect(yield* importing.rate(Ids.tenant("t"), "outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
       const soon = Date.now() + 3_600_000
       yield* (yield* RateDecks.make).set(deck(9_000), soon)
       const cancelling = yield* over("DELETE FROM rate_deck")
-      const [scheduled] = (yield* cancelling.decks).filter(({ effectiveAt }) => effectiveAt === soon)
+      const [scheduled] = (yield* cancelling.decks(null)).filter(({ effectiveAt }) => effectiveAt === soon)
       yield* cancelling.cancel(scheduled?.id ?? 0)
-      expect(yield* cancelling.rate("outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
+      expect(yield* cancelling.rate(Ids.tenant("t"), "outbound", "+49301234567")).toEqual({ microUsdPerMinute: 7_000 })
     })
   )
 })

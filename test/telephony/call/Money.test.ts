@@ -153,6 +153,40 @@ describe("The money of live calls, guide/money.md#reservations", () => {
       })
     )
 
+    it.effect("a tenant's own deck by the second charges seconds, and a call keeps the terms of its beginning", () =>
+      Effect.gen(function* () {
+        yield* (yield* Carrier).register("simulator", adapter)
+        const billing = yield* Billing
+        const sink = yield* CarrierSink
+        yield* billing.setRates(dear)
+        const [other, own] = [yield* tenantWith(2_500), yield* tenantWith(2_500)]
+        const increments = { firstSecs: 1, stepSecs: 1, connectionFeeMicroUsd: 50_000, minimumMicroUsd: 0 }
+        yield* billing.setRates([{ ...dear[0], increments }], null, own.id)
+        const event = CarrierSample.numbered()
+        const costOf = Effect.fnUntraced(function* (tenant: Tenant, change: Effect.Effect<unknown, unknown>) {
+          const [call] = (yield* placeTen(tenant)).placed
+          const leg = call?.legs[0]
+          expect.assert(call !== undefined && leg !== undefined)
+          const reserved = (yield* usage(tenant.id)).reservedCents
+          yield* Effect.orDie(change)
+          const at = yield* Clock.currentTimeMillis
+          yield* sink.tell(call.id, event(leg.id, at, { type: "answered", resume: null }))
+          yield* sink.tell(
+            call.id,
+            event(leg.id, at + 1, { type: "ended", cause: "hangup", sipStatus: null, by: "far" })
+          )
+          const { balance_cents: left } = yield* billing.balance(tenant.id)
+          return [reserved, left]
+        })
+        expect(yield* costOf(other, Effect.void)).toStrictEqual([2_000, 500])
+        // The fee and one second at 33.34 cents; the deck that comes meanwhile is for later calls.
+        const free = [{ ...dear[0], microUsdPerMinute: 0 }]
+        expect(yield* costOf(own, billing.setRates(free, null, own.id))).toStrictEqual([2_005, 2_461])
+        expect(yield* costOf(own, Effect.void)).toStrictEqual([0, 2_461])
+        yield* billing.setRates([])
+      })
+    )
+
     it.effect("a number order cannot spend what a live call reserves", () =>
       Effect.gen(function* () {
         yield* (yield* Carrier).register("simulator", adapter)

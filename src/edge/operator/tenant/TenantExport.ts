@@ -83,6 +83,13 @@ const sections: ReadonlyArray<readonly [type: string, query: string]> = [
       FROM invoice WHERE tenant_id = $1 ORDER BY ordinal`
   ],
   [
+    "rate",
+    `SELECT d.effective_at, r.direction, r.prefix, r.micro_usd_per_minute, r.first_secs, r.step_secs,
+      r.connection_fee_micro_usd, r.minimum_micro_usd FROM rate_deck d JOIN rate r ON r.deck = d.id
+      WHERE d.tenant_id = $1 ORDER BY d.effective_at, d.id, r.direction, r.prefix`
+  ],
+  ["rate_discount", "SELECT hundredths AS hundredths_of_percent FROM rate_discount WHERE tenant_id = $1"],
+  [
     "audit_line",
     `SELECT id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id, changes, ip
       FROM audit WHERE tenant_id = $1 ORDER BY ordinal`

@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
     const route = yield* connections.resolve(tenantId, wanted.routeId)
     const callerIdName = yield* checkCallerId(tenantId, wanted)
     yield* dialing.check(tenantId, wanted.to)
-    const price = yield* billing.rate("outbound", wanted.to)
+    const price = yield* billing.rate(tenantId, "outbound", wanted.to)
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)
       return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")

@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const caller = callerOf(offer, trunk)
     const { inboundRecording, tenantId } = owner
     if (owner.isSuspended) return refused("user_busy", { tenantId, routeId: null, why: "number_suspended" })
-    const rate = yield* Effect.result(billing.rate("inbound", to))
+    const rate = yield* Effect.result(billing.rate(tenantId, "inbound", to))
     if (rate._tag === "Failure") return refused("unavailable", { tenantId, routeId: null, why: rate.failure.code })
     const home = yield* Effect.result(accounts.takeIn(tenantId))
     if (home._tag === "Failure") {

@@ -463,6 +463,39 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("gives one tenant a rate deck of its own, or a discount, and shows both", () =>
+      Effect.gen(function* () {
+        const { dataDir } = yield* Recorded
+        const { tenantId } = yield* signup("rates")
+        const path = join(dataDir, "own.csv")
+        const write = (row: string) =>
+          Effect.promise(() => writeFile(path, `direction,prefix,micro_usd_per_minute,first_secs,step_secs\n${row}\n`))
+        const own = { direction: "outbound", prefix: "44", micro_usd_per_minute: 8, ...byTheMinute, step_secs: 1 }
+        const results = Effect.fn(function* (...args: ReadonlyArray<string>) {
+          return jsonOf(yield* operator(...args, "--json"))["results"]
+        })
+        yield* write("outbound,44,8,60,1")
+        expect((yield* operator("rates", "import", path, "--tenant", "rates")).stdout).toBe("rates: 1")
+        expect(yield* results("rates", "list", "--tenant", "rates")).toEqual([own])
+        expect(yield* results("rates", "list")).toEqual([])
+        const [deck] = (yield* results("rates", "history", "--tenant", "rates")) as ReadonlyArray<{ deck: number }>
+        expect(yield* results("rates", "list", "--deck", String(deck?.deck))).toEqual([own])
+        yield* write("outbound,44,9,,")
+        expect(yield* results("rates", "diff", path, "--tenant", "rates")).toEqual([
+          { direction: "outbound", prefix: "44", from: "8 60/1 fee 0 minimum 0", to: 9 }
+        ])
+        expect((yield* operator("rates", "import", path, "--tenant", "nobody")).code).toBe(1)
+
+        expect((yield* operator("rates", "discount", "rates", "12.5")).stdout).toContain("12.50")
+        expect(yield* results("rates", "discounts")).toEqual([{ tenant_id: tenantId, percent: "12.50" }])
+        for (const wrong of ["100.01", "-1", "1.234", "ten"])
+          expect((yield* operator("rates", "discount", "rates", wrong)).code).not.toBe(0)
+        yield* operator("rates", "discount", "rates", "0")
+        expect(yield* results("rates", "discounts")).toEqual([])
+        expect(yield* audits(tenantId)).toEqual(["rates.replaced", "discount.changed", "discount.changed"])
+      })
+    )
+
     it.effect("a rate deck may hold from a moment on: it is shown and compared before, and can be taken back", () =>
       Effect.gen(function* () {
         const { dataDir } = yield* Recorded

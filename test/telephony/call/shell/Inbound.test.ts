@@ -100,7 +100,7 @@ describe("an inbound call", () => {
 
   it.effect("is rated by the called number, which is the tenant's own", () =>
     Effect.gen(function* () {
-      const asked: Array<readonly [direction: string, number: string]> = []
+      const asked: Array<readonly [tenantId: string, direction: string, number: string]> = []
       const doors = Layer.mergeAll(
         Layer.mock(Accounts)({
           takeIn: () => Effect.fail(ApiError.of("service_unavailable", "nothing can be read")),
@@ -149,7 +149,7 @@ describe("an inbound call", () => {
           of: { tenantId: "t", routeId: null, why: "service_unavailable" }
         })
       }).pipe(Effect.provide(doors))
-      expect(asked).toStrictEqual([["inbound", "+12025550150"]])
+      expect(asked).toStrictEqual([[Ids.tenant("t"), "inbound", "+12025550150"]])
     })
   )
 })
@@ -178,7 +178,7 @@ const admitted = Effect.fnUntraced(function* (identity: Partial<CallIdentity.Cal
       onStatus: () => {}
     }),
     Layer.mock(Billing)({
-      rate: (_, number) => Effect.sync(() => (rated.push(number), { microUsdPerMinute: 10_000 })),
+      rate: (_, _direction, number) => Effect.sync(() => (rated.push(number), { microUsdPerMinute: 10_000 })),
       prices: Effect.succeed(WorkPrice.free)
     }),
     Layer.mock(Trunks)({
