@@ -143,7 +143,7 @@ const serve = Effect.gen(function* () {
     isUp = true
     starting.end()
     for (const weakness of weaknesses) yield* Effect.logWarning(weakness)
-    const hasRates = (yield* Context.get(context, Billing).rates).length > 0
+    const hasRates = (yield* Context.get(context, Billing).rates(null)).length > 0
     const httpPort = Context.get(edge, HttpServer.Listening).port
     yield* Effect.sync(() => console.log(Banner.text(config, version, { hasRates, httpPort })))
     return yield* Deferred.await(fatal)

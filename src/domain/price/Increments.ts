@@ -87,10 +87,13 @@ export const fault = (
   return null
 }
 
-/** A price in one cell: the rate alone where minutes count, else as `9000 30/6 fee 500 minimum 1000`. */
-export const spelled = ({ increments = byTheMinute, microUsdPerMinute }: Price): number | string => {
-  const { connectionFeeMicroUsd, firstSecs, minimumMicroUsd, stepSecs } = increments
-  return areMinutes(increments)
-    ? microUsdPerMinute
-    : `${microUsdPerMinute} ${firstSecs}/${stepSecs} fee ${connectionFeeMicroUsd} minimum ${minimumMicroUsd}`
+/** The increments of a price as people read them: `30/6`, `60/60 fee 500`, `1/1 fee 500 minimum 1000`. */
+export const named = (price: Price): string => {
+  const { connectionFeeMicroUsd, firstSecs, minimumMicroUsd, stepSecs } = of(price)
+  const fee = connectionFeeMicroUsd === 0 ? "" : ` fee ${connectionFeeMicroUsd}`
+  return `${firstSecs}/${stepSecs}${fee}${minimumMicroUsd === 0 ? "" : ` minimum ${minimumMicroUsd}`}`
 }
+
+/** A price in one cell: the rate alone where minutes count, else as `9000 30/6 fee 500 minimum 1000`. */
+export const spelled = (price: Price): number | string =>
+  areMinutes(of(price)) ? price.microUsdPerMinute : `${price.microUsdPerMinute} ${named(price)}`

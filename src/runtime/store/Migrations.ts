@@ -17,6 +17,7 @@ import { goneCustomer } from "./migration/0073_gone_customer.ts"
 import { cardTrial } from "./migration/0074_card_trial.ts"
 import { releasedAddress } from "./migration/0075_released_address.ts"
 import { tenantRates } from "./migration/0076_tenant_rates.ts"
+import { callRating } from "./migration/0077_call_rating.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -42,7 +43,8 @@ export const all: Migrations = {
   "0073_gone_customer": goneCustomer,
   "0074_card_trial": cardTrial,
   "0075_released_address": releasedAddress,
-  "0076_tenant_rates": tenantRates
+  "0076_tenant_rates": tenantRates,
+  "0077_call_rating": callRating
 }
 
 /** The last schema of version 0.1. */

@@ -16,6 +16,7 @@ import * as CallMetrics from "./shell/CallMetrics.ts"
 import * as CallRegistry from "./shell/CallRegistry.ts"
 import * as CallRepo from "./stored/CallRepo.ts"
 import { type CallState, isTerminal } from "./machine/CallState.ts"
+import type * as CallFile from "./CallFile.ts"
 import * as CallView from "./CallView.ts"
 import * as ConnectCall from "./shell/ConnectCall.ts"
 import * as EndCalls from "./shell/EndCalls.ts"
@@ -40,6 +41,7 @@ export * as Meter from "./machine/Meter.ts"
 export * as Reservation from "./machine/Reservation.ts"
 export type { Dialled } from "./machine/room/DialMember.ts"
 export { Call } from "./CallView.ts"
+export * as CallFile from "./CallFile.ts"
 export { MachineDetection } from "./MachineDetectionView.ts"
 export { MediaStream } from "./StreamView.ts"
 export * as CallTimeline from "./timeline/CallTimeline.ts"
@@ -120,11 +122,11 @@ export class Calls extends Context.Service<
       filters: CallRepo.CallFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<CallView.Call>>
-    /** All calls that match the filters, newest first, in portions and without their legs. */
+    /** All calls that match the filters, newest first, as records of a file, in portions. */
     readonly whole: (
       tenantId: TenantId,
       filters: CallRepo.CallFilters
-    ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallView.Call>>>
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallFile.Record>>>
     /** Rebuilds the calls that a dead process left, before anything is served. Returns their number. */
     readonly recover: Effect.Effect<number>
     /** Work of a family that has not ended, of all live calls. `hasLeft`: its part on the leg is over. */

@@ -53,7 +53,9 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     /** Begins a download that never ends by itself. `ended`: how its connection ended. */
     const download = Effect.gen(function* () {
       const { port } = yield* Listening
-      world.whole = Stream.concat(Stream.succeed([TestServer.call(TestServer.callOfA)]), Stream.never)
+      const rated = { destination: null, rate_micro_usd_per_minute: null, increments: null, billed_seconds: null }
+      const record = { ...TestServer.call(TestServer.callOfA), ...rated }
+      world.whole = Stream.concat(Stream.succeed([record]), Stream.never)
       return yield* Effect.callback<{ readonly ended: Effect.Effect<"cut" | "whole"> }>((resume) => {
         const asked = request({ port, path: "/v1/calls.csv", headers: { authorization: "Bearer svc_live_a" } })
         asked.on("response", (response) => {

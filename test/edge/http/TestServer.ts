@@ -11,7 +11,7 @@ import { ApiError } from "../../../src/domain/ApiError.ts"
 import { Drawing, Invoices } from "../../../src/money/invoice/Invoice.ts"
 import { Plans } from "../../../src/money/plan/Plan.ts"
 import { Proofs } from "../../../src/money/proof/Proof.ts"
-import { Calls } from "../../../src/telephony/call/Call.ts"
+import { type CallFile, Calls } from "../../../src/telephony/call/Call.ts"
 import type { Call } from "../../../src/telephony/call/CallView.ts"
 import { Conferences } from "../../../src/telephony/conference/Conference.ts"
 import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
@@ -85,7 +85,7 @@ export class World {
   next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
   /** The portions of `calls.csv`. */
-  whole: Stream.Stream<ReadonlyArray<Call>> = Stream.empty
+  whole: Stream.Stream<ReadonlyArray<CallFile.Record>> = Stream.empty
   readonly storage = MemoryStorage.make()
   /** The recording to which a link leads. */
   linked: (link: { readonly file: string }) => RecordingRow | null = () => null

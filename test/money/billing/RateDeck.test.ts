@@ -52,7 +52,7 @@ describe("the rate deck (guide/money.md#rates)", () => {
     const priced = RateDeck.make([{ ...row, increments }]).rate("outbound", "+4930123456")
     expect(priced).toStrictEqual({ microUsdPerMinute: 600, increments })
     expect(RateDeck.difference([row], [{ ...row, increments }])).toStrictEqual([
-      { direction: "outbound", prefix: "49", from: 600, to: "600 30/6 fee 500 minimum 0" }
+      { direction: "outbound", prefix: "49", from: 600, to: "600 30/6 fee 500" }
     ])
     expect(RateDeck.difference([{ ...row, increments }], [{ ...row, increments: { ...increments } }])).toEqual([])
   })

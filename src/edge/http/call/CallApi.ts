@@ -54,7 +54,9 @@ export class CallApi extends HttpApiGroup.make("calls")
     get("file", "/v1/calls.csv", "Export calls as CSV", {
       query: Wire.struct(filters, filterNames),
       success: Schema.String.annotate({
-        description: "A header, then a record for each call with the fields of `Call` that a list fills."
+        description:
+          "A header, then a record for each call with the fields of `Call` that a list fills, and `destination`, " +
+          "`rate_micro_usd_per_minute`, `increments` and `billed_seconds`."
       }).pipe(HttpApiSchema.asText({ contentType: "text/csv" })),
       description: "All that the filters leave, the newest first, in one file."
     }),

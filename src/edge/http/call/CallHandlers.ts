@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Calls, CallVerbs } from "../../../telephony/call/Call.ts"
+import { CallFile, Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { Transcriptions } from "../../../telephony/transcription/Transcription.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
@@ -10,25 +10,6 @@ import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as VerbHandlers from "../VerbHandlers.ts"
 import * as Reachable from "../connection/Reachable.ts"
-
-/** Columns of `calls.csv`. */
-const columns = [
-  "id",
-  "direction",
-  "status",
-  "from",
-  "to",
-  "route_id",
-  "initiated_at",
-  "answered_at",
-  "ended_at",
-  "duration_seconds",
-  "end_reason",
-  "end_initiator",
-  "customer_reference",
-  "cost_cents",
-  "rating_status"
-] as const
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -49,7 +30,7 @@ export const layer = HttpApiBuilder.group(
       ),
       list: list((tenantId, window, filters) => calls.list(tenantId, filters, window)),
       file: answer((tenantId, { query }) =>
-        Effect.map(calls.whole(tenantId, query), (rows) => CsvAnswer.make("calls.csv", columns, rows))
+        Effect.map(calls.whole(tenantId, query), (rows) => CsvAnswer.make("calls.csv", CallFile.columns, rows))
       ),
       retrieve: read((tenantId, { params }) => calls.find(tenantId, params.id)),
       ...actions,

@@ -1,5 +1,8 @@
 import * as ListTable from "../../../runtime/store/list/ListTable.ts"
-import { type CallState, durationSeconds } from "../machine/CallState.ts"
+import { type CallState, durationSeconds, isTerminal } from "../machine/CallState.ts"
+import * as Increments from "../../../domain/price/Increments.ts"
+import * as Meter from "../machine/Meter.ts"
+import * as CallUsage from "./CallUsage.ts"
 
 const { bigint, int, of, text, time, uuid } = ListTable
 
@@ -20,7 +23,12 @@ export const CallList = of<CallState>()("call", {
   endInitiator: text((call) => call.endInitiator),
   customerReference: text((call) => call.customerReference),
   costCents: bigint((call) => call.costCents),
-  ratingStatus: text((call) => call.ratingStatus)
+  ratingStatus: text((call) => call.ratingStatus),
+  // The files of calls alone show the columns below. The rate is that of the call's own leg.
+  microUsdPerMinute: bigint((call) => call.meters[0]?.microUsdPerMinute ?? null),
+  increments: text((call) => (call.meters[0] === undefined ? null : Increments.named(call.meters[0]))),
+  destination: text((call) => (isTerminal(call) ? CallUsage.countryOf(call.to) : null)),
+  billedSeconds: int((call) => (isTerminal(call) ? Meter.billedSecs(call.meters, "leg") : null))
 })
 
 export type CallRow = ListTable.RowOf<typeof CallList>

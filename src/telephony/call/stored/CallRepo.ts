@@ -5,6 +5,7 @@ import * as ListClient from "../../../runtime/store/list/ListClient.ts"
 import * as Listing from "../../../runtime/store/list/Listing.ts"
 import * as Portions from "../../../runtime/store/list/Portions.ts"
 import { CallList, type CallRow } from "./CallList.ts"
+import * as CallFile from "../CallFile.ts"
 import { ofRow } from "../CallView.ts"
 import * as MachineDetectionList from "../verb/MachineDetectionList.ts"
 
@@ -68,7 +69,7 @@ export const make = Effect.gen(function* () {
       )
       .pipe(
         Effect.map((rows) => ({
-          part: rows.filter(({ isWanted }) => isWanted).map((row) => ofRow(row)),
+          part: rows.filter(({ isWanted }) => isWanted).map((row) => CallFile.ofRow(row)),
           next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
         })),
         Effect.orDie

@@ -39,7 +39,7 @@ const dimensions = ({ customerReference, direction, from, to }: CallState): Dime
 const callsOf = { outbound: "outbound_calls", inbound: "inbound_calls" } as const
 
 /** The country of a number, or the calling code when several countries share it. */
-const countryOf = (number: string): string => {
+export const countryOf = (number: string): string => {
   const { callingCode, country } = Destination.of(number)
   return country ?? (callingCode === null ? "unknown" : `+${callingCode}`)
 }

@@ -37,10 +37,10 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/ca
       expect(headers["content-disposition"]).toBe('attachment; filename="calls.csv"')
       expect(records[0]).toBe(
         "id,direction,status,from,to,route_id,initiated_at,answered_at,ended_at,duration_seconds,end_reason,end_initiator," +
-          "customer_reference,cost_cents,rating_status"
+          "customer_reference,cost_cents,rating_status,destination,rate_micro_usd_per_minute,increments,billed_seconds"
       )
       expect(records[1]).toMatch(new RegExp(`^${id},outbound,failed,`))
-      expect(records[1]).toContain(`,"'=HYPERLINK(""https://example.com"")",0,rated`)
+      expect(records[1]).toContain(`,"'=HYPERLINK(""https://example.com"")",0,rated,US,10000,60/60,0`)
       expect(records.length).toBe(1 + 1 + 4_500)
       expect(new Set(records).size).toBe(records.length)
       const times = records.slice(1).map((record) => record.split(",")[6] ?? "")

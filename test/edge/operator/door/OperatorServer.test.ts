@@ -482,7 +482,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect(yield* results("rates", "list", "--deck", String(deck?.deck))).toEqual([own])
         yield* write("outbound,44,9,,")
         expect(yield* results("rates", "diff", path, "--tenant", "rates")).toEqual([
-          { direction: "outbound", prefix: "44", from: "8 60/1 fee 0 minimum 0", to: 9 }
+          { direction: "outbound", prefix: "44", from: "8 60/1", to: 9 }
         ])
         expect((yield* operator("rates", "import", path, "--tenant", "nobody")).code).toBe(1)
 
