@@ -214,7 +214,8 @@ const mostFiles = 15
 /** Folders that may hold more: pages, which readers look up by name. */
 const crowded = ["guide"]
 
-const namedOtherwise = /^(main|edge\/operator\/cli)\.ts$|^runtime\/store\/migration\/\d{4}_[a-z_]+\.ts$|\.d\.ts$/
+const namedOtherwise =
+  /^(main|edge\/operator\/cli)\.ts$|^runtime\/store\/migration\/([a-z]+\/)?\d{4}_[a-z_]+\.ts$|\.d\.ts$/
 const saysNothing = /(Manager|Helper|Util|Utils|Impl|Service)$/
 
 interface Import {
