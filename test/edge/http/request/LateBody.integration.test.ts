@@ -1,5 +1,5 @@
 import { expect, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { type ClientRequest, request } from "node:http"
@@ -12,6 +12,7 @@ import { RequiredScope, ServesSuspended } from "../../../../src/edge/http/Endpoi
 import { ApiKeys } from "../../../../src/tenancy/apikey/ApiKey.ts"
 import type { Caller } from "../../../../src/runtime/audit/Audit.ts"
 import { Team } from "../../../../src/tenancy/team/Team.ts"
+import { StatementLimit } from "../../../../src/runtime/store/StatementLimit.ts"
 import * as Doors from "../../../support/service/Doors.ts"
 import * as SimulatedService from "../../../support/service/SimulatedService.ts"
 import * as TestDatabase from "../../../support/TestDatabase.ts"
@@ -65,11 +66,13 @@ const operations: ReadonlyArray<Operation> = (() => {
   return found
 })()
 
+type Answer = readonly [status: number, code: string | null]
+
 /** The head of a request has come, and the service waits for its body. */
 interface Begun {
   readonly operation: Operation
   /** Sends the body, and gives the status and the code of the answer. */
-  readonly finish: () => Promise<readonly [status: number, code: string | null]>
+  readonly finish: () => Promise<Answer>
 }
 
 /** Sends the head. The service answers it with 100 in the turn of the event loop in which it judges it. */
@@ -92,7 +95,7 @@ const begin = (
         expect: "100-continue"
       }
     })
-    const answered = new Promise<readonly [number, string | null]>((answer, fail) => {
+    const answered = new Promise<Answer>((answer, fail) => {
       outgoing.on("error", fail)
       outgoing.on("response", (response) => {
         const chunks: Array<Buffer> = []
@@ -201,8 +204,8 @@ const workspace = Effect.fnUntraced(function* (started: Started, lifeMs: number 
     expiresAtMs,
     own: yield* keyOf(caller),
     members: yield* keyOf({ ...caller, member: acting }),
-    /** `isKept`: every other request has an Idempotency-Key, under which a refusal but a 401 is kept. */
-    begin: (key: string, chosen: ReadonlyArray<Operation>, isKept: (operation: Operation) => boolean) =>
+    /** `keyed`: which of the requests have an Idempotency-Key. */
+    begin: (key: string, chosen: ReadonlyArray<Operation>, keyed: (operation: Operation, at: number) => boolean) =>
       Effect.promise(() =>
         Promise.all(
           chosen.map((operation, at) =>
@@ -211,7 +214,7 @@ const workspace = Effect.fnUntraced(function* (started: Started, lifeMs: number 
               body: textOf(operation),
               headers: {
                 authorization: `Bearer ${key}`,
-                ...(at % 2 === 0 || isKept(operation) ? {} : { "idempotency-key": `late ${at}` })
+                ...(keyed(operation, at) ? { "idempotency-key": `late ${at}` } : {})
               }
             })
           )
@@ -227,7 +230,7 @@ interface Loss {
   readonly whose: "own" | "members"
   readonly lifeMs?: number
   /** The answer of the operation afterwards; null: it is allowed as before. */
-  readonly refuses: (operation: Operation) => readonly [status: number, code: string] | null
+  readonly refuses: (operation: Operation) => Answer | null
 }
 
 const unknown = [401, "invalid_credentials"] as const
@@ -236,6 +239,12 @@ const operator = { type: "operator", name: "test" } as const
 const change =
   (to: { readonly role: "viewer" } | { readonly status: "disabled" }) => (of: Workspace, context: Started["context"]) =>
     Context.get(context, Team).changeMember(of.caller, of.admin.id, to, null)
+
+const isBusy = (answer: Answer | null | undefined): boolean => answer?.[0] === 503
+
+/** On a busy machine a key may not be looked up in time: then the request is refused with 503, and nothing happens. */
+const expectedOf = (refusal: Answer | null, answer: Answer | undefined): Answer | null =>
+  isBusy(answer) ? [503, "service_unavailable"] : refusal
 
 const losses: ReadonlyArray<Loss> = [
   {
@@ -284,9 +293,37 @@ const losses: ReadonlyArray<Loss> = [
 /** One service for all of these tests. */
 class Running extends Context.Service<Running, Started>()("test/Running") {
   static readonly layer = Layer.effect(Running, SimulatedService.start("late")).pipe(
-    Layer.provideMerge(TestDatabase.layer)
+    // A statement is held for as long as a test needs on a busy machine.
+    Layer.provide(Layer.succeed(StatementLimit, 60_000)),
+    Layer.provideMerge(Layer.unwrap(Effect.map(TestDatabase.migrated, TestDatabase.processLayer)))
   )
 }
+
+/** A transaction that inserts a receipt waits from now on, until the effect that this gives. */
+const holdReceipts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [isHeld, isOver] = [yield* Latch.make(), yield* Latch.make()]
+  const holding = sql`LOCK TABLE idempotency IN SHARE MODE`.pipe(
+    Effect.andThen(Latch.open(isHeld)),
+    Effect.andThen(Latch.await(isOver)),
+    sql.withTransaction
+  )
+  const fiber = yield* Effect.forkChild(holding)
+  yield* Latch.await(isHeld)
+  return Effect.andThen(Latch.open(isOver), Fiber.join(fiber))
+})
+
+/** Whether a transaction of this database waits to insert a receipt. */
+const isWaiting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    SELECT FROM pg_locks WHERE relation = 'idempotency'::regclass AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  return rows.length > 0
+})
+
+/** Receipts are left out, because a refusal is kept under its Idempotency-Key. */
+const contents = Effect.map(Doors.contents, (tables) => ({ ...tables, idempotency: null }))
 
 layer(Running.layer, { excludeTestServices: true })(
   "no operation does anything for a body that comes after (guide/authentication.md#order-of-checks)",
@@ -298,16 +335,43 @@ layer(Running.layer, { excludeTestServices: true })(
           const of = yield* workspace(started, lifeMs)
           const chosen = operations.filter((operation) => refuses(operation) !== null)
           expect(chosen.length).toBeGreaterThan(50)
-          const begun = yield* of.begin(of[whose].key, chosen, (operation) => refuses(operation)?.[0] !== 401)
+          // A refusal is kept under its Idempotency-Key, unless it is a 401.
+          const keyed = (operation: Operation, at: number) => at % 2 === 1 && refuses(operation)?.[0] === 401
+          const begun = yield* of.begin(of[whose].key, chosen, keyed)
           yield* by(of, started.context)
           const before = yield* Doors.contents
           // A few at a time: on a busy machine, the turns of so many at once do not come in time, which is a 503.
           const answers = yield* Effect.forEach(begun, ({ finish }) => Effect.promise(finish), { concurrency: 4 })
-          const seen = begun.map(({ operation: { method, path } }, at) => [`${method} ${path}`, ...(answers[at] ?? [])])
+          const seen = begun.map(({ operation: { method, path } }, at) => [`${method} ${path}`, answers[at]])
           expect(seen).toStrictEqual(
-            begun.map(({ operation }) => [`${operation.method} ${operation.path}`, ...(refuses(operation) ?? [])])
+            begun.map(({ operation }, at) => [
+              `${operation.method} ${operation.path}`,
+              expectedOf(refuses(operation), answers[at])
+            ])
           )
+          expect(answers.filter(isBusy).length).toBeLessThan(answers.length / 4)
           expect(yield* Doors.contents).toStrictEqual(before)
+        })
+      )
+
+    const makesKey = operations.filter(({ method, path }) => method === "POST" && path === "/v1/api-keys/")
+    // A key that expires may not make the key of the document's example, which does not.
+    for (const { by, name, refuses, whose } of losses.filter(({ lifeMs }) => lifeMs === undefined))
+      it.effect(`a key is not made where ${name} while the request is in its transaction`, () =>
+        Effect.gen(function* () {
+          const started = yield* Running
+          const of = yield* workspace(started)
+          const release = yield* holdReceipts
+          const [begun] = yield* of.begin(of[whose].key, makesKey, () => true)
+          if (begun === undefined) throw new Error("the document has no such operation")
+          const answer = yield* Effect.forkChild(Effect.promise(begun.finish))
+          while (answer.pollUnsafe() === undefined && !(yield* isWaiting)) yield* Effect.sleep("10 millis")
+          yield* by(of, started.context)
+          const before = yield* contents
+          yield* release
+          const answered = yield* Fiber.join(answer)
+          expect(answered).toStrictEqual(expectedOf(refuses(begun.operation), answered))
+          expect(yield* contents).toStrictEqual(before)
         })
       )
   }
