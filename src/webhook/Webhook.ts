@@ -6,6 +6,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../ports/egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../runtime/idempotency/Slot.ts"
 import { empty, Journal } from "../runtime/store/journal/Journal.ts"
+import { Jobs } from "../runtime/job/Jobs.ts"
 import type * as Listing from "../runtime/store/list/Listing.ts"
 import * as Sql from "../runtime/store/Sql.ts"
 import { Vault } from "../runtime/store/vault/Vault.ts"
@@ -39,6 +40,10 @@ const authorOf = ({ ip, keyId, name }: Caller): SubscriptionChange.Author => ({
   actor: { type: "api_key", id: keyId, name },
   ip
 })
+
+/** The job that disables all subscriptions of a tenant. Its key is the tenant and the moment, of epoch milliseconds. */
+export const disablingAll = "webhook.disabling_all"
+const othersMadeIt = "everything that was made before the owner proved the address was ended"
 
 /** Webhook subscriptions and the delivery log, guide/webhooks.md. */
 export class Webhooks extends Context.Service<
@@ -132,6 +137,7 @@ export class Webhooks extends Context.Service<
         const vault = yield* Vault
         const egress = yield* Egress
         const repo = yield* WebhookRepo.make
+        const jobs = yield* Jobs
 
         const checked = Effect.fnUntraced(function* <R extends SubscriptionRequest.SubscriptionPatch>(
           tenantId: Id.TenantId,
@@ -146,6 +152,18 @@ export class Webhooks extends Context.Service<
         })
 
         const { changing, line, setActive, withdraw } = yield* SubscriptionChange.make(repo)
+        jobs.declare({
+          kind: disablingAll,
+          concurrency: 2,
+          timeoutMs: 60_000,
+          retry: { attempts: Infinity, firstMs: 1_000, maxMs: 60_000 },
+          run: Effect.fnUntraced(function* ({ key }) {
+            const [tenantId = "", at] = key.split(" ")
+            const system = { actor: { type: "system", id: null, name: null }, ip: null } as const
+            for (const id of yield* repo.activeUntil(Id.TenantId.make(tenantId), Number(at)))
+              yield* Effect.catchTag(setActive(id, false, system, othersMadeIt), "ApiError", () => Effect.void)
+          })
+        })
         const redelivery = yield* Redelivery.make(repo, changing)
 
         const find = (tenantId: Id.TenantId, id: Id.SubscriptionId) =>

@@ -3,7 +3,9 @@ import { Accounts } from "../../money/account/Account.ts"
 import { ApiKeys } from "../../tenancy/apikey/ApiKey.ts"
 import { Billing } from "../../money/billing/Billing.ts"
 import { Trunks } from "../../numbers/trunk/Trunk.ts"
+import { Jobs } from "../../runtime/job/Jobs.ts"
 import { Onboarding } from "../../tenancy/tenant/Onboarding.ts"
+import { disablingAll } from "../../webhook/Webhook.ts"
 
 /** The functions of features above `tenant` that signup and verification need. */
 export const layer = Layer.effect(
@@ -13,6 +15,7 @@ export const layer = Layer.effect(
     const apiKeys = yield* ApiKeys
     const billing = yield* Billing
     const connections = yield* Trunks
+    const jobs = yield* Jobs
     const by = { type: "system", name: "e-mail verification" } as const
     return Onboarding.of({
       open: Effect.fn("Onboarding.open")(function* (tenant) {
@@ -29,6 +32,12 @@ export const layer = Layer.effect(
           accounts.moneyMoved(tenantId),
           Effect.ignore(accounts.reactivate(tenantId, "email_unverified", by))
         ),
+      endAccessWithin: (tenantId, at) =>
+        Effect.andThen(
+          jobs.enqueue({ kind: disablingAll, key: `${tenantId} ${at}`, tenantId }),
+          apiKeys.revokeAllWithin(tenantId, at)
+        ),
+      accessChanged: apiKeys.tenantChanged,
       unverified: (tenantId) => Effect.ignore(accounts.suspend(tenantId, "email_unverified", by))
     })
   })

@@ -90,6 +90,9 @@ export class ApiKeys extends Context.Service<
       which: "all" | "logins",
       at: number
     ) => Effect.Effect<ReadonlyArray<Id.ApiKeyId>>
+    /** Revokes all keys of a tenant inside the caller's transaction. The caller calls `tenantChanged` after it. */
+    readonly revokeAllWithin: (tenantId: Id.TenantId, at: number) => Effect.Effect<ReadonlyArray<Id.ApiKeyId>>
+    readonly tenantChanged: (tenantId: Id.TenantId) => Effect.Effect<void>
     /** Called after a transaction that changed a member, so that the next request with the member's keys sees it. */
     readonly memberChanged: (memberId: Id.UserId) => Effect.Effect<void>
     readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
@@ -235,6 +238,8 @@ export class ApiKeys extends Context.Service<
           return { id: key.id, plaintext }
         }),
         revokeOfWithin: (member, which, at) => repo.revokeOf(member.tenantId, member.id, which, at),
+        revokeAllWithin: repo.revokeAll,
+        tenantChanged: (tenantId) => Effect.sync(() => recognition.forgetOfTenant(tenantId)),
         memberChanged: (memberId) => Effect.sync(() => recognition.forgetOf(memberId)),
         list: repo.list,
         find,

@@ -65,6 +65,12 @@ export const make = Effect.gen(function* () {
         WHERE tenant_id = ${tenantId} AND member_id = ${memberId} AND revoked_at IS NULL
           AND (is_login OR ${which === "all"}) RETURNING id`,
 
+    /** Revokes all keys of the tenant that are not revoked yet. */
+    revokeAll: (tenantId: TenantId, at: number) =>
+      column<ApiKeyId>`
+        UPDATE api_key SET revoked_at = ${timestamptz(at)} WHERE tenant_id = ${tenantId} AND revoked_at IS NULL
+        RETURNING id`,
+
     used: (id: ApiKeyId, at: number, ip: string | null) =>
       sql`UPDATE api_key SET last_used_at = ${timestamptz(at)}, last_used_ip = ${ip} WHERE id = ${id}`
   }

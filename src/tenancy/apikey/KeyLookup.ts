@@ -79,6 +79,8 @@ export const make = Effect.fnUntraced(function* (repo: Pick<ApiKeyRepo, "byPrefi
     authenticate,
     /** The key is not accepted any more. */
     revoked: verified.revoke,
+    /** The keys of the tenant are looked up again. */
+    forgetOfTenant: verified.forgetOfTenant,
     /** The keys of the member are looked up again. */
     forgetOf: verified.forgetOf
   } as const

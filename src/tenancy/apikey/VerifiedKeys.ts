@@ -50,6 +50,10 @@ export const make = (capacity: number) => {
       generation++
       forget(keyId)
     },
+    forgetOfTenant: (tenantId: TenantId): void => {
+      generation++
+      for (const key of byFingerprint.values()) if (key.tenantId === tenantId) forget(key.id)
+    },
     /** Forgets the keys of a member, so that their scopes are looked up again. */
     forgetOf: (memberId: UserId): void => {
       generation++

@@ -15,6 +15,7 @@ import * as TeamView from "./TeamView.ts"
 export type MemberChange = Partial<Pick<TeamView.MemberRow, "role" | "status">>
 
 const notFound = ApiError.of("not_found", "no such member")
+const unconfirmed = ApiError.of("conflict", "this member has not confirmed the address yet, and can only be removed")
 const lastOwner = ApiError.of("conflict", "the last owner of a workspace stays an active owner")
 
 /**
@@ -57,6 +58,8 @@ export const make = Effect.gen(function* () {
       const stays = after !== null && after.role === "owner" && after.status === "active"
       if (!stays && before.role === "owner" && before.status === "active" && !(yield* repo.hasOtherOwner(tenantId, id)))
         return yield* lastOwner
+      // An address is not kept from its owner, who may prove it later.
+      if (!stays && after !== null && !before.emailVerified) return yield* unconfirmed
       const at = yield* Clock.currentTimeMillis
       const by = { at, seed: entropy.hex(16), actor: Audit.keyOf(caller), ip }
       const changes = (["role", "status"] as const).flatMap((field) =>

@@ -9,10 +9,18 @@ import { Jobs } from "../../runtime/job/Jobs.ts"
 import * as Letters from "../../ports/letter/Letter.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
-import { Passwords } from "../tenant/Tenant.ts"
+import type { TenantId, UserId } from "../../domain/Id.ts"
+import { EarlierAccess, Passwords } from "../tenant/Tenant.ts"
 import type { LoginLimits } from "./LoginLimits.ts"
 import * as TeamRepo from "./TeamRepo.ts"
 import * as Token from "./Token.ts"
+
+export interface Confirmation {
+  readonly token: string
+  readonly newPassword: string
+  /** Whether everything ends that was made before, guide/authentication.md#earlier-access. */
+  readonly endEarlierAccess: boolean
+}
 
 const lifetimeMs = 3_600_000
 const kind = "password_reset.asking"
@@ -40,6 +48,7 @@ export const make = Effect.fnUntraced(function* ({
   const apiKeys = yield* ApiKeys
   const passwords = yield* Passwords
   const repo = yield* TeamRepo.make
+  const earlier = yield* EarlierAccess.make
 
   const write = Effect.fnUntraced(
     function* (email: string) {
@@ -85,31 +94,38 @@ export const make = Effect.fnUntraced(function* ({
       .enqueue({ kind, key: EmailAddress.canonical(email), tenantId: null })
       .pipe(transaction, Effect.as({ status: 202, body: "{}" }))
 
-  const confirm = Effect.fn("PasswordReset.confirm")(function* (token: string, password: string, ip: string | null) {
+  const confirm = Effect.fn("PasswordReset.confirm")(function* (request: Confirmation, ip: string | null) {
+    const { endEarlierAccess, newPassword, token } = request
     const hash = Token.hashOf(token)
     const find = Effect.flatMap(Clock.currentTimeMillis, (at) => repo.resetting(hash, at))
     const member = yield* find
     if (member === null) return yield* unusable
     // When many requests have one token, none is hashed for after the first has succeeded.
     const isUsable = Effect.flatMap(find, (found) => (found === null ? Effect.fail(unusable) : Effect.void))
-    const passwordHash = yield* passwords.hash(password, ip, isUsable)
+    const passwordHash = yield* passwords.hash(newPassword, ip, isUsable)
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
-    const { id, tenantId } = member
-    yield* Effect.gen(function* () {
+    const { email, id, tenantId } = member
+    const isFirst = yield* Effect.gen(function* () {
+      yield* repo.lock(tenantId)
       if (!(yield* repo.useReset(hash, id, at)) || !(yield* repo.setPassword(id, passwordHash))) return yield* unusable
       const actor = { type: "user", id, name: `${member.firstName} ${member.lastName}` } as const
       const by = { tenantId, at, seed, actor, ip }
-      const ended = yield* apiKeys.revokeOfWithin(member, "logins", at)
+      // Before the first proof, the address may have been signed up by a stranger.
+      const proven = yield* earlier.proveWithin({ tenantId, memberId: id, email, at, seed })
+      const isAll = proven !== null || (endEarlierAccess && member.role === "owner")
+      const lines = isAll
+        ? yield* earlier.endWithin({ tenantId, memberId: id, at }, by)
+        : yield* ownOf(member, endEarlierAccess, by)
       yield* letters.postWithin({
         cause: `password_changed:${hash}`,
         tenantId,
-        to: member.email,
+        to: email,
         letter: {
           subject: "Your password was changed",
           paragraphs: [
-            Letters.greeting(member.firstName),
-            "your password was changed by a link that was sent to this address, and all logins have ended.",
+            proven === null ? Letters.greeting(member.firstName) : "Hello,",
+            `your password was changed by a link that was sent to this address, and ${endedBy(isAll, endEarlierAccess)}.`,
             "If it was not you, choose a new password at once and look at your mailbox: somebody else can read it."
           ],
           link: null
@@ -117,20 +133,44 @@ export const make = Effect.fnUntraced(function* ({
       })
       yield* journal.commitWithin({
         ...empty,
+        money: proven?.money ?? [],
         audit: [
           Audit.line({ ...by, action: "user.password_reset", resourceId: id }),
-          ...ended.map((key) => Audit.line({ ...by, action: "api_key.revoked", resourceId: key }))
+          ...(proven === null ? [] : [Audit.line({ ...by, action: "user.email_verified", resourceId: id })]),
+          ...lines
         ]
       })
+      return proven !== null
     }).pipe(
       transaction,
       // Runs even if the answer of the commit was lost.
-      Effect.ensuring(apiKeys.memberChanged(id)),
+      Effect.ensuring(earlier.changed(tenantId)),
       Effect.uninterruptible
     )
-    yield* limits.forget(member.email)
+    if (isFirst) yield* earlier.verified(tenantId)
+    yield* limits.forget(email)
     return { status: 200, body: "{}" } satisfies Rendered
+  })
+
+  /** Ends the member's logins, or all keys and invitations of the member. */
+  const ownOf = Effect.fnUntraced(function* (
+    member: { readonly id: UserId; readonly tenantId: TenantId },
+    isEach: boolean,
+    by: Audit.By & { readonly tenantId: TenantId; readonly at: number; readonly seed: string }
+  ) {
+    const keys = yield* apiKeys.revokeOfWithin(member, isEach ? "all" : "logins", by.at)
+    const invitations = isEach ? yield* repo.revokeBy(member.tenantId, member.id) : []
+    return [
+      ...keys.map((key) => Audit.line({ ...by, action: "api_key.revoked", resourceId: key })),
+      ...invitations.map((one) => Audit.line({ ...by, action: "invitation.revoked", resourceId: one }))
+    ]
   })
 
   return { request, confirm }
 })
+
+const endedBy = (isAll: boolean, isEach: boolean): string => {
+  if (isAll)
+    return "all keys, logins and invitations of the workspace have ended, its other members are disabled, and no webhooks are sent any more"
+  return isEach ? "all your logins, keys and invitations have ended" : "all logins have ended"
+}

@@ -26,8 +26,11 @@ export class Team extends Context.Service<
     readonly login: (email: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly requestReset: (email: string) => Effect.Effect<Rendered>
-    /** 200, which ends all logins of the member; 400 for a token that is unknown, used or expired. */
-    readonly confirmReset: (token: string, password: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
+    /**
+     * 200, which ends all logins of the member, and on request what was made before; 400 for a token that is unknown,
+     * used or expired.
+     */
+    readonly confirmReset: (request: PasswordReset.Confirmation, ip: string | null) => Effect.Effect<Rendered, ApiError>
     readonly members: (tenantId: TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<MemberView>>
     /** 403 beyond what the caller may do, 409 for the last owner. */
     readonly changeMember: Audit.Request<[id: UserId, to: Members.MemberChange]>

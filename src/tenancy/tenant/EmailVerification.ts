@@ -11,9 +11,16 @@ import { Mail } from "../../ports/mail/Mail.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { empty, Journal } from "../../runtime/store/journal/Journal.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
+import * as EarlierAccess from "./EarlierAccess.ts"
 import { Onboarding } from "./Onboarding.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
+
+export interface Confirmation {
+  readonly token: string
+  /** Whether everything ends that was made before, guide/authentication.md#earlier-access. */
+  readonly endEarlierAccess: boolean
+}
 
 export const lifetimeMs = 7 * 24 * 3_600_000
 
@@ -33,6 +40,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const jobs = yield* Jobs
   const entropy = yield* Entropy
   const repo = yield* TenantRepo.make
+  const earlier = yield* EarlierAccess.make
 
   /** Inside the caller's transaction, makes a token for a member and posts the letter with it, within its limits. */
   const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
@@ -66,27 +74,30 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     run: ({ key }) => again(key)
   })
 
-  const verify = Effect.fn("EmailVerification.verify")(function* (token: string, ip: string | null) {
+  const verify = Effect.fn("EmailVerification.verify")(function* (request: Confirmation, ip: string | null) {
+    const { endEarlierAccess, token } = request
     const at = yield* Clock.currentTimeMillis
     const member = yield* Effect.gen(function* () {
       const member = yield* repo.useToken(hashOf(token), at)
       if (member === null) return null
       const seed = entropy.hex(16)
+      const by = { actor: { type: "user", id: member.memberId, name: member.name }, ip } as const
+      const ended = endEarlierAccess ? yield* earlier.endWithin({ ...member, at }, by) : []
       const line = Audit.line({
+        ...by,
         tenantId: member.tenantId,
         at,
         seed,
-        actor: { type: "user", id: member.memberId, name: member.name },
-        ip,
         action: "user.email_verified",
         resourceId: member.memberId
       })
       const identity = AddressIdentity.of(member.email)
       const money = yield* onboarding.trialWithin({ id: member.tenantId, at, seed, identity })
-      yield* journal.commitWithin({ ...empty, money, audit: [line] })
+      yield* journal.commitWithin({ ...empty, money, audit: [line, ...ended] })
       return { ...member, tenant: yield* repo.find(member.tenantId) }
     }).pipe(transaction)
     if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
+    if (endEarlierAccess) yield* earlier.changed(member.tenantId)
     yield* onboarding.verified(member.tenantId)
     // The token is used, so the answer succeeds even if the database fails now.
     const tenant = yield* Effect.catchCause(repo.find(member.tenantId), () => Effect.succeed(member.tenant))
@@ -134,7 +145,7 @@ const letterOf = (url: string): Letters.Letter => ({
   paragraphs: [
     "Hello,",
     "please confirm your address within seven days; otherwise your workspace is suspended until you do.",
-    "If you did not sign up, ignore this message."
+    "If you did not sign up, somebody else has used your address. Ignore this message, or take the workspace over: the page of the link can end all keys, logins and members that were made before."
   ],
   link: { label: "Confirm the address", url }
 })

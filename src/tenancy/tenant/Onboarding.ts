@@ -41,6 +41,13 @@ export class Onboarding extends Context.Service<
     readonly trialWithin: (trial: Trial) => Effect.Effect<ReadonlyArray<MoneyRow>>
     /** Lifts a suspension for a missing verification, and no other. The account reads the credit. */
     readonly verified: (tenantId: TenantId) => Effect.Effect<void>
+    /**
+     * Revokes all keys and logins of the tenant in the caller's transaction, and has its webhook subscriptions disabled
+     * after it. Returns the keys.
+     */
+    readonly endAccessWithin: (tenantId: TenantId, at: number) => Effect.Effect<ReadonlyArray<ApiKeyId>>
+    /** Called after that transaction, so that the next request sees it. */
+    readonly accessChanged: (tenantId: TenantId) => Effect.Effect<void>
     /** Suspends an active tenant for a missing verification. */
     readonly unverified: (tenantId: TenantId) => Effect.Effect<void>
   }

@@ -16,6 +16,7 @@ import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
 export * as MemberAddress from "./MemberAddress.ts"
+export * as EarlierAccess from "./EarlierAccess.ts"
 export { Passwords } from "./Passwords.ts"
 export { policies as signupPolicies, type SignupPolicy } from "./SignupInvitations.ts"
 export { SignedUp, Verified, FailoverChanged, Tenant } from "./TenantView.ts"
@@ -45,7 +46,10 @@ export class Tenants extends Context.Service<
     /** 404 for an unknown invitation, 409 for one that was accepted. */
     readonly revokeSignup: (id: InvitationId) => Effect.Effect<SignupInvitations.SignupInvitation, ApiError>
     /** 200; 400 for a token that is unknown, used or expired. */
-    readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
+    readonly verifyEmail: (
+      request: EmailVerification.Confirmation,
+      ip: string | null
+    ) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly resendVerification: (email: string) => Effect.Effect<Rendered>
     readonly find: (tenantId: TenantId) => Effect.Effect<TenantView.TenantView, ApiError>

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { TenantId, UserId } from "../../domain/Id.ts"
+import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
 import * as MemberAddress from "./MemberAddress.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
@@ -38,9 +38,9 @@ export interface Unverified {
   readonly lastName: string
 }
 
-/** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
+/** Rows of `tenant`, `member`, `invitation` and `email_token`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql, values } = yield* Sql.make
+  const { all, column, done, first, some, sql, value, values } = yield* Sql.make
   const addresses = yield* MemberAddress.make
   const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
@@ -89,6 +89,36 @@ export const make = Effect.gen(function* () {
         UPDATE tenant SET webhook_failover_url = ${url}, webhook_failover_secret = ${sealedSecret},
           updated_at = ${timestamptz(at)}
         WHERE id = ${id}`,
+
+    /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
+    lock: (id: TenantId) => done`SELECT FROM tenant WHERE id = ${id} FOR NO KEY UPDATE`,
+
+    /** Confirms the member's address; false when it was confirmed before. */
+    prove: (memberId: UserId, at: number) =>
+      some`
+        UPDATE member SET email_verified_at = ${timestamptz(at)}
+        WHERE id = ${memberId} AND email_verified_at IS NULL RETURNING 1`,
+
+    /** Makes the member the only active one, and an owner. Returns the members that were disabled. */
+    leaveAlone: (id: TenantId, memberId: UserId) =>
+      Effect.andThen(
+        done`UPDATE member SET role = 'owner' WHERE id = ${memberId} AND tenant_id = ${id} AND role <> 'owner'`,
+        column<UserId>`
+          UPDATE member SET status = 'disabled' WHERE tenant_id = ${id} AND id <> ${memberId} AND status = 'active'
+          RETURNING id`
+      ),
+
+    /** Revokes all pending invitations. */
+    revokeInvitations: (id: TenantId) =>
+      column<InvitationId>`
+        UPDATE invitation SET status = 'revoked' WHERE tenant_id = ${id} AND status = 'pending' RETURNING id`,
+
+    /** Removes the failover URL and returns it; null: there was none. */
+    endFailover: (id: TenantId, at: number) =>
+      value<string>`
+        WITH before AS (SELECT webhook_failover_url AS url FROM tenant WHERE id = ${id})
+        UPDATE tenant SET webhook_failover_url = NULL, webhook_failover_secret = NULL, updated_at = ${timestamptz(at)}
+        WHERE id = ${id} AND webhook_failover_url IS NOT NULL RETURNING (SELECT url FROM before)`,
 
     insertToken: (token: {
       readonly tokenHash: string

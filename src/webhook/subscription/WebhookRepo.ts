@@ -22,7 +22,7 @@ export type WebhookRepo = Effect.Success<typeof make>
  * tenant.
  */
 export const make = Effect.gen(function* () {
-  const { between, countForInsert, done, equal, first, some, sql, value, values } = yield* Sql.make
+  const { between, column, countForInsert, done, equal, first, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, target_url, event_types, description, connection_id, is_active, created_at`
 
@@ -45,6 +45,12 @@ export const make = Effect.gen(function* () {
     tenantOf: (id: SubscriptionId) => value<TenantId>`SELECT tenant_id FROM webhook_subscription WHERE id = ${id}`,
 
     countForInsert: (tenantId: TenantId, limit: number) => countForInsert("webhook_subscription", tenantId, limit),
+
+    /** The active subscriptions of the tenant that were made until then. */
+    activeUntil: (tenantId: TenantId, at: number) =>
+      column<SubscriptionId>`
+        SELECT id FROM webhook_subscription
+        WHERE tenant_id = ${tenantId} AND is_active AND created_at <= ${timestamptz(at)} ORDER BY id`,
 
     /** True when an active subscription of the tenant lists one of these events, or all. */
     wants: (tenantId: TenantId, eventTypes: ReadonlyArray<EventType>) =>

@@ -61,10 +61,19 @@ describe("the address of a closed workspace (guide/tenants.md#closing)", () => {
         expect(tenantId).toBe(rows[0]?.tenant)
 
         // A letter and a reset are the new workspace's.
-        expect(yield* outcome(tenants.verifyEmail(yield* newestToken(email), null))).toBe("200")
+        expect(
+          yield* outcome(tenants.verifyEmail({ token: yield* newestToken(email), endEarlierAccess: false }, null))
+        ).toBe("200")
         expect(yield* sql`SELECT FROM member WHERE email = ${email} AND email_verified_at IS NOT NULL`).toHaveLength(1)
         yield* team.requestReset(email)
-        expect(yield* outcome(team.confirmReset(yield* newestToken(email), `${password} 2`, null))).toBe("200")
+        expect(
+          yield* outcome(
+            team.confirmReset(
+              { token: yield* newestToken(email), newPassword: `${password} 2`, endEarlierAccess: false },
+              null
+            )
+          )
+        ).toBe("200")
         expect(yield* outcome(team.login(email, `${password} 2`, null))).toBe("200")
       })
     )
@@ -91,7 +100,7 @@ describe("the address of a closed workspace (guide/tenants.md#closing)", () => {
         const { id } = yield* Features.newTenant({ email })
         const token = yield* newestToken(email)
         yield* closed(id)
-        expect(yield* outcome(tenants.verifyEmail(token, null))).toBe("invalid_request")
+        expect(yield* outcome(tenants.verifyEmail({ token, endEarlierAccess: false }, null))).toBe("invalid_request")
         expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(0)
         // The letter about the closing goes out.
         yield* newestToken(email)

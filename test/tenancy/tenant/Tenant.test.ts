@@ -23,6 +23,8 @@ const tokenFor = (email: string, after = 0) =>
     })
   )
 
+const confirming = (token: string) => ({ token, endEarlierAccess: false })
+
 describe("signup (guide/tenants.md#signup)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("makes a tenant with its owner, first key, default route, trial credit and open account", () =>
@@ -175,13 +177,13 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const { email, id } = yield* Features.newTenant()
         const token = yield* tokenFor(email)
         yield* accounts.suspend(id, "email_unverified", by)
-        const { body, status } = yield* tenants.verifyEmail(token, null)
+        const { body, status } = yield* tenants.verifyEmail(confirming(token), null)
         expect(status).toBe(200)
         expect(JSON.parse(body ?? "")).toStrictEqual({
           email_verified: true,
           tenant: { id, name: "Acme", status: "active" }
         })
-        expect((yield* Effect.flip(tenants.verifyEmail(token, null))).code).toBe("invalid_request")
+        expect((yield* Effect.flip(tenants.verifyEmail(confirming(token), null))).code).toBe("invalid_request")
       })
     )
 
@@ -194,7 +196,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         expect(yield* balance).toBe(0)
         yield* tenants.resendVerification(email)
         const second = yield* tokenFor(email, 1)
-        yield* tenants.verifyEmail(second, null)
+        yield* tenants.verifyEmail(confirming(second), null)
         expect(yield* balance).toBe(500)
         expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(500)
       })
@@ -205,7 +207,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const billing = yield* Billing
         const credited = Effect.fnUntraced(function* (email: string) {
           const { id } = yield* Features.newTenant({ email })
-          yield* (yield* Tenants).verifyEmail(yield* tokenFor(email), null)
+          yield* (yield* Tenants).verifyEmail(confirming(yield* tokenFor(email)), null)
           return (yield* billing.balance(id)).balance_cents
         })
         expect(yield* credited("jane.doe@gmail.com")).toBe(500)
@@ -219,7 +221,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
       Effect.gen(function* () {
         const { email, id } = yield* Features.newTenant()
         yield* (yield* Accounts).suspend(id, "operator", by)
-        const { body } = yield* (yield* Tenants).verifyEmail(yield* tokenFor(email), null)
+        const { body } = yield* (yield* Tenants).verifyEmail(confirming(yield* tokenFor(email)), null)
         expect(JSON.parse(body ?? "").tenant.status).toBe("suspended")
       })
     )
@@ -233,8 +235,8 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const unknown = yield* tenants.resendVerification("nobody@example.com")
         expect(known).toStrictEqual({ status: 202, body: "{}" })
         expect(unknown).toStrictEqual(known)
-        yield* tenants.verifyEmail(yield* tokenFor(email, 1), null)
-        expect((yield* Effect.flip(tenants.verifyEmail(first, null))).code).toBe("invalid_request")
+        yield* tenants.verifyEmail(confirming(yield* tokenFor(email, 1)), null)
+        expect((yield* Effect.flip(tenants.verifyEmail(confirming(first), null))).code).toBe("invalid_request")
         expect(Features.mails.some((mail) => mail.to.address === "nobody@example.com")).toBe(false)
       })
     )
@@ -260,7 +262,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const late = yield* Features.newTenant()
         const verified = yield* Features.newTenant()
         const fresh = yield* Features.newTenant()
-        yield* tenants.verifyEmail(yield* tokenFor(verified.email), null)
+        yield* tenants.verifyEmail(confirming(yield* tokenFor(verified.email)), null)
         yield* sql`UPDATE member SET created_at = created_at - interval '7 days 1 second' WHERE email <> ${fresh.email}`
         yield* tenants.sweep
         const standing = (id: TenantId) =>
@@ -274,7 +276,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         expect(subjects(late.email).at(-1)).toBe("Your workspace is suspended")
         expect(subjects(verified.email)).not.toContain("Your workspace is suspended")
         yield* tenants.resendVerification(late.email)
-        yield* tenants.verifyEmail(yield* tokenFor(late.email, -1), null)
+        yield* tenants.verifyEmail(confirming(yield* tokenFor(late.email, -1)), null)
         expect(yield* standing(late.id)).toStrictEqual(["active", null])
         yield* Features.lettersSent
         expect(subjects(late.email).at(-1)).toBe("Your workspace works again")

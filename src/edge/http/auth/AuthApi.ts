@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { LoggedIn, Member } from "../../../tenancy/team/Team.ts"
 import * as Name from "../../../domain/schema/Name.ts"
+import * as EarlierAccessField from "../request/EarlierAccessField.ts"
 import * as EmailAddressField from "../../../domain/schema/EmailAddressField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
@@ -34,9 +35,10 @@ export class AuthApi extends HttpApiGroup.make("auth")
       example: { response: {} }
     }).annotate(LimitedBy, ["reset_by_ip"]),
     post("confirm", "/v1/auth/password-reset/confirm", "Set a new password", {
-      payload: body("ConfirmReset", { token, newPassword }),
+      payload: body("ConfirmReset", { token, newPassword, endEarlierAccess: EarlierAccessField.ofReset }),
       success: Schema.Struct({}).annotate({ identifier: "ResetConfirmed" }),
-      description: "Ends all logins of the member.",
+      description:
+        "Ends all logins of the member. Where the address was never confirmed, it ends all keys, other members and invitations of the workspace too, whatever `end_earlier_access` says.",
       example: { response: {} }
     }).annotate(LimitedBy, ["confirm_reset"]),
     post("accept", "/v1/team/invitations/accept", "Accept an invitation", {

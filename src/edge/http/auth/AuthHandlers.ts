@@ -22,7 +22,7 @@ export const layer = HttpApiBuilder.group(
       reset: visit(({ payload: { email } }) =>
         Effect.andThen(limits.take("reset_by_email", EmailAddress.canonical(email)), team.requestReset(email))
       ),
-      confirm: visit(({ payload: { newPassword, token } }, ip) => team.confirmReset(token, newPassword, ip)),
+      confirm: visit(({ payload }, ip) => team.confirmReset(payload, ip)),
       accept: visit(({ payload }, ip) => team.accept(payload, ip))
     })
   })

@@ -10,11 +10,19 @@ interface Input {
   readonly maximum: number
 }
 
+/** An offer that is taken by a tick. */
+interface Choice {
+  /** The field's name in the request, a boolean. */
+  readonly name: string
+  readonly label: string
+}
+
 /** A page that a link in a letter opens, with the token after `#`. */
 export interface LinkPage {
   readonly title: string
   readonly intro: string
   readonly inputs: ReadonlyArray<Input>
+  readonly choices?: ReadonlyArray<Choice>
   readonly button: string
   /** The endpoint that the button calls, relative to this page: `v1/…`. */
   readonly posts: string
@@ -30,6 +38,7 @@ main{max-width:26em;margin:10vh auto;padding:2em;background:#fff;border-radius:8
 h1{margin:0 0 .5em;font-size:1.4em}
 label{display:block;margin:1em 0 .3em}
 input{box-sizing:border-box;width:100%;padding:.6em;font:inherit;border:1px solid #888;border-radius:4px}
+input[type=checkbox]{width:auto;margin-right:.5em}
 button{margin-top:1.5em;padding:.7em 1.4em;font:inherit;color:#fff;background:#1a4f8b;border:0;border-radius:4px}
 button:disabled{opacity:.5}
 [role=status]{margin:1em 0 0;overflow-wrap:anywhere}`
@@ -46,7 +55,7 @@ form.addEventListener("submit", async (event) => {
   button.disabled = true
   status.textContent = "One moment…"
   const body = { [form.dataset.token]: token }
-  for (const input of form.querySelectorAll("input")) body[input.name] = input.value
+  for (const input of form.querySelectorAll("input")) body[input.name] = input.type === "checkbox" ? input.checked : input.value
   try {
     const answer = await fetch(form.dataset.posts, {
       method: "POST",
@@ -72,12 +81,15 @@ const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): 
   `<label for="${name}">${escaped(label)}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" minlength="${minimum}" maxlength="${maximum}" required>`
 
+const choiceOf = ({ label, name }: Choice): string =>
+  `<label><input name="${name}" type="checkbox">${escaped(label)}</label>`
+
 /**
  * The page is the same for everybody, loads nothing, and contacts only this service. The token follows `#`, so no
  * server, log or referrer sees it until the button sends it. `base` is the path under which clients reach the API.
  */
 export const of = (
-  { button, done, inputs, intro, posts, shows = "", title, tokenName = "token" }: LinkPage,
+  { button, choices = [], done, inputs, intro, posts, shows = "", title, tokenName = "token" }: LinkPage,
   base: string
 ): Page => ({
   text: `<!doctype html>
@@ -86,7 +98,7 @@ export const of = (
 <title>${escaped(title)}</title><style>${style}</style></head>
 <body><main><h1>${escaped(title)}</h1><p>${escaped(intro)}</p>
 <form data-posts="${escaped(posts)}" data-done="${escaped(done)}" data-token="${tokenName}" data-shows="${shows}">
-${inputs.map(inputOf).join("\n")}
+${[...inputs.map(inputOf), ...choices.map(choiceOf)].join("\n")}
 <button name="ask">${escaped(button)}</button>
 </form><p role="status"></p>
 <noscript><p>This page needs JavaScript. Without it, send what follows the # of its address as "${tokenName}" to POST ${escaped(`${base}/${posts}`)}.</p></noscript>

@@ -18,6 +18,13 @@ const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
     title: "Confirm your e-mail address",
     intro: "One click confirms that this address is yours.",
     inputs: [],
+    choices: [
+      {
+        name: "end_earlier_access",
+        label:
+          "I did not sign up myself: end all keys, logins, other members, invitations and webhooks of the workspace. Then choose a new password."
+      }
+    ],
     button: "Confirm the address",
     posts: "v1/auth/verify-email",
     done: "Your address is confirmed. You can close this page."
@@ -26,6 +33,13 @@ const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
     title: "Choose a new password",
     intro: "Everybody who is logged in with the old one is logged out.",
     inputs: [{ ...password, name: "new_password", label: "New password, at least 10 characters" }],
+    choices: [
+      {
+        name: "end_earlier_access",
+        label:
+          "End also what was made before, if others may have been in: your keys and invitations; of an owner, all keys, other members, invitations and webhooks of the workspace."
+      }
+    ],
     button: "Set the password",
     posts: "v1/auth/password-reset/confirm",
     done: "Your password is changed. You can close this page and log in."

@@ -3,6 +3,7 @@ import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../../tenancy/tenant/Tenant.ts"
 import * as Name from "../../../domain/schema/Name.ts"
 import * as EmailAddressField from "../../../domain/schema/EmailAddressField.ts"
+import * as EarlierAccessField from "../request/EarlierAccessField.ts"
 import { endpoints } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../request/Text.ts"
@@ -47,9 +48,10 @@ export class TenantApi extends HttpApiGroup.make("tenants")
       errors: ["conflict", "invalid_target_url", "forbidden"]
     }).annotate(LimitedBy, ["signup"]),
     post("verify", "/v1/auth/verify-email", "Verify the owner's e-mail address", {
-      payload: Schema.Struct({
-        token: of(Text.of(1, 128), "From the link in the mail; works once.", "Yk3TQd0s7bXo")
-      }).annotate({ identifier: "VerifyEmail" }),
+      payload: body("VerifyEmail", {
+        token: of(Text.of(1, 128), "From the link in the mail; works once.", "Yk3TQd0s7bXo"),
+        endEarlierAccess: EarlierAccessField.ofConfirmation
+      }),
       success: Verified
     }).annotate(LimitedBy, ["verify_email"]),
     post("resend", "/v1/auth/verify-email/resend", "Send the verification mail again", {

@@ -21,7 +21,7 @@ export const layer = HttpApiBuilder.group(
           JsonResponse.rendered(tenants.signup(payload, visitor.ip, slot))
         )
       }),
-      verify: visit(({ payload }, ip) => tenants.verifyEmail(payload.token, ip)),
+      verify: visit(({ payload }, ip) => tenants.verifyEmail(payload, ip)),
       resend: visit(({ payload: { email } }) =>
         Effect.andThen(limits.take("resend_by_email", EmailAddress.canonical(email)), tenants.resendVerification(email))
       )

@@ -1,0 +1,75 @@
+import { Effect } from "effect"
+import { Entropy } from "../../runtime/process/Entropy.ts"
+import * as Audit from "../../runtime/audit/Audit.ts"
+import type { TenantId, UserId } from "../../domain/Id.ts"
+import * as Secret from "../../domain/schema/Secret.ts"
+import * as AddressIdentity from "./AddressIdentity.ts"
+import { Onboarding } from "./Onboarding.ts"
+import * as TenantRepo from "./TenantRepo.ts"
+
+/** A member who proves now that the address is the member's. */
+interface Proof {
+  readonly tenantId: TenantId
+  readonly memberId: UserId
+  readonly at: number
+}
+
+/**
+ * Ends what lets people and programs into a workspace, and was made before its owner proved the address,
+ * guide/authentication.md#earlier-access: a stranger may have signed the address up.
+ */
+export const make = Effect.gen(function* () {
+  const onboarding = yield* Onboarding
+  const entropy = yield* Entropy
+  const repo = yield* TenantRepo.make
+
+  return {
+    /**
+     * Confirms the member's address in the caller's transaction, and gives the trial credit. Null: it was confirmed
+     * before.
+     */
+    proveWithin: Effect.fnUntraced(function* ({ at, email, memberId, seed, tenantId }: Proof & ByReset) {
+      if (!(yield* repo.prove(memberId, at))) return null
+      return { money: yield* onboarding.trialWithin({ id: tenantId, at, seed, identity: AddressIdentity.of(email) }) }
+    }),
+
+    /**
+     * Ends it in the caller's transaction, and returns the audit lines: all API keys and logins are revoked, the other
+     * members disabled, the pending invitations revoked, the failover URL removed, and the webhook subscriptions
+     * disabled soon after. The member is an active owner then.
+     */
+    endWithin: Effect.fnUntraced(function* ({ at, memberId, tenantId }: Proof, by: Audit.By) {
+      yield* repo.lock(tenantId)
+      const keys = yield* onboarding.endAccessWithin(tenantId, at)
+      const members = yield* repo.leaveAlone(tenantId, memberId)
+      const invitations = yield* repo.revokeInvitations(tenantId)
+      const failover = yield* repo.endFailover(tenantId, at)
+      const line = (action: string, resourceId: string, changes: Changes = []) =>
+        Audit.line({ ...by, tenantId, at, seed: entropy.hex(16), action, resourceId, changes })
+      return [
+        ...keys.map((id) => line("api_key.revoked", id)),
+        ...members.map((id) => line("user.updated", id, [{ field: "status", from: "active", to: "disabled" }])),
+        ...invitations.map((id) => line("invitation.revoked", id)),
+        ...(failover === null
+          ? []
+          : [
+              line("tenant.updated", tenantId, [
+                { field: "webhook_failover_url", from: Secret.maskUrl(failover), to: null }
+              ])
+            ])
+      ]
+    }),
+
+    /** Runs after the transaction, whatever became of it: the next request sees what it did. */
+    changed: onboarding.accessChanged,
+    /** Runs after the transaction that proved the address. */
+    verified: onboarding.verified
+  } as const
+})
+
+interface ByReset {
+  readonly email: string
+  readonly seed: string
+}
+
+type Changes = NonNullable<Parameters<typeof Audit.line>[0]["changes"]>
