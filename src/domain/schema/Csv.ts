@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Result, Stream } from "effect"
 
 /**
  * CSV, RFC 4180: `parse` reads what operators import, `record` writes what tenants download.
@@ -98,3 +98,13 @@ const written = (cell: Cell): string => {
 
 /** One record with its CRLF; cells are quoted only where they must be. */
 export const record = (cells: ReadonlyArray<Cell>): string => `${cells.map(written).join(",")}\r\n`
+
+/** The text of a file, a portion of `rows` at a time, under a header with the names of the columns. */
+export const file = <Column extends string, E>(
+  columns: ReadonlyArray<Column>,
+  rows: Stream.Stream<ReadonlyArray<Readonly<Record<Column, Cell>>>, E>
+): Stream.Stream<string, E> =>
+  Stream.concat(
+    Stream.succeed(record(columns)),
+    Stream.map(rows, (portion) => portion.map((row) => record(columns.map((column) => row[column]))).join(""))
+  )

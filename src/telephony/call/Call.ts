@@ -127,6 +127,11 @@ export class Calls extends Context.Service<
       tenantId: TenantId,
       filters: CallRepo.CallFilters
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallFile.Record>>>
+    /** A record of each call of a tenant, or (null) of all, that ended in a period, in portions. */
+    readonly ended: (
+      period: CallRepo.Ended,
+      tenantId: TenantId | null
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallFile.TenantRecord>>>
     /** Rebuilds the calls that a dead process left, before anything is served. Returns their number. */
     readonly recover: Effect.Effect<number>
     /** Work of a family that has not ended, of all live calls. `hasLeft`: its part on the leg is over. */
@@ -279,6 +284,7 @@ export class Calls extends Context.Service<
           }),
           list: repo.list,
           whole: repo.whole,
+          ended: repo.ended,
           recover: registry.recover,
           awaiting: (family) =>
             Effect.sync(() =>

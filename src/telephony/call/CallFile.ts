@@ -28,6 +28,9 @@ export const columns = [
 /** A record of the file. */
 export type Record = Readonly<globalThis.Record<(typeof columns)[number], Csv.Cell>>
 
+/** A record in a file over all tenants, with its tenant by id and by slug. */
+export type TenantRecord = Record & { readonly tenant_id: string; readonly tenant: string }
+
 export const ofRow = (row: CallRow): Record => ({
   ...CallView.ofRow(row),
   destination: row.destination,

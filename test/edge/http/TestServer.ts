@@ -143,6 +143,7 @@ const fakeCalls = (world: World) =>
           return { count: all.length, results: all.slice(from, to), next: to < all.length ? String(to) : null }
         }),
       whole: () => Effect.sync(() => world.whole),
+      ended: () => Effect.succeed(Stream.empty),
       recover: Effect.succeed(0),
       awaiting: () => Effect.succeed([]),
       liveCount: Effect.succeed(0),

@@ -11,18 +11,11 @@ export const make = <Column extends string>(
   columns: ReadonlyArray<Column>,
   rows: Stream.Stream<ReadonlyArray<Readonly<Record<Column, Csv.Cell>>>, unknown>
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    rows.pipe(
-      Stream.map((portion) => portion.map((row) => Csv.record(columns.map((column) => row[column]))).join("")),
-      (portions) => Stream.concat(Stream.succeed(Csv.record(columns)), portions),
-      Stream.encodeText
-    ),
-    {
-      contentType: "text/csv; charset=utf-8",
-      headers: {
-        "content-disposition": `attachment; filename="${fileName}"`,
-        "cache-control": "private, no-store",
-        "x-content-type-options": "nosniff"
-      }
+  HttpServerResponse.stream(Stream.encodeText(Csv.file(columns, rows)), {
+    contentType: "text/csv; charset=utf-8",
+    headers: {
+      "content-disposition": `attachment; filename="${fileName}"`,
+      "cache-control": "private, no-store",
+      "x-content-type-options": "nosniff"
     }
-  )
+  })

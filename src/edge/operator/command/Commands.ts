@@ -29,6 +29,7 @@ const families = {
   job: () => import("../installation/JobCommands.ts"),
   "simulate-inbound": () => import("../call/CallCommands.ts"),
   call: () => import("../call/CallCommands.ts"),
+  cdr: () => import("../call/CdrCommands.ts"),
   conference: () => import("../call/ConferenceCommands.ts"),
   recording: () => import("../call/RecordingCommands.ts"),
   vault: () => import("../installation/VaultCommands.ts"),

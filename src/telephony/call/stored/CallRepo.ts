@@ -24,8 +24,17 @@ export interface CallFilters {
 /** How many rows one read of the whole list looks at. */
 const portionRows = 2_000
 
+/** No call lasts longer, so a call that ended in a period was initiated at most this long before it. */
+const longestCallMs = 7 * 86_400_000
+
+/** A span of time in epoch milliseconds. `to` is exclusive. */
+export interface Ended {
+  readonly from: number
+  readonly to: number
+}
+
 export const make = Effect.gen(function* () {
-  const { between, equal, first, sql } = yield* Sql.make
+  const { all, between, equal, first, sql } = yield* Sql.make
   const read = yield* Listing.reader
   const lists = yield* ListClient.reading
 
@@ -76,7 +85,50 @@ export const make = Effect.gen(function* () {
       )
   }
 
+  type Owner = { readonly id: TenantId; readonly slug: string }
+
+  /** The calls of one tenant that ended in a period, the newest first. */
+  const endedOf = ({ id, slug }: Owner, { from, to }: Ended, after: string | null) => {
+    const order = Listing.byTime(lists.sql, "initiated_at", "downwards")
+    const { where } = matching(id, { initiatedAfterMs: from - longestCallMs, initiatedBeforeMs: to })
+    const behind = after === null ? null : order.behind(after)
+    return lists
+      .within(
+        id,
+        lists.sql<CallRow & { readonly place: string }>`
+          SELECT ${sql.literal(CallList.columns)}, ${order.place} AS place
+          FROM call WHERE ${where} AND ${behind ?? sql`true`} ORDER BY ${order.by} LIMIT ${portionRows}`
+      )
+      .pipe(
+        Effect.map((rows) => ({
+          part: rows
+            .filter(({ endedAt }) => endedAt !== null && endedAt >= from && endedAt < to)
+            .map((row): CallFile.TenantRecord => ({ tenant_id: id, tenant: slug, ...CallFile.ofRow(row) })),
+          next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
+        })),
+        Effect.orDie
+      )
+  }
+
   return {
+    /**
+     * A record of each call of a tenant, or (null) of all, that ended in a period: tenant after tenant, the newest
+     * first, in portions that are read on demand. It can be run once.
+     */
+    ended: Effect.fnUntraced(function* (period: Ended, tenantId: TenantId | null) {
+      const owners = yield* all<Owner>`
+        SELECT id, slug FROM tenant WHERE ${tenantId === null ? sql`true` : sql`id = ${tenantId}`} ORDER BY slug`
+      type Place = { readonly index: number; readonly after: string | null }
+      return yield* Portions.stream((place: Place | null) => {
+        const { after, index } = place ?? { index: 0, after: null }
+        const owner = owners[index]
+        if (owner === undefined) return Effect.succeed({ part: [], next: null })
+        return Effect.map(endedOf(owner, period, after), ({ next, part }) => {
+          const following = index + 1 < owners.length ? { index: index + 1, after: null } : null
+          return { part, next: next === null ? following : { index, after: next } }
+        })
+      })
+    }),
     /** Every call that matches the filters, newest first, in portions that are read on demand. It can be run once. */
     whole: (tenantId: TenantId, filters: CallFilters) =>
       Portions.stream((after: string | null) => portion(tenantId, filters, after)),
