@@ -267,6 +267,27 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
     })
   )
 
+  it.effect("keeps the trial credit that a correction of its charges gives back", () =>
+    Effect.gen(function* () {
+      const funding = yield* Funding
+      const caller = yield* signup("corrected")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${caller.tenantId}`
+      yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      yield* funding.topUp(caller, { amountCents: 2_000, paymentMethodId: null }, null)
+      yield* operator("plan", "set", "small", "--name", "Small", "--fee", "300", "--public")
+      yield* (yield* Plans).subscribe(caller, "small", null)
+      const credit = ["tenant", "credit", "corrected", "--cents", "300", "--reason", "wrong fee", "--as", "correction"]
+      expect((yield* operator(...credit)).code).toBe(0)
+      // Nothing is spent in the end, so the trial credit of 500 stays, and the card gets no cent of it.
+      const closed = jsonOf(yield* operator("tenant", "close", "corrected", "--refund", "--json"))
+      expect(closed).toMatchObject({
+        balance: { balance_cents: 500 },
+        payout: { status: "finished", refunded_cents: 2_000, left_cents: 500 }
+      })
+    })
+  )
+
   it.effect(
     "keeps what no card takes, and its trial credit, where its operator sees it; another round asks again",
     () =>
