@@ -1,7 +1,7 @@
 /**
- * `npm run interop`: the service against baresip, SIPp, OpenStack Swift, Postfix and PgBouncer, and
- * recognition of flite by pocketsphinx, which are installed from the distribution where they are
- * missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
+ * `npm run interop`: the service against baresip, SIPp, OpenStack Swift, Postfix, PgBouncer and
+ * systemd, and recognition of flite by pocketsphinx, which are installed from the distribution where
+ * they are missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
  */
 import { spawnSync } from "node:child_process"
 
@@ -24,6 +24,9 @@ const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = 
   ["swift-account-server", "swift-account"],
   ["swift-container-server", "swift-container"],
   ["swift-object-server", "swift-object"],
+  // A machine that systemd boots.
+  ["systemd-nspawn", "systemd-container"],
+  ["debootstrap", "debootstrap"],
   // The model is no dependency of the program.
   ["pocketsphinx_continuous", "pocketsphinx pocketsphinx-en-us"]
 ]
