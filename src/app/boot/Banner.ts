@@ -7,7 +7,7 @@ const signup = {
   closed: "  Sign-up    is closed\n"
 } as const
 
-const cards = "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n"
+const cards = "  Cards      none is charged until STRIPE_SECRET_KEY is set: test cards pay for simulated phones only\n"
 const rates =
   "  Rates      none: a minute costs 1 cent, and no satellite, premium, shared-cost or unknown number has a price\n"
 

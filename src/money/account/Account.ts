@@ -13,7 +13,7 @@ import * as LiveAccounts from "./LiveAccounts.ts"
 import * as Lives from "./Lives.ts"
 import * as StatusLetter from "./StatusLetter.ts"
 
-export type { Request, Told } from "./AccountMachine.ts"
+export { TestMoneyRefused, type Request, type Told } from "./AccountMachine.ts"
 export type { Live } from "./Lives.ts"
 export type { Reserving } from "./LiveAccounts.ts"
 export type { Operator } from "./AccountRecord.ts"

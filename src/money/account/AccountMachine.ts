@@ -64,6 +64,11 @@ export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly charg
 /** The figures from the rows, with all changes since. Days and months are UTC. */
 export interface Tally {
   readonly balanceCents: number
+  /**
+   * The part of the balance that is money of the development processor. It pays only for requests that take it; their
+   * charges take it first.
+   */
+  readonly testMoneyCents: number
   readonly creditLimitCents: number
   /** Whether the last auto-recharge failed. */
   readonly rechargeFailed: boolean
@@ -95,6 +100,8 @@ export interface Request {
   readonly smaller?: ReadonlyArray<number>
   /** The total places of the concurrent limit that the id takes; absent: the number that the purpose takes. */
   readonly places?: number
+  /** Whether money of the development processor may pay, which it may for calls with simulated phones. */
+  readonly takesTestMoney?: boolean
 }
 
 export type AccountInput =
@@ -157,16 +164,22 @@ export const callLimit = ({
 }): number => tally.planCallLimit ?? settings.quota.concurrentCallLimit
 
 /** The facts that decide a request: the money and places that no other entity has spent or reserved. */
-const facts = ({ settings, tally }: AccountState, id: EntityId, places: number): Purpose.Facts => {
+const facts = (
+  { settings, tally }: AccountState,
+  id: EntityId,
+  places: number,
+  takesTestMoney: boolean
+): Purpose.Facts => {
   const { quota } = settings
   const own = Lives.get(tally.live, id)
   const reserved = tally.live.reservedCents - (own?.reservedCents ?? 0)
+  const fundsCents = tally.balanceCents + tally.creditLimitCents - (takesTestMoney ? 0 : tally.testMoneyCents)
   const left = (cap: number | null, spent: number) => (cap === null ? Infinity : cap - spent - reserved)
   return {
     isActive: settings.status === "active",
-    fundsCents: tally.balanceCents + tally.creditLimitCents,
+    fundsCents,
     rechargeFailed: tally.rechargeFailed,
-    freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
+    freeCents: fundsCents - reserved,
     dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
     monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
     placesLeft: callLimit({ settings, tally }) - tally.live.places + (own?.places ?? 0) - places
@@ -189,6 +202,16 @@ const messages = {
 
 const errorOf = (code: Purpose.Refusal) => ApiError.of(code, messages[code])
 
+/** The refusal of a request that the balance would pay for if all of it were real money. */
+export class TestMoneyRefused extends ApiError {
+  constructor(code: Purpose.Refusal, testMoneyCents: number) {
+    super({
+      code,
+      message: `${testMoneyCents} cents of the balance are test money of the development processor, which pays for calls with simulated phones only: neither for calls over a trunk, nor for numbers, plans and lookups. It takes the operator's credit, or a real card where the operator has configured Stripe`
+    })
+  }
+}
+
 /** Why nothing new begins at this account, in either direction; null when it may. */
 export const closedTo = (state: AccountState | null): ApiError | null =>
   state === null || state.settings.status === "active"
@@ -198,11 +221,23 @@ export const closedTo = (state: AccountState | null): ApiError | null =>
 /** Why the account would refuse the request now; null when it would reserve. */
 export const refusal = (state: AccountState, id: EntityId, request: Request): ApiError | null => {
   const judged = judge(state, id, request)
-  return typeof judged === "string" ? errorOf(judged) : null
+  return judged instanceof ApiError ? judged : null
 }
 
-const judge = (state: AccountState, id: EntityId, { offers, places, purpose, smaller }: Request) =>
-  Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose)), smaller)
+const judge = (
+  state: AccountState,
+  id: EntityId,
+  { offers, places, purpose, smaller, takesTestMoney = false }: Request
+): ApiError | { readonly reservedCents: number } => {
+  const judged = (isTaken: boolean) =>
+    Purpose.judge(purpose, offers, facts(state, id, places ?? Purpose.placesOf(purpose), isTaken), smaller)
+  const found = judged(takesTestMoney)
+  if (typeof found !== "string") return found
+  const { testMoneyCents } = state.tally
+  return takesTestMoney || testMoneyCents === 0 || judged(true) === found
+    ? errorOf(found)
+    : new TestMoneyRefused(found, testMoneyCents)
+}
 
 export const step = (
   state: AccountState | null,
@@ -219,9 +254,14 @@ export const step = (
     case "reserve": {
       const { id, places = Purpose.placesOf(input.purpose) } = input
       const judged = judge({ settings, tally }, id, input)
-      if (typeof judged === "string") return rejected(errorOf(judged))
+      if (judged instanceof ApiError) return rejected(judged)
       const heard = Lives.get(tally.live, id)?.heard ?? 0
-      const live: Lives.Live = { places, reservedCents: judged.reservedCents, heard }
+      const live: Lives.Live = {
+        places,
+        reservedCents: judged.reservedCents,
+        heard,
+        ...(input.takesTestMoney === true ? { takesTestMoney: true } : {})
+      }
       return withTally({ live: Lives.set(tally.live, id, live) })
     }
     case "holds": {
@@ -245,6 +285,8 @@ export const step = (
       return withTally({
         live: Lives.remove(tally.live, from),
         balanceCents: tally.balanceCents - body.chargedCents,
+        testMoneyCents:
+          sender.takesTestMoney === true ? Math.max(0, tally.testMoneyCents - body.chargedCents) : tally.testMoneyCents,
         daySpentCents: tally.daySpentCents + body.chargedCents,
         monthSpentCents: tally.monthSpentCents + body.chargedCents
       })

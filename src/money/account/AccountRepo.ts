@@ -30,6 +30,29 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
   /**
+   * The part of the balance that is money of the development processor: what its cards paid and did not get back, less
+   * the charges of calls with simulated phones. Those take it first, down to nothing, so the sum counts from where it
+   * was lowest. Of a tenant without such payments no entry is read.
+   */
+  const testMoney = sql`
+    SELECT coalesce((array_agg(running ORDER BY ordinal DESC))[1] - least(0, min(running)), 0)::bigint
+      AS test_money_cents
+    FROM (
+      SELECT m.ordinal, sum(m.amount_cents) OVER (ORDER BY m.ordinal) AS running
+      FROM ledger m
+      LEFT JOIN payment_attempt a ON a.tenant_id = m.tenant_id AND a.processor = 'development'
+        AND (a.id = m.id OR (m.reference_type = 'topup' AND a.id = m.reference_id))
+      -- A plan gives a charge back.
+      LEFT JOIN ledger c ON m.reference_type = 'ledger_entry' AND c.id = m.reference_id
+      LEFT JOIN call k ON k.id = CASE 'call' WHEN m.reference_type THEN m.reference_id
+        WHEN c.reference_type THEN c.reference_id END
+      LEFT JOIN route r ON r.id = k.route_id AND r.adapter = 'simulator'
+      WHERE m.tenant_id = e.tenant_id AND (a.id IS NOT NULL OR r.id IS NOT NULL)
+        AND (SELECT EXISTS (SELECT FROM payment_attempt p WHERE p.tenant_id = e.tenant_id
+          AND p.processor = 'development' AND p.status = 'succeeded'))
+    ) moved`
+
+  /**
    * Balance, the plan's limits, the spend of the UTC day and month, and unsettled entities; null for an unknown tenant.
    * Money that the operator takes, and money that returns to a card, is not the tenant's spend. The part of a charge
    * that a plan includes is not either: it comes back by an entry of its own, and counts at the moment of the charge.
@@ -48,7 +71,7 @@ export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
         EXISTS (SELECT FROM auto_recharge r WHERE r.tenant_id = e.tenant_id AND r.last_attempt_status = 'failed')
           AS recharge_failed,
         (SELECT concurrent_call_limit FROM plan_subscription p WHERE p.tenant_id = e.tenant_id) AS plan_call_limit,
-        coalesce(l.day, 0) AS day_spent_cents, coalesce(l.month, 0) AS month_spent_cents,
+        coalesce(l.day, 0) AS day_spent_cents, coalesce(l.month, 0) AS month_spent_cents, t.test_money_cents,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
           'state', u.state)), '[]')
           FROM entity u WHERE u.tenant_id = e.tenant_id AND NOT u.settled) AS unsettled,
@@ -68,6 +91,7 @@ export const make = Effect.map(Sql.make, ({ all, done, sql }) => {
             AND debit.created_at >= ${month}::timestamptz
         ) spent
       ) l
+      CROSS JOIN LATERAL (${testMoney}) t
       WHERE e.id = ${tenantId} AND e.kind = 'account'`
     const [row] = rows
     if (row === undefined) return null

@@ -20,7 +20,13 @@ export interface Rows {
   readonly settings: Machine.Settings
   readonly money: Pick<
     Machine.Tally,
-    "balanceCents" | "creditLimitCents" | "rechargeFailed" | "planCallLimit" | "daySpentCents" | "monthSpentCents"
+    | "balanceCents"
+    | "testMoneyCents"
+    | "creditLimitCents"
+    | "rechargeFailed"
+    | "planCallLimit"
+    | "daySpentCents"
+    | "monthSpentCents"
   >
   readonly unsettled: ReadonlyArray<Unsettled>
   /** The requested ids that have a row. */

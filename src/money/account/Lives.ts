@@ -9,6 +9,8 @@ export interface Live {
   readonly reservedCents: number
   /** The number of the last message received from it. */
   readonly heard: number
+  /** Whether its charge takes money of the development processor first. */
+  readonly takesTestMoney?: boolean
 }
 
 /** All live entities of an account. Its sums are kept, so a request costs the same beside ten calls or ten thousand. */

@@ -17,6 +17,7 @@ const account = (
     creditLimitCents: 0,
     rechargeFailed: false,
     planCallLimit: null,
+    testMoneyCents: 0,
     before: null,
     day: "2026-11-20",
     daySpentCents: 0,

@@ -35,6 +35,7 @@ it.prop(
         creditLimitCents: 0,
         rechargeFailed: false,
         planCallLimit: null,
+        testMoneyCents: 0,
         before: null,
         day: Account.dayOf(start),
         daySpentCents: 0,

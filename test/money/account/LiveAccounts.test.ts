@@ -80,6 +80,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
           creditLimitCents: 0,
           rechargeFailed: false,
           planCallLimit: null,
+          testMoneyCents: 0,
           daySpentCents: 0,
           monthSpentCents: 0
         },

@@ -63,6 +63,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
           creditLimitCents: 0,
           rechargeFailed: false,
           planCallLimit: null,
+          testMoneyCents: 0,
           daySpentCents: rows.spentCents,
           monthSpentCents: rows.spentCents
         },

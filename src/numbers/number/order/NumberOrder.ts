@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import { Accounts } from "../../../money/account/Account.ts"
+import { Accounts, TestMoneyRefused } from "../../../money/account/Account.ts"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import * as Audit from "../../../runtime/audit/Audit.ts"
 import { Trunks } from "../../trunk/Trunk.ts"
@@ -111,7 +111,10 @@ export const make = Effect.fnUntraced(function* (options: {
     const quotedCents = quoted.price + owing.cents
     yield* Effect.mapError(
       accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quotedCents] }),
-      (error) => (error.code === "insufficient_balance" ? notCovered(quoted.price, owing) : error)
+      (error) =>
+        error.code === "insufficient_balance" && !(error instanceof TestMoneyRefused)
+          ? notCovered(quoted.price, owing)
+          : error
     )
 
     return yield* Effect.gen(function* () {

@@ -44,13 +44,13 @@ export const renewed = (
   accounts: Ledger,
   payer: Payer,
   offers: readonly [Offer, ...ReadonlyArray<Offer>],
-  places: number,
+  more: Pick<Request, "places" | "takesTestMoney">,
   smallerOffers: ReadonlyArray<Offer> = []
 ): Effect.Effect<Renewal> => {
-  const [least, ...more] = offers
-  const cents = [least.cents, ...more.map((offer) => offer.cents)] as const
+  const [least, ...others] = offers
+  const cents = [least.cents, ...others.map((offer) => offer.cents)] as const
   const smaller = smallerOffers.map((offer) => offer.cents)
-  return Effect.match(reserve(accounts, payer, { purpose: "renewal", offers: cents, smaller, places }), {
+  return Effect.match(reserve(accounts, payer, { purpose: "renewal", offers: cents, smaller, ...more }), {
     onFailure: ({ code }) => refused(refusals[code] ?? "balance_exhausted"),
     onSuccess: (answer): Renewal => {
       if (Option.isNone(answer)) return refused("account_unanswered")

@@ -14,6 +14,7 @@ import * as CallSetup from "../machine/CallSetup.ts"
 import * as Reservation from "../machine/Reservation.ts"
 import * as RoomAnswer from "../machine/room/RoomAnswer.ts"
 import * as Upgrade from "../stored/Upgrade.ts"
+import * as TestMoney from "./TestMoney.ts"
 import { priceOf } from "../verb/CallVerbs.ts"
 
 /**
@@ -29,7 +30,8 @@ const addition = (state: CallState, meter: Meter.Meter, now: number) => {
   const request: Request = {
     purpose: isLeg ? "transfer" : "renewal",
     offers: [cents],
-    places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0)
+    places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0),
+    ...TestMoney.takenBy(state.adapter)
   }
   return { minutes, request }
 }
@@ -47,7 +49,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
         accounts,
         state,
         Reservation.offers(state, now),
-        Reservation.places(state),
+        { places: Reservation.places(state), ...TestMoney.takenBy(state.adapter) },
         Reservation.smallerOffers(state, now)
       ),
       (renewed): CallInput => ({ type: "renewal", ...renewed })
@@ -64,7 +66,11 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       Meter.ofWork(kind, primary(state), state.prices[kind], 0)
     )
     const [least] = Reservation.offers({ meters: [...state.meters, ...starts] }, now)
-    const reserved = yield* AccountAnswer.reserve(accounts, state, { purpose: "answer", offers: [least.cents] })
+    const reserved = yield* AccountAnswer.reserve(accounts, state, {
+      purpose: "answer",
+      offers: [least.cents],
+      ...TestMoney.takenBy(state.adapter)
+    })
     if (Option.isNone(reserved)) {
       // The account may still grant the request later, so it is informed afterwards that the request was abandoned.
       yield* accounts.abandoned(state.tenantId, state.id)
@@ -154,7 +160,11 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
       if (Result.isFailure(state) || isTerminal(state.success)) return null
-      return AccountAnswer.larger(inFlight, Reservation.live(state.success))
+      const live = Reservation.live(state.success)
+      return AccountAnswer.larger(
+        inFlight,
+        live === null ? null : { ...live, ...TestMoney.takenBy(state.success.adapter) }
+      )
     }) satisfies Reserving
   } as const
 }

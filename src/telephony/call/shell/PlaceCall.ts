@@ -12,6 +12,7 @@ import * as Money from "../../../domain/Money.ts"
 import type { Slot } from "../../../runtime/idempotency/Slot.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
 import * as Dialling from "./Dialling.ts"
+import * as TestMoney from "./TestMoney.ts"
 import type { DialOptions } from "../machine/leg/Pending.ts"
 import * as CallSetup from "../machine/CallSetup.ts"
 import type { DialMember } from "../machine/room/DialMember.ts"
@@ -74,6 +75,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const legId = Id.derive(callId, "leg")
     const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
       purpose: "outbound",
+      ...TestMoney.takenBy(route.adapter),
       offers: [
         [
           Increments.microUsd(price, Increments.ofMinutes(price, reservedMinutes)),

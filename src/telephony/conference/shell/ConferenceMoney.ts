@@ -51,7 +51,7 @@ export const make = (options: {
 
   const renewal = (state: ConferenceState, now: number): Effect.Effect<ConferenceInput> =>
     Effect.map(
-      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), 0),
+      AccountAnswer.renewed(accounts, state, Reservation.offers(state, now), { places: 0 }),
       ({ reservedMinutes }): ConferenceInput => ({ type: "renewal", reservedMinutes })
     )
 

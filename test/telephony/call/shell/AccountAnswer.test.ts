@@ -17,7 +17,7 @@ const renewed = (
       { minutes: [1], cents: 2 },
       { minutes: [5], cents: 10 }
     ],
-    1,
+    { places: 1 },
     smaller
   )
 
