@@ -197,6 +197,8 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       const { tenantId } = caller
       yield* sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${tenantId}`
       yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      // Test money pays for no plan, so trial credit and credit limit do.
+      yield* sql`UPDATE balance SET credit_limit_cents = 200 WHERE tenant_id = ${tenantId}`
       for (const amountCents of [1_000, 3_000])
         yield* funding.topUp(caller, { amountCents, paymentMethodId: null }, null)
       yield* operator("plan", "set", "basic", "--name", "Basic", "--fee", "700", "--public")
