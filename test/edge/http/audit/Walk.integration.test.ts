@@ -204,8 +204,11 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })(
         yield* sql`INSERT INTO plan (slug, name, is_public, monthly_fee_cents, included, created_at)
         VALUES ('walk', 'Walk', true, 0, '{}', now())`
         const member = Id.deriveUuid("walk", "member")
-        yield* sql`INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role, status, created_at)
-        VALUES (${member}, ${tenant.id}, 'walk@example.com', 'none', 'Grace', 'Hopper', 'developer', 'active', now())`
+        yield* sql`
+          INSERT INTO member
+            (id, tenant_id, email, email_verified_at, password_hash, first_name, last_name, role, status, created_at)
+          VALUES (${member}, ${tenant.id}, 'walk@example.com', now(), 'none', 'Grace', 'Hopper', 'developer', 'active',
+            now())`
         const recording = Id.derive("walk", "rec")
         yield* sql`INSERT INTO recording (id, tenant_id, call_id, channels, format, status, duration_seconds, size_bytes, created_at)
         VALUES (${recording}, ${tenant.id}, ${Id.derive("walk", "call")}, 'dual', 'wav', 'available', 3, 5, now())`

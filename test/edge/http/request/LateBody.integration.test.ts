@@ -144,8 +144,8 @@ const workspace = Effect.fnUntraced(function* (started: Started, lifeMs: number 
   const member = (role: Role.Role) => {
     const row = { id: Id.deriveUuid(`${role} ${nth}`, "member"), email: `${role}${nth}@example.org` }
     return sql`
-      INSERT INTO member (id, tenant_id, email, role, password_hash, first_name, last_name, created_at)
-      VALUES (${row.id}, ${id}, ${row.email}, ${role}, '', 'Grace', 'Hopper', now())`.pipe(Effect.as(row))
+      INSERT INTO member (id, tenant_id, email, email_verified_at, role, password_hash, first_name, last_name, created_at)
+      VALUES (${row.id}, ${id}, ${row.email}, now(), ${role}, '', 'Grace', 'Hopper', now())`.pipe(Effect.as(row))
   }
   const admin = yield* member("admin")
   const developer = yield* member("developer")
