@@ -94,22 +94,24 @@ export class Bans extends Context.Service<
       )
 
       /** The ban list belongs to no tenant, so its audit line has none either. */
-      const record = (network: string, action: "added" | "removed", at: number, changes: ReadonlyArray<Change>) =>
-        journal.commitWithin({
-          ...empty,
-          audit: [
-            Audit.line({
-              tenantId: null,
-              at,
-              seed: entropy.hex(16),
-              actor: Audit.operator,
-              action: `ban.${action}`,
-              resourceType: "ban",
-              resourceId: network,
-              changes
-            })
-          ]
+      const record = Effect.fnUntraced(function* (
+        network: string,
+        action: "added" | "removed",
+        at: number,
+        changes: ReadonlyArray<Change>
+      ) {
+        const line = Audit.line({
+          tenantId: null,
+          at,
+          seed: entropy.hex(16),
+          actor: yield* Audit.operator,
+          action: `ban.${action}`,
+          resourceType: "ban",
+          resourceId: network,
+          changes
         })
+        return yield* journal.commitWithin({ ...empty, audit: [line] })
+      })
 
       const spelled = (network: string) => {
         const parsed = IpNetwork.parse(network)

@@ -23,6 +23,7 @@ const json = { json: Flag.on("prints the service's answer as it came") }
 const closing = [
   "Talks to the running service at 127.0.0.1:OPERATOR_PORT (8081) with the token in DATA_DIR (data), or to OPERATOR_URL",
   "with OPERATOR_TOKEN. --json prints the service's answer as it came. A file named - is standard input.",
+  "Audit lines name the person with the token (operator add), or else OPERATOR_NAME, or the user who runs the command.",
   `Exit codes: ${exits.done} done, ${exits.refused} refused (or what it shows is wrong), ${exits.usage} wrong command line, ` +
     `${exits.unreachable} service not reached.`
 ].join("\n")

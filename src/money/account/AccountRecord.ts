@@ -6,7 +6,8 @@ import * as Machine from "./AccountMachine.ts"
 /** The author of a change to an account's settings. */
 export interface Operator {
   readonly type: "operator" | "system"
-  readonly name: string
+  /** Null: the operator's command came without a name. */
+  readonly name: string | null
 }
 
 /** The settings as a journal entity. */

@@ -53,23 +53,19 @@ export class DialingPermissions extends Context.Service<
         (rule: Rule, what: "added" | "removed", seed: string, at: number) =>
         (statement: Effect.Effect<unknown, SqlError>) => {
           const { id, kind, tenantId, value } = rule
-          return Effect.andThen(
-            statement,
-            journal.commitWithin({
-              ...empty,
-              audit: [
-                Audit.line({
-                  tenantId,
-                  at,
-                  seed,
-                  actor: Audit.operator,
-                  action: `destination_rule.${what}`,
-                  resourceId: id,
-                  changes: [{ field: kind, from: what === "added" ? null : value, to: what === "added" ? value : null }]
-                })
-              ]
+          return Effect.gen(function* () {
+            yield* statement
+            const line = Audit.line({
+              tenantId,
+              at,
+              seed,
+              actor: yield* Audit.operator,
+              action: `destination_rule.${what}`,
+              resourceId: id,
+              changes: [{ field: kind, from: what === "added" ? null : value, to: what === "added" ? value : null }]
             })
-          ).pipe(
+            yield* journal.commitWithin({ ...empty, audit: [line] })
+          }).pipe(
             transaction,
             // Memory changes with the commit. A read instead could fail, and leave a written block without effect.
             Effect.map(() => {

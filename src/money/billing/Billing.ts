@@ -9,7 +9,7 @@ import * as Money from "../../domain/Money.ts"
 import type * as WorkPrice from "../../domain/WorkPrice.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
-import { empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
+import { type Commit, empty, Journal, type MoneyRow } from "../../runtime/store/journal/Journal.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import { type Balance, type BalanceView, type LedgerEntryView, view } from "./BillingView.ts"
 import * as LedgerRepo from "./LedgerRepo.ts"
@@ -68,13 +68,15 @@ export class Billing extends Context.Service<
     readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
     /**
      * Books an `adjustment` by the operator, which gives or takes money. Returns the balance in cents. A `correction`
-     * belongs to the charges of the tenant, and anything else to its payments (`payment`, where it is left out).
+     * belongs to the charges of the tenant, and anything else to its payments (`payment`, where it is left out). With a
+     * key, a repetition books nothing more, and one with other values fails with `idempotency_conflict`.
      */
     readonly adjust: (
       tenantId: Id.TenantId,
       amountCents: number,
       description: string,
-      kind?: AdjustmentKind
+      kind?: AdjustmentKind,
+      idempotencyKey?: string | null
     ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
@@ -159,7 +161,7 @@ export class Billing extends Context.Service<
               tenantId: null,
               at: yield* Clock.currentTimeMillis,
               seed: entropy.hex(16),
-              actor: Audit.operator,
+              actor: yield* Audit.operator,
               action: "price.changed",
               resourceId: kind,
               changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
@@ -196,7 +198,13 @@ export class Billing extends Context.Service<
           ledger: (tenantId, filters, window) => ledgers.page(tenantId, filters, window),
           wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
           entry: ledgers.entry,
-          adjust: Effect.fn("Billing.adjust")(function* (tenantId, amountCents, description, kind = "payment") {
+          adjust: Effect.fn("Billing.adjust")(function* (
+            tenantId,
+            amountCents,
+            description,
+            kind = "payment",
+            idempotencyKey = null
+          ) {
             if (
               !Number.isSafeInteger(amountCents) ||
               amountCents === 0 ||
@@ -208,6 +216,27 @@ export class Billing extends Context.Service<
                 "cents"
               )
             const before = yield* balance(tenantId)
+            const seed = idempotencyKey === null ? entropy.hex(16) : `adjustment ${tenantId} ${idempotencyKey}`
+            const id = Id.derive(seed, "ledger")
+            const cause = `${causes[kind]}:${id}`
+            /** Whether the key has booked this already. */
+            const isBooked = Effect.gen(function* () {
+              const booked = yield* ledgers.entry(tenantId, id)
+              if (booked === null) return false
+              const { amount_cents: cents, description: said } = booked
+              if (
+                cents === amountCents &&
+                said === description &&
+                (yield* some`SELECT FROM ledger WHERE cause = ${cause}`)
+              )
+                return true
+              return yield* ApiError.of(
+                "idempotency_conflict",
+                `the key has booked ${cents} cents, ${JSON.stringify(said)}`,
+                "idempotency_key"
+              )
+            })
+            if (idempotencyKey !== null && (yield* isBooked)) return { balanceCents: before.balance_cents }
             // This check is not under the balance's lock. Several bookings at once may pass the bound by little, and
             // sums stay exact.
             const afterCents = Math.abs(before.balance_cents + amountCents)
@@ -218,15 +247,13 @@ export class Billing extends Context.Service<
                 "cents"
               )
             const now = yield* Clock.currentTimeMillis
-            const seed = entropy.hex(16)
-            const id = Id.derive(seed, "ledger")
-            const committed = yield* journal.commitAsked({
+            const commit: Commit = {
               ...empty,
               money: [
                 {
                   id,
                   tenantId,
-                  cause: `${causes[kind]}:${id}`,
+                  cause,
                   type: "adjustment",
                   amountCents,
                   description,
@@ -240,14 +267,26 @@ export class Billing extends Context.Service<
                   tenantId,
                   at: now,
                   seed,
-                  actor: Audit.operator,
+                  actor: yield* Audit.operator,
                   action: "balance.adjusted",
                   resourceId: tenantId,
-                  changes: [{ field: "amount_cents", from: null, to: amountCents }]
+                  changes: [
+                    { field: "amount_cents", from: null, to: amountCents },
+                    { field: "reason", from: null, to: description }
+                  ]
                 })
               ]
-            })
-            return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
+            }
+            if (idempotencyKey === null) {
+              const committed = yield* journal.commitAsked(commit)
+              return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
+            }
+            return yield* Effect.gen(function* () {
+              // Requests with one key wait for each other here, so the second one finds the entry of the first.
+              yield* done`SELECT FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`
+              const committed = (yield* isBooked) ? null : yield* journal.commitWithin(commit)
+              return { balanceCents: committed?.balanceCents ?? (yield* balance(tenantId)).balance_cents }
+            }).pipe(transaction)
           }),
           setCreditLimit: Effect.fn("Billing.setCreditLimit")(function* (tenantId, cents) {
             if (!Number.isSafeInteger(cents) || cents < 0 || cents > Money.mostCents)
@@ -261,7 +300,7 @@ export class Billing extends Context.Service<
               tenantId,
               at,
               seed: entropy.hex(16),
-              actor: Audit.operator,
+              actor: yield* Audit.operator,
               action: "balance.credit_limit_changed",
               resourceId: tenantId,
               changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]

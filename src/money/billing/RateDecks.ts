@@ -131,16 +131,18 @@ export const make = Effect.gen(function* () {
     at: number,
     changed: Parameters<typeof Audit.line>[0]["changes"]
   ) =>
-    Audit.line({
-      tenantId,
-      at,
-      seed: entropy.hex(16),
-      actor: Audit.operator,
-      action,
-      resourceType: "rate_deck",
-      resourceId: String(id),
-      changes: changed ?? []
-    })
+    Effect.map(Audit.operator, (actor) =>
+      Audit.line({
+        tenantId,
+        at,
+        seed: entropy.hex(16),
+        actor,
+        action,
+        resourceType: "rate_deck",
+        resourceId: String(id),
+        changes: changed ?? []
+      })
+    )
 
   return {
     discounts,
@@ -197,7 +199,7 @@ export const make = Effect.gen(function* () {
         const scheduled =
           effectiveAt === null ? [] : [{ field: "effective_at", from: null, to: Timestamp.format(from) }]
         const audit = [
-          line({ id, tenantId }, effectiveAt === null ? "rates.replaced" : "rates.scheduled", now, [
+          yield* line({ id, tenantId }, effectiveAt === null ? "rates.replaced" : "rates.scheduled", now, [
             ...scheduled,
             ...RateDeck.changes(before, rates)
           ])
@@ -214,17 +216,13 @@ export const make = Effect.gen(function* () {
       const deck = (yield* every).find((each) => each.id === id)
       if (deck === undefined) return yield* ApiError.of("not_found", "there is no such deck")
       if (deck.effectiveAt <= now) return yield* ApiError.of("conflict", "the deck holds already; import another")
+      const cancelled = yield* line(deck, "rates.cancelled", now, [
+        { field: "effective_at", from: Timestamp.format(deck.effectiveAt), to: null }
+      ])
       yield* Effect.all([
         sql`DELETE FROM rate WHERE deck = ${id}`,
         sql`DELETE FROM rate_deck WHERE id = ${id}`,
-        journal.commitWithin({
-          ...empty,
-          audit: [
-            line(deck, "rates.cancelled", now, [
-              { field: "effective_at", from: Timestamp.format(deck.effectiveAt), to: null }
-            ])
-          ]
-        })
+        journal.commitWithin({ ...empty, audit: [cancelled] })
       ]).pipe(transaction)
       held.set(
         deck.tenantId,

@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
         tenantId,
         at: yield* Clock.currentTimeMillis,
         seed: entropy.hex(16),
-        actor: Audit.operator,
+        actor: yield* Audit.operator,
         action: "discount.changed",
         resourceId: tenantId,
         changes: [{ field: "hundredths_of_percent", from: held.get(tenantId) ?? 0, to: hundredths }]

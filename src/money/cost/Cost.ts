@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
           tenantId: null,
           at: now,
           seed: entropy.hex(16),
-          actor: Audit.operator,
+          actor: yield* Audit.operator,
           action: "costs.imported",
           resourceType: "cost_deck",
           resourceId: String(id),

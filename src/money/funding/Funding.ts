@@ -52,11 +52,15 @@ export class Funding extends Context.Service<
     readonly receive: (body: Uint8Array, signature: string) => Effect.Effect<Rendered, ApiError>
     /** The tenant's attempts, the newest first. */
     readonly attempts: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<Attempt>>
-    /** Refunds a top-up to its card, in part or (null) all that is left of it. The balance may go below zero. */
+    /**
+     * Refunds a top-up to its card, in part or (null) all that is left of it. The balance may go below zero. The same
+     * key shows the first refund again, and fails for another amount with `idempotency_conflict`.
+     */
     readonly refund: (
       attemptId: LedgerEntryId,
       cents: number | null,
-      reason: string | null
+      reason: string | null,
+      idempotencyKey?: string | null
     ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
     /**
      * Returns the remaining balance of a closed tenant to its cards. Returns the number of the round, which is a new

@@ -79,13 +79,18 @@ export class Invoices extends Context.Service<
         const required = (row: InvoiceRow | null) =>
           row === null ? Effect.fail(ApiError.of("not_found", "no such invoice")) : Effect.succeed(row)
 
-        const party = (tenantId: Id.TenantId | null, before: Party | null, after: Party, at: number) => {
+        const party = Effect.fnUntraced(function* (
+          tenantId: Id.TenantId | null,
+          before: Party | null,
+          after: Party,
+          at: number
+        ) {
           const fields = ["name", "address", "taxId", "email"] as const
           return Audit.line({
             tenantId,
             at,
             seed: entropy.hex(16),
-            actor: Audit.operator,
+            actor: yield* Audit.operator,
             action: tenantId === null ? "invoice_seller.changed" : "invoice_buyer.changed",
             resourceId: tenantId ?? "seller",
             changes: fields.map((field) => ({
@@ -94,7 +99,7 @@ export class Invoices extends Context.Service<
               to: after[field]
             }))
           })
-        }
+        })
 
         return Invoices.of({
           list: Effect.fn("Invoices.list")(function* (tenantId, filters, window) {
@@ -117,7 +122,7 @@ export class Invoices extends Context.Service<
           setSeller: Effect.fn("Invoices.setSeller")(function* (seller) {
             const at = yield* Clock.currentTimeMillis
             yield* Effect.gen(function* () {
-              const line = party(null, yield* repo.seller, seller, at)
+              const line = yield* party(null, yield* repo.seller, seller, at)
               yield* repo.setSeller(seller, at)
               yield* journal.commitWithin({ ...empty, audit: [line] })
             }).pipe(transaction)
@@ -126,7 +131,7 @@ export class Invoices extends Context.Service<
           setBuyer: Effect.fn("Invoices.setBuyer")(function* (tenantId, buyer) {
             const at = yield* Clock.currentTimeMillis
             yield* Effect.gen(function* () {
-              const line = party(tenantId, yield* repo.buyer(tenantId), buyer, at)
+              const line = yield* party(tenantId, yield* repo.buyer(tenantId), buyer, at)
               yield* repo.setBuyer(tenantId, buyer, at)
               yield* journal.commitWithin({ ...empty, audit: [line] })
             }).pipe(transaction)
@@ -138,7 +143,7 @@ export class Invoices extends Context.Service<
             if (found === null) return yield* ApiError.of("not_found", "no such invoice")
             const isChanged = yield* Effect.gen(function* () {
               if (!(yield* repo.giveUp(found.id, status))) return false
-              const line = Issue.statusLine({ ...found, at, actor: Audit.operator, to: status })
+              const line = Issue.statusLine({ ...found, at, actor: yield* Audit.operator, to: status })
               yield* journal.commitWithin({ ...empty, audit: [line] })
               return true
             }).pipe(transaction)

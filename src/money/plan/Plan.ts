@@ -126,7 +126,7 @@ export class Plans extends Context.Service<
                 tenantId: null,
                 at,
                 seed: entropy.hex(16),
-                actor: Audit.operator,
+                actor: yield* Audit.operator,
                 action: before === null ? "plan.created" : "plan.updated",
                 resourceId: plan.slug,
                 changes: [

@@ -164,24 +164,22 @@ export class Numbers extends Context.Service<
       const withinOne = <A>(effect: Effect.Effect<A>) => transaction(effect)
 
       /** Writes a line of the installation, because the inventory belongs to no tenant. */
-      const inventoryChanged = (action: string, change: Parameters<typeof Audit.line>[0]["changes"]) =>
-        Effect.flatMap(Clock.currentTimeMillis, (at) =>
-          journal.commitWithin({
-            ...empty,
-            audit: [
-              Audit.line({
-                tenantId: null,
-                at,
-                seed: entropy.hex(16),
-                actor: Audit.operator,
-                action,
-                resourceType: "inventory",
-                resourceId: "inventory",
-                changes: change ?? []
-              })
-            ]
-          })
-        )
+      const inventoryChanged = Effect.fnUntraced(function* (
+        action: string,
+        change: Parameters<typeof Audit.line>[0]["changes"]
+      ) {
+        const line = Audit.line({
+          tenantId: null,
+          at: yield* Clock.currentTimeMillis,
+          seed: entropy.hex(16),
+          actor: yield* Audit.operator,
+          action,
+          resourceType: "inventory",
+          resourceId: "inventory",
+          changes: change ?? []
+        })
+        return yield* journal.commitWithin({ ...empty, audit: [line] })
+      })
 
       const place = yield* NumberOrder.make({ forget })
 
@@ -240,7 +238,12 @@ export class Numbers extends Context.Service<
             inventory.put(entries),
             inventoryChanged("inventory.imported", [
               { field: "count", from: null, to: entries.length },
-              { field: "phone_numbers", from: null, to: entries.slice(0, shownNumbers).map((each) => each.phoneNumber) }
+              {
+                field: "phone_numbers",
+                from: null,
+                to: entries.slice(0, shownNumbers).map((each) => each.phoneNumber)
+              },
+              { field: "prices", from: null, to: pricesOf(entries).slice(0, shownNumbers) }
             ])
           ).pipe(withinOne)
         })
@@ -251,3 +254,19 @@ export class Numbers extends Context.Service<
   /** Supplies numbers from the operator's own inventory. */
   static readonly layer = Numbers.over.pipe(Layer.provide(NumberSupply.inventory))
 }
+
+/** The prices in an import, each with how many of its numbers have it. */
+const pricesOf = (entries: ReadonlyArray<Inventory.InventoryEntry>) =>
+  [
+    ...Map.groupBy(entries, ({ monthlyCostCents, upfrontCostCents }) => `${upfrontCostCents} ${monthlyCostCents}`)
+  ].flatMap(([, [first, ...rest]]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            upfront_cost_cents: first.upfrontCostCents,
+            monthly_cost_cents: first.monthlyCostCents,
+            numbers: rest.length + 1
+          }
+        ]
+  )

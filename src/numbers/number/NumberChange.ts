@@ -80,7 +80,8 @@ export const make = Effect.fnUntraced(function* (options: {
   ) {
     const owner = yield* repo.owner(phoneNumber)
     if (owner === null) return yield* nobodys
-    const { row } = yield* changing({ tenantId: owner.tenantId, id: owner.numberId }, Audit.byOperator, change)
+    const by = yield* Audit.byOperator
+    const { row } = yield* changing({ tenantId: owner.tenantId, id: owner.numberId }, by, change)
     return { tenantId: owner.tenantId, number: NumberView.number(row) }
   })
 

@@ -169,7 +169,7 @@ export class Porting extends Context.Service<
           const done = yield* change({
             tenantId: null,
             id,
-            by: Audit.byOperator,
+            by: yield* Audit.byOperator,
             slot: null,
             input: ({ endUser }) => (news.type === "exception" ? { ...news, endUser } : news)
           })

@@ -133,7 +133,7 @@ export const make = Effect.gen(function* () {
     if (order === null) return yield* noOrder
     const at = yield* Clock.currentTimeMillis
     const judgedLine = PortingAudit.line({
-      by: Audit.byOperator,
+      by: yield* Audit.byOperator,
       tenantId: order.tenantId,
       orderId: order.id,
       at,

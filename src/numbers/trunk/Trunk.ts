@@ -264,7 +264,7 @@ export class Trunks extends Context.Service<
             tenantId: trunk.tenantId,
             at,
             seed,
-            actor: Audit.operator,
+            actor: yield* Audit.operator,
             action: "connection.created",
             resourceId: row.id,
             changes: [{ field: "is_default", from: null, to: row.isDefault }]

@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (options: {
       tenantId: row.tenantId,
       at: yield* Clock.currentTimeMillis,
       seed: entropy.hex(16),
-      actor: Audit.operator,
+      actor: yield* Audit.operator,
       action: `connection.${action}`,
       resourceId: row.id,
       changes: changes ?? []

@@ -1,4 +1,4 @@
-import type { Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { ApiError } from "../../domain/ApiError.ts"
 import * as Id from "../../domain/Id.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
@@ -42,7 +42,14 @@ export const keyOf = ({ keyId, member, name }: Pick<Caller, "keyId" | "member" |
   member !== null && member.isLogin
     ? { type: "user", id: member.id, name: member.name }
     : { type: "api_key", id: keyId, name }
-export const operator: Actor = { type: "operator", id: null, name: null }
+/** The name of the person whose command of the operator runs; null: it came without one, or no command runs. */
+export const OperatorName = Context.Reference<string | null>("trunkline/audit/OperatorName", {
+  defaultValue: () => null
+})
+/** The operator, by the name that this command has. */
+export const operator: Effect.Effect<Actor> = Effect.gen(function* () {
+  return { type: "operator", id: null, name: yield* OperatorName }
+})
 export const system: Actor = { type: "system", id: null, name: null }
 
 /** The actor that a line names, and the address from which the request came. */
@@ -51,7 +58,7 @@ export interface By {
   readonly ip: string | null
 }
 export const byCaller = (caller: Omit<Caller, "scopes">): By => ({ actor: keyOf(caller), ip: caller.ip })
-export const byOperator: By = { actor: operator, ip: null }
+export const byOperator: Effect.Effect<By> = Effect.map(operator, (actor) => ({ actor, ip: null }))
 export const bySystem: By = { actor: system, ip: null }
 
 /** The tenant of a request, and the actor and address that its lines name. */

@@ -18,6 +18,7 @@ import { cardTrial } from "./migration/0074_card_trial.ts"
 import { releasedAddress } from "./migration/0075_released_address.ts"
 import { tenantRates } from "./migration/money/0076_tenant_rates.ts"
 import { callRating } from "./migration/money/0077_call_rating.ts"
+import { operatorToken } from "./migration/0080_operator_token.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -44,7 +45,8 @@ export const all: Migrations = {
   "0074_card_trial": cardTrial,
   "0075_released_address": releasedAddress,
   "0076_tenant_rates": tenantRates,
-  "0077_call_rating": callRating
+  "0077_call_rating": callRating,
+  "0080_operator_token": operatorToken
 }
 
 /** The last schema of version 0.1. */

@@ -174,7 +174,7 @@ export class Recordings extends Context.Service<
             yield* Effect.mapError(storage.move(File.keyOf(row, "archived"), File.keyOf(row, "available")), (error) =>
               ApiError.of("upstream_error", `the file could not be brought back: ${error.message}`)
             )
-            yield* change(id, ["archived"], "available", Audit.operator)
+            yield* change(id, ["archived"], "available", yield* Audit.operator)
             return viewAt({ ...row, status: "available" }, yield* Clock.currentTimeMillis)
           }),
           erase: Effect.fn("Recordings.erase")(function* (tenantId, told) {

@@ -213,7 +213,7 @@ export class ApiKeys extends Context.Service<
           const scopes = yield* grantable(["*"], request.scopes)
           if (hasEnded(request, at)) return yield* inThePast
           return yield* Effect.gen(function* () {
-            const by = { actor: Audit.operator, ip: null, at, seed: entropy.hex(16) }
+            const by = { actor: yield* Audit.operator, ip: null, at, seed: entropy.hex(16) }
             const made = yield* make(tenantId, { ...request, scopes }, by)
             yield* journal.commitWithin({ ...empty, audit: [made.audit] })
             return created({ ...made.key, apiKeyPlaintext: made.plaintext })
@@ -244,8 +244,10 @@ export class ApiKeys extends Context.Service<
         list: repo.list,
         find,
         revoke: (caller, id, slot) => end(caller.tenantId, id, Audit.byCaller(caller), slot),
-        revokeByOperator: (tenantId, id) =>
-          Effect.andThen(end(tenantId, id, { actor: Audit.operator, ip: null }, null), find(tenantId, id)),
+        revokeByOperator: Effect.fnUntraced(function* (tenantId, id) {
+          yield* end(tenantId, id, yield* Audit.byOperator, null)
+          return yield* find(tenantId, id)
+        }),
         authenticate: recognition.authenticate,
         tenantStatus: (tenantId) => Cache.get(statuses, tenantId)
       })

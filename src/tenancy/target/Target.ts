@@ -72,7 +72,7 @@ export class Targets extends Context.Service<
               tenantId: null,
               at,
               seed: entropy.hex(16),
-              actor: Audit.operator,
+              actor: yield* Audit.operator,
               action,
               resourceId: rule.value,
               changes: [

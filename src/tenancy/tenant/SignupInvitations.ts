@@ -94,15 +94,17 @@ export const make = Effect.fnUntraced(function* (options: { readonly baseUrl: st
   })
 
   const lineOf = (what: "created" | "revoked", row: Pick<InvitationRow, "id" | "email">, at: number, seed: string) =>
-    Audit.line({
-      tenantId: null,
-      at,
-      seed,
-      actor: Audit.operator,
-      action: `signup_invitation.${what}`,
-      resourceId: row.id,
-      changes: what === "created" ? [{ field: "email", from: null, to: row.email }] : []
-    })
+    Effect.map(Audit.operator, (actor) =>
+      Audit.line({
+        tenantId: null,
+        at,
+        seed,
+        actor,
+        action: `signup_invitation.${what}`,
+        resourceId: row.id,
+        changes: what === "created" ? [{ field: "email", from: null, to: row.email }] : []
+      })
+    )
 
   const invite = Effect.fn("SignupInvitations.invite")(function* (address: string) {
     const email = EmailAddress.canonical(address)
@@ -131,7 +133,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly baseUrl: st
         letter: letterOf(url),
         untilMs: row.expiresAt
       })
-      yield* journal.commitWithin({ ...empty, audit: [lineOf("created", row, at, seed)] })
+      yield* journal.commitWithin({ ...empty, audit: [yield* lineOf("created", row, at, seed)] })
       return { ...view(row, at), url }
     }).pipe(transaction)
   }, Effect.uninterruptible)
@@ -152,7 +154,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly baseUrl: st
       if (row.status === "accepted") return yield* ApiError.of("conflict", "the invitation was accepted")
       if (row.status === "revoked") return view(row, at)
       yield* done`UPDATE signup_invitation SET status = 'revoked' WHERE id = ${row.id}`
-      yield* journal.commitWithin({ ...empty, audit: [lineOf("revoked", row, at, entropy.hex(16))] })
+      yield* journal.commitWithin({ ...empty, audit: [yield* lineOf("revoked", row, at, entropy.hex(16))] })
       return view({ ...row, status: "revoked" }, at)
     }).pipe(transaction)
   }, Effect.uninterruptible)

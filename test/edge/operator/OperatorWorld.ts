@@ -106,10 +106,16 @@ export const signup = Effect.fn(function* (slug: string) {
 })
 
 /** Runs one command line against the server, as its user would type it. */
-export const operator = Effect.fn(function* (...args: ReadonlyArray<string>) {
+export const operator = (...args: ReadonlyArray<string>) => operatorIn({}, ...args)
+
+/** The same with more variables in the environment. */
+export const operatorIn = Effect.fn(function* (
+  environment: Readonly<Record<string, string>>,
+  ...args: ReadonlyArray<string>
+) {
   const { dataDir } = yield* Recorded
   const { port } = yield* OperatorServer
-  return yield* Effect.promise(() => run(args, { OPERATOR_PORT: String(port), DATA_DIR: dataDir }))
+  return yield* Effect.promise(() => run(args, { OPERATOR_PORT: String(port), DATA_DIR: dataDir, ...environment }))
 })
 
 export const jsonOf = (outcome: Outcome): Record<string, unknown> => {

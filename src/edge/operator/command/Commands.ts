@@ -32,6 +32,7 @@ const families = {
   cdr: () => import("../call/CdrCommands.ts"),
   conference: () => import("../call/ConferenceCommands.ts"),
   recording: () => import("../call/RecordingCommands.ts"),
+  operator: () => import("../installation/OperatorCommands.ts"),
   vault: () => import("../installation/VaultCommands.ts"),
   backup: () => import("../installation/BackupCommands.ts")
 }

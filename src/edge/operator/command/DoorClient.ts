@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import * as OperatorName from "./OperatorName.ts"
 
 /** The service answered with an error: its code and message. */
 export class ServiceError extends Error {
@@ -62,9 +63,15 @@ const request = async <A>(
 ): Promise<A> => {
   const url = baseUrl(environment)
   const authorization = `Bearer ${await readToken(environment)}`
+  const name = OperatorName.given(environment)
   const response = await fetch(`${url}/operator/${operation}`, {
     method: "POST",
-    headers: { authorization, "content-type": "application/json" },
+    headers: {
+      authorization,
+      "content-type": "application/json",
+      // A header has no other letters; the door refuses the name by its rule.
+      ...(name === null ? {} : { [OperatorName.header]: name.replaceAll(/[^\x21-\x7e]/g, "?") })
+    },
     body: JSON.stringify(body)
   }).catch((cause: unknown) => {
     throw new Unreachable(`no service answers at ${url}: is it running, and is OPERATOR_PORT its own?`, { cause })

@@ -63,6 +63,10 @@ export const between = (minimum: number, maximum: number) => Schema.Int.check(Sc
 
 export const reason = optional(text(200), "why, for the audit log")
 
+export const idempotencyKey = optional(text(255), "a repetition with the same key has no further effect", {
+  value: "KEY"
+})
+
 /** The number of rows in one answer. */
 export const limit = (normally: number, most = 1_000) =>
   of(Wire.absentIs(normally, between(1, most)), `how many rows, ${normally} unless given`)

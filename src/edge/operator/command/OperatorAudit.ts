@@ -16,5 +16,5 @@ export const line = (options: {
   Effect.gen(function* () {
     const at = yield* Clock.currentTimeMillis
     const seed = (yield* Entropy).hex(16)
-    return { ...empty, audit: [Audit.line({ ...options, at, seed, actor: Audit.operator })] }
+    return { ...empty, audit: [Audit.line({ ...options, at, seed, actor: yield* Audit.operator })] }
   })

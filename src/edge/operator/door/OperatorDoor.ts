@@ -1,7 +1,9 @@
 import { ByteSize, Effect, Stream } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { envelope, httpStatus, ApiError } from "../../../domain/ApiError.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
 import * as PassingDefect from "../../../runtime/store/PassingDefect.ts"
+import * as OperatorName from "../command/OperatorName.ts"
 import * as Command from "../command/Command.ts"
 
 /** A CSV table of 100,000 numbers is about 8 MB. */
@@ -20,7 +22,10 @@ const fault = ApiError.of("internal_error", "an internal error occurred; the ser
  */
 export const make = <R>(options: {
   readonly commands: ReadonlyArray<Command.Command<R>>
+  /** True for the token of the file, whose holder may give any name. */
   readonly accepts: (authorization: string | undefined) => boolean
+  /** The name of the person with this token; null: it is no person's. */
+  readonly nameOf: (token: string) => Effect.Effect<string | null>
 }) => {
   const commands = new Map(options.commands.map((command) => [Command.route(command), command]))
   const underWay = new Set<string>()
@@ -57,9 +62,24 @@ export const make = <R>(options: {
     )
   })
 
+  /** The name in audit lines; null: the holder of the file's token gave none. */
+  const nameIn = Effect.fnUntraced(function* (headers: HttpServerRequest.HttpServerRequest["headers"]) {
+    const authorization = headers["authorization"]
+    if (options.accepts(authorization)) {
+      const given = headers[OperatorName.header] ?? null
+      return given === null || OperatorName.isName(given)
+        ? given
+        : yield* ApiError.of("invalid_request", `the operator's name ${OperatorName.rule}`)
+    }
+    const token = /^Bearer ([0-9a-f]{64})$/.exec(authorization ?? "")?.[1]
+    return (
+      (token === undefined ? null : yield* options.nameOf(token)) ??
+      (yield* ApiError.of("invalid_credentials", "the operator's token is missing or wrong"))
+    )
+  })
+
   const handle = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    if (!options.accepts(request.headers["authorization"]))
-      return yield* ApiError.of("invalid_credentials", "the operator's token is missing or wrong")
+    const operator = yield* nameIn(request.headers)
     const name = request.url.replace(/^\/operator\/|\?.*$/g, "")
     const command = commands.get(name)
     if (command === undefined) {
@@ -69,7 +89,9 @@ export const make = <R>(options: {
     const body = yield* request.json.pipe(
       Effect.mapError(() => ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
     )
-    const answered = yield* Effect.uninterruptible(answer(command, body))
+    const answered = yield* Effect.uninterruptible(
+      Effect.provideService(answer(command, body), Audit.OperatorName, operator)
+    )
     return HttpServerResponse.isHttpServerResponse(answered) ? answered : HttpServerResponse.jsonUnsafe(answered ?? {})
   })
 

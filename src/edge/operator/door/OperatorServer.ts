@@ -4,6 +4,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Commands from "../command/Commands.ts"
 import * as KnownHost from "./KnownHost.ts"
+import * as NamedOperators from "./NamedOperators.ts"
 import * as OperatorDoor from "./OperatorDoor.ts"
 import * as Probes from "./Probes.ts"
 import * as TokenFile from "./TokenFile.ts"
@@ -48,7 +49,11 @@ export class OperatorServer extends Context.Service<
         const probes = yield* Probes.make(config.ready)
         const commands = yield* Effect.promise(Commands.all)
         const context = yield* Effect.context<Commands.Needs>()
-        const door = Effect.provideContext(OperatorDoor.make({ commands, accepts: TokenFile.accepts(token) }), context)
+        const { nameOf } = yield* NamedOperators.make
+        const door = Effect.provideContext(
+          OperatorDoor.make({ commands, accepts: TokenFile.accepts(token), nameOf }),
+          context
+        )
         const node = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
         const server = yield* NodeHttpServer.make(() => node, {
           host: "127.0.0.1",

@@ -61,16 +61,19 @@ export const commands = [
     summary: "disables a webhook subscription; deliveries that wait for it fail",
     input: { id, reason: Flag.reason },
     run: ({ id, reason = "the operator disabled the subscription" }) =>
-      Webhooks.use((webhooks) => Effect.map(webhooks.disable(id, Audit.byOperator, reason), masked))
+      Effect.flatMap(Audit.byOperator, (by) =>
+        Webhooks.use((webhooks) => Effect.map(webhooks.disable(id, by, reason), masked))
+      )
   }),
   Command.make("endpoint enable", {
     summary: "enables a webhook subscription; nothing is sent again",
     input: { id },
-    run: ({ id }) => Webhooks.use((webhooks) => Effect.map(webhooks.enable(id, Audit.byOperator), masked))
+    run: ({ id }) =>
+      Effect.flatMap(Audit.byOperator, (by) => Webhooks.use((webhooks) => Effect.map(webhooks.enable(id, by), masked)))
   }),
   Command.make("delivery resend", {
     summary: "makes a webhook delivery that has finished again",
     input: { id: Flag.argument("id", Id.spelledUuid(Id.DeliveryId), "the delivery") },
-    run: ({ id }) => Webhooks.use((webhooks) => webhooks.resend(id, Audit.byOperator))
+    run: ({ id }) => Effect.flatMap(Audit.byOperator, (by) => Webhooks.use((webhooks) => webhooks.resend(id, by)))
   })
 ]

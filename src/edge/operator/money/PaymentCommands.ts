@@ -37,10 +37,11 @@ export const commands = [
       input: {
         attempt: Flag.argument("svc_ledger_…", Id.spelled("ledger"), "the ledger entry of the top-up"),
         cents: Flag.optional(Schema.Int, "how much; all that is left unless given"),
-        reason: Flag.reason
+        reason: Flag.reason,
+        idempotencyKey: Flag.idempotencyKey
       },
-      run: Effect.fnUntraced(function* ({ attempt, cents = null, reason = null }) {
-        return refundOf(yield* (yield* Funding).refund(attempt, cents, reason))
+      run: Effect.fnUntraced(function* ({ attempt, cents = null, idempotencyKey = null, reason = null }) {
+        return refundOf(yield* (yield* Funding).refund(attempt, cents, reason, idempotencyKey))
       })
     },
     { isSound: ({ status }) => status !== "failed" }

@@ -7,6 +7,7 @@ import type { TenantId } from "../../../domain/Id.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { Funding } from "../../../money/funding/Funding.ts"
 import { Journal } from "../../../runtime/store/journal/Journal.ts"
+import * as Audit from "../../../runtime/audit/Audit.ts"
 import * as Money from "../../../domain/Money.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Recordings } from "../../../telephony/recording/Recording.ts"
@@ -19,7 +20,7 @@ import * as PayoutView from "./PayoutView.ts"
 import * as TenantExport from "./TenantExport.ts"
 import * as TenantReference from "./TenantReference.ts"
 
-const operator: Operator = { type: "operator", name: "operator" }
+const operator: Effect.Effect<Operator> = Effect.map(Audit.operator, ({ name }) => ({ type: "operator", name }))
 const listLimit = 1000
 
 const Cap = Schema.NullOr(Flag.between(0, Money.mostCents))
@@ -95,11 +96,12 @@ export const credit = Command.make("tenant credit", {
     as: Flag.optional(
       Schema.Literals(["payment", "correction"]),
       "what it is on the invoice: money that came in or went out (as without it), or a correction of charges"
-    )
+    ),
+    idempotencyKey: Flag.idempotencyKey
   },
   run: change(
-    Effect.fnUntraced(function* (id, { as: kind, cents, reason }) {
-      yield* (yield* Billing).adjust(id, cents, reason, kind)
+    Effect.fnUntraced(function* (id, { as: kind, cents, idempotencyKey, reason }) {
+      yield* (yield* Billing).adjust(id, cents, reason, kind, idempotencyKey)
       yield* (yield* Accounts).moneyMoved(id)
     })
   )
@@ -146,7 +148,7 @@ export const commands = [
         const { creditLimitCents } = input
         const accounts = yield* Accounts
         const quota = Struct.omit(input, ["tenant", "creditLimitCents"])
-        if (Object.keys(quota).length > 0) yield* accounts.setQuota(id, quota, operator)
+        if (Object.keys(quota).length > 0) yield* accounts.setQuota(id, quota, yield* operator)
         if (creditLimitCents === undefined) return
         yield* (yield* Billing).setCreditLimit(id, creditLimitCents)
         yield* accounts.moneyMoved(id)
@@ -168,7 +170,7 @@ export const commands = [
         // A review of fraud stays one when the command is repeated to end the calls.
         const { suspensionReason } = yield* accounts.overview(id)
         const because = reason ?? (suspensionReason === "fraud_review" ? suspensionReason : "operator")
-        yield* Effect.andThen(accounts.suspend(id, because, operator), expect(id, "suspended"))
+        yield* Effect.andThen(accounts.suspend(id, because, yield* operator), expect(id, "suspended"))
         return { ...(yield* show(id)), ...(endsCalls ? yield* endCalls(id) : {}) }
       })
     },
@@ -179,7 +181,7 @@ export const commands = [
     input: { tenant },
     run: change(
       Effect.fnUntraced(function* (id) {
-        yield* (yield* Accounts).reactivate(id, null, operator)
+        yield* (yield* Accounts).reactivate(id, null, yield* operator)
         yield* expect(id, "active")
       })
     )
@@ -201,7 +203,7 @@ export const commands = [
       run: Effect.fnUntraced(function* ({ eraseAfterDays = null, refund, tenant }) {
         const id = yield* TenantReference.idOf(tenant)
         const closings = yield* Closings
-        yield* (yield* Accounts).close(id, operator)
+        yield* (yield* Accounts).close(id, yield* operator)
         yield* closings.eraseAfter(id, eraseAfterDays)
         const ended = yield* endCalls(id)
         if (refund) yield* closings.refund(id)

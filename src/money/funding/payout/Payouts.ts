@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
         const action = "tenant.payout_requested"
         yield* journal.commitWithin({
           ...empty,
-          audit: [lineOf({ tenantId, at, seed, actor: Audit.operator, action, changes })]
+          audit: [lineOf({ tenantId, at, seed, actor: yield* Audit.operator, action, changes })]
         })
         yield* within(round)
       }

@@ -196,17 +196,28 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
   /** Waits for one attempt of the job. */
   const carryOutNow = (id: string) => jobs.runNow(refundKind, id)
 
-  /** The operator refunds a top-up, in part or (null) all that is left of it. */
+  /** The operator refunds a top-up, in part or (null) all that is left of it, once for a key. */
   const request = Effect.fn("Reversals.request")(function* (
     attemptId: Id.LedgerEntryId,
     cents: number | null,
-    reason: string | null
+    reason: string | null,
+    idempotencyKey: string | null = null
   ) {
     const at = yield* Clock.currentTimeMillis
-    const id = Id.deriveOpaque(entropy.hex(16), "refund")
+    const seed = idempotencyKey === null ? entropy.hex(16) : `${attemptId} ${idempotencyKey}`
+    const id = Id.deriveOpaque(seed, "refund")
     yield* Effect.gen(function* () {
       const attempt = yield* repo.lockAttempt(attemptId)
       if (attempt === null) return yield* ApiError.of("not_found", "no such top-up")
+      const before = yield* repo.refund(id)
+      if (before !== null) {
+        if (cents === null || cents === before.amountCents) return
+        return yield* ApiError.of(
+          "idempotency_conflict",
+          `the key has refunded ${before.amountCents} cents`,
+          "idempotency_key"
+        )
+      }
       if (attempt.status !== "succeeded") return yield* ApiError.of("conflict", `the top-up is ${attempt.status}`)
       if (attempt.processor !== payments.name)
         return yield* ApiError.of("conflict", `the top-up was charged by the processor ${attempt.processor}`)
@@ -218,7 +229,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
         return yield* ApiError.of("conflict", "a refund of this top-up is under way")
       const { tenantId } = attempt
       const refund = { id, attemptId, tenantId, amountCents, reason, payoutRound: null, createdAt: at }
-      yield* askWithin({ ...refund, actor: Audit.operator })
+      yield* askWithin({ ...refund, actor: yield* Audit.operator })
     }).pipe(transaction)
     yield* carryOutNow(id)
     return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))

@@ -173,7 +173,10 @@ export const make = Effect.fnUntraced(function* (options: {
         seed,
         action: "number_order.created",
         resourceId: order.id,
-        changes: [{ field: "phone_numbers", from: null, to: phoneNumbers }]
+        changes: [
+          { field: "phone_numbers", from: null, to: phoneNumbers },
+          { field: "price_cents", from: null, to: price }
+        ]
       })
       if (owed.after.length > 0) yield* repo.live(owed.after, at)
       yield* journal.commitWithin({

@@ -41,17 +41,15 @@ export const make = ({
 
   /** False: the call had ended already. */
   const end = (actor: CallActor, reason: Reason): Effect.Effect<boolean, ApiError> =>
-    actor
-      .ask(
+    Effect.flatMap(Audit.byOperator, (by) =>
+      actor.ask(
         { type: "ended_by_system", reason, rejectCause: "user_busy", by: "operator" },
-        { by: Audit.byOperator, slot: null, status: 200, recordings: [] }
+        { by, slot: null, status: 200, recordings: [] }
       )
-      .pipe(
-        Effect.as(true),
-        Effect.catch((refused) =>
-          refused.code === "call_already_ended" ? Effect.succeed(false) : Effect.fail(refused)
-        )
-      )
+    ).pipe(
+      Effect.as(true),
+      Effect.catch((refused) => (refused.code === "call_already_ended" ? Effect.succeed(false) : Effect.fail(refused)))
+    )
 
   /** The live calls of a tenant, and those that are admitted and about to begin. */
   const liveOf = Effect.fnUntraced(function* (tenantId: TenantId) {

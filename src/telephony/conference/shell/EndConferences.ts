@@ -46,7 +46,7 @@ export const make = ({ live }: Pick<ConferenceRegistry, "live">) => {
         return yield* ApiError.of("service_unavailable", "the conference is being recovered; try again")
       yield* actor.ask(
         { type: "ended_by_system", by: "operator" },
-        { by: Audit.byOperator, slot: null, status: 200, member: null }
+        { by: yield* Audit.byOperator, slot: null, status: 200, member: null }
       )
     })
   } as const

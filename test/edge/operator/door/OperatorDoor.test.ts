@@ -12,7 +12,8 @@ const away = new SqlError({
 const asked = (defect: unknown) =>
   OperatorDoor.make({
     commands: [Command.make("tenant list", { summary: "", run: () => Effect.die(defect) })],
-    accepts: () => true
+    accepts: () => true,
+    nameOf: () => Effect.succeed(null)
   }).pipe(
     Effect.provideService(
       HttpServerRequest.HttpServerRequest,
