@@ -180,6 +180,19 @@ describe("What is reserved, guide/money.md#reservations", () => {
     expect(reserve(tight, "order", [50])).toBe(50)
     expect(reserve(tight, "order", [51])).toBe("insufficient_balance")
   })
+  it("a renewal whose least offer is refused gets the highest of the smaller amounts, by balance and by cap", () => {
+    const renew = (state: Account.AccountState, smaller: ReadonlyArray<number>) => {
+      const id = Ids.call("new")
+      const input = { type: "reserve", id, purpose: "renewal", offers: [60, 120], smaller } as const
+      const outcome = Account.step(state, input, context)
+      return outcome.type === "accepted" ? outcome.state.tally.live.reservedCents : outcome.type
+    }
+    expect(renew(account({ balanceCents: 50 }), [10, 40, 50, 55])).toBe(50)
+    expect(renew(account({ balanceCents: 5_000, daySpentCents: 9_955 }), [10, 40, 50, 55])).toBe(40)
+    expect(renew(account({ balanceCents: 60 }), [10, 55])).toBe(60)
+    expect(renew(account({ balanceCents: 9 }), [10, 55])).toBe("rejected")
+    expect(renew(account({ balanceCents: 50 }), [])).toBe("rejected")
+  })
   it("a transfer is admitted like a call: it takes a place more, which its call gives back", () => {
     const id = Ids.call("call 0")
     const transfer = (state: Account.AccountState, cents: number) =>

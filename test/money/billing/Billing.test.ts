@@ -82,15 +82,20 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const rate = { direction: "outbound", prefix: "", microUsdPerMinute: 1 } as const
         yield* billing.setRates([rate])
-        const at = (yield* Clock.currentTimeMillis) + 400
+        const hour = 3_600_000
+        const at = (yield* Clock.currentTimeMillis) + hour
+        const clock = yield* Clock.Clock
+        const later: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+          currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + 2 * hour)
+        })
         yield* billing.setRates([{ ...rate, microUsdPerMinute: 2 }], at)
         const again = yield* RateDecks.make
         for (const decks of [billing, again])
           expect(yield* decks.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 1 })
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`SELECT pg_sleep(0.5)`
-        for (const decks of [billing, again])
-          expect(yield* decks.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 2 })
+        for (const decks of [billing, again]) {
+          const rated = decks.rate(anyone, "outbound", "+12025550100")
+          expect(yield* Effect.provideService(rated, Clock.Clock, later)).toEqual({ microUsdPerMinute: 2 })
+        }
         yield* billing.setRates([])
         expect(yield* billing.rate(anyone, "outbound", "+12025550100")).toEqual({ microUsdPerMinute: 10_000 })
       })
