@@ -18,6 +18,8 @@ export interface FairSemaphore {
    */
   readonly within: (holder: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoCapacity, R>
   readonly waiting: () => number
+  /** Whether an effect of another holder waits for its turn. */
+  readonly othersWait: (holder: string) => boolean
   readonly running: () => number
 }
 
@@ -110,6 +112,7 @@ export const make = (options: Options): FairSemaphore => {
         (ticket) => exit(holder, ticket)
       ),
     waiting: queue.waiting,
+    othersWait: (holder) => queue.waiting() > queue.waitingOf(holder),
     running: queue.running
   }
 }

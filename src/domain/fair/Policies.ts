@@ -27,6 +27,12 @@ export const changing: FairSemaphore.Options = { ...reading, shared: { each: 2, 
 export const longBodies: FairSemaphore.Options = { places: 8, capacity: 256, patienceMs: 20_000, sparesPlaces: true }
 
 /**
+ * The pace that a long body keeps while another tenant waits for a place. `longestMs` is less than the patience of
+ * `longBodies`, so a request that waits gets a place.
+ */
+export const longBodyPace = { checkMs: 500, windowMs: 2_000, leastBytes: 128 * 1024, longestMs: 15_000 }
+
+/**
  * Lists, by tenant: one after the other, each after a rest as long as the one before took, because it also used the
  * processor and the event loop. Each place is a connection to the database. Beyond: 503.
  */

@@ -2,6 +2,7 @@ import { Clock, Effect, Stream } from "effect"
 import * as FairSemaphore from "../../domain/fair/FairSemaphore.ts"
 import * as Policies from "../../domain/fair/Policies.ts"
 import { BodyTurns } from "../../domain/fair/RequestTurns.ts"
+import * as Overdue from "../../runtime/process/Overdue.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -35,6 +36,7 @@ const maxDocuments = 20
 const maxTenantBytes = 1024 ** 3
 
 const crowded = ApiError.of("service_unavailable", "too many files come at once; try again")
+const tooSlow = ApiError.of("service_unavailable", "the file came too slowly while others waited; try again")
 const noDocument = ApiError.of("not_found", "no such document")
 
 /** Documents of porting orders, guide/porting.md#documents. */
@@ -54,7 +56,14 @@ export const make = Effect.gen(function* () {
     slot: Slot | null
   ) {
     if ((yield* repo.find(caller.tenantId, id)) === null) return yield* noOrder
-    const { bytes, sha256 } = yield* source.read(caller.tenantId, request.source)
+    const reading = source.read(caller.tenantId, request.source)
+    const { bytes, sha256 } = yield* request.source.type === "file"
+      ? reading
+      : reading.pipe(
+          Effect.interruptible,
+          Overdue.within(files, caller.tenantId, null),
+          Effect.catchTag("Overdue", () => Effect.fail(tooSlow))
+        )
     const contentType = DocumentBytes.contentTypeOf(bytes)
     if (contentType === null)
       return yield* ApiError.of(

@@ -170,6 +170,46 @@ layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(BodyTurns, bodies
   }
 )
 
+const oneBody = FairSemaphore.make({ places: 1, capacity: 8, patienceMs: 60_000 })
+
+layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(BodyTurns, oneBody))), { excludeTestServices: true })(
+  "A long body that trickles",
+  (it) => {
+    it.effect("loses its place to another tenant's, and is answered that it came too slowly", () =>
+      Effect.gen(function* () {
+        world.reached.length = 0
+        world.next = Effect.void
+        const { port } = yield* Listening
+        const long = document(1_048_576)
+        const headers = { authorization: "Bearer svc_live_a", "content-type": "application/json" }
+        const trickling = request({
+          host: "127.0.0.1",
+          port,
+          method: "POST",
+          path: documents,
+          agent: false,
+          headers: { ...headers, "content-length": long.length }
+        })
+        trickling.on("error", () => {})
+        const refused = new Promise<string>((resolve, reject) => {
+          trickling.on("response", (response) => text(response).then(resolve, reject))
+        })
+        const drip = setInterval(() => trickling.write("A"), 100)
+        trickling.write(long.slice(0, 1_000))
+        yield* until(() => oneBody.running() === 1)
+        const other = yield* Effect.promise(() =>
+          TestServer.send(port, "POST", documents, { key: "svc_live_b", body: long })
+        )
+        clearInterval(drip)
+        trickling.destroy()
+        expect(other.status).toBeLessThan(500)
+        expect(reached()).toEqual(["quiet"])
+        expect(yield* Effect.promise(() => refused)).toContain("came too slowly")
+      })
+    )
+  }
+)
+
 layer(
   TestServer.layer(world).pipe(
     Layer.provide(Layer.merge(Layer.succeed(BodyTurns, onlyBody), Layer.succeed(FileThread.Program, dies)))

@@ -29,6 +29,7 @@ const read = Effect.fnUntraced(function* (tenantId: Id.TenantId, callId: Id.Call
   let turns = 0
   const counted = {
     waiting: () => 0,
+    othersWait: () => false,
     running: () => 0,
     within:
       () =>

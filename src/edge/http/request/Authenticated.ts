@@ -6,6 +6,7 @@ import * as Pace from "../../../domain/fair/Pace.ts"
 import { BodyTurns, CommandTurns, LoudTenants, RequestTurns } from "../../../domain/fair/RequestTurns.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
+import * as Overdue from "../../../runtime/process/Overdue.ts"
 import * as Slot from "../../../runtime/idempotency/Slot.ts"
 import * as WritePermit from "../../../runtime/process/WritePermit.ts"
 import * as Answer from "../answer/Answer.ts"
@@ -154,7 +155,13 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             }
           }
           const ask = (read: () => number) => pace.ask(key.tenantId, read)
-          const chunks = yield* RequestBody.chunks(request, declared.bodyBytes, ask)
+          const arriving = RequestBody.chunks(request, declared.bodyBytes, ask)
+          const chunks = yield* RequestBody.isLong(request, declared.bodyBytes)
+            ? arriving.pipe(
+                Overdue.within(bodies, key.tenantId, RequestBody.progress(request)),
+                Effect.catchTag("Overdue", () => RequestBody.refuseSlow(request))
+              )
+            : arriving
           const unpacked = yield* files.unpack({ chunks, field: declared.fileField, idempotencyKey })
           if (unpacked.type === "refused")
             return yield* ApiError.of("invalid_request", unpacked.message, unpacked.param ?? undefined)

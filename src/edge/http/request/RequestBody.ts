@@ -93,6 +93,20 @@ export const chunks = (
 const owned = (chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   chunk.buffer.byteLength === chunk.byteLength ? chunk : Uint8Array.from(chunk)
 
+/** Reads how much of the body has come. Null: the request has no socket. */
+export const progress = ({
+  source
+}: HttpServerRequest.HttpServerRequest): (() => { readonly bytes: number; readonly isBuffered: boolean }) | null =>
+  source instanceof IncomingMessage
+    ? () => ({ bytes: source.socket.bytesRead, isBuffered: source.readableLength > 0 })
+    : null
+
+const tooSlow = ApiError.of("service_unavailable", "the body came too slowly while others waited; send it again")
+
+/** Ends a body that came too slowly, with its connection. */
+export const refuseSlow = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never, ApiError> =>
+  Effect.andThen(answering(request, "connection", "close"), Effect.fail(tooSlow))
+
 /** Bodies up to this size are read concurrently: all that the service accepts at once take little memory together. */
 const shortBytes = 512 * 1024
 
