@@ -6,6 +6,7 @@ import type { Rendered } from "../../runtime/idempotency/Slot.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
 import type * as Listing from "../../runtime/store/list/Listing.ts"
 import type { Attempt } from "./charge/AttemptMachine.ts"
+import * as Abandoning from "./charge/Abandoning.ts"
 import * as AutoRecharge from "./recharge/AutoRecharge.ts"
 import * as Collector from "./charge/Collector.ts"
 import * as Customers from "./Customers.ts"
@@ -52,6 +53,11 @@ export class Funding extends Context.Service<
     readonly receive: (body: Uint8Array, signature: string) => Effect.Effect<Rendered, ApiError>
     /** The tenant's attempts, the newest first. */
     readonly attempts: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<Attempt>>
+    /**
+     * Gives up a pending top-up whose outcome the processor will not report: it fails. When it was charged after all
+     * and the processor reports that later, it is credited. 404; 409 when it is not pending.
+     */
+    readonly abandon: (attemptId: LedgerEntryId, reason: string | null) => Effect.Effect<Attempt, ApiError>
     /**
      * Refunds a top-up to its card, in part or (null) all that is left of it. The balance may go below zero. The same
      * key shows the first refund again, and fails for another amount with `idempotency_conflict`.
@@ -111,6 +117,7 @@ export class Funding extends Context.Service<
           setAutoRecharge: autoRecharge.put,
           receive,
           attempts: repo.attempts,
+          abandon: yield* Abandoning.make(settling),
           refund: reversals.request,
           requestPayout: payouts.request,
           runPayout: payouts.run,

@@ -46,6 +46,17 @@ export const commands = [
     },
     { isSound: ({ status }) => status !== "failed" }
   ),
+  Command.make("payment abandon", {
+    summary:
+      "fails a pending top-up whose outcome the processor will not report; it is credited if it was paid after all",
+    input: {
+      attempt: Flag.argument("svc_ledger_…", Id.spelled("ledger"), "the ledger entry of the top-up"),
+      reason: Flag.reason
+    },
+    run: Effect.fnUntraced(function* ({ attempt, reason = null }) {
+      return attemptOf(yield* (yield* Funding).abandon(attempt, reason))
+    })
+  }),
   Command.make(
     "payment reconcile",
     {

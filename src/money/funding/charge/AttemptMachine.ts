@@ -120,6 +120,13 @@ export const refused: Decline = {
   message: "The payment processor does not accept this payment."
 }
 
+/** The decline of a charge whose outcome the operator does not wait for any more. */
+export const abandoned: Decline = {
+  ...unknownDecline,
+  code: "abandoned",
+  message: "The outcome of this payment could not be learned from the payment processor."
+}
+
 /** The decline of a charge whose customer is gone at the processor. */
 export const cardGone: Decline = {
   ...unknownDecline,

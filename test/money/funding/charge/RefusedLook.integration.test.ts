@@ -106,6 +106,33 @@ describe("a request that the processor refuses (guide/money.md#top-ups)", () => 
       })
     )
 
+    it.effect("blocks nothing for ever: the operator gives it up, and it is credited if it was paid after all", () =>
+      Effect.gen(function* () {
+        const funding = yield* Funding
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* payer
+        double.faults.push("lose_answer")
+        const { id } = yield* topUp(tenant)
+        const back = double.otherAccount()
+        yield* again
+        const card = (yield* funding.attempts(tenant.id, 1))[0]?.paymentMethodId as never
+        expect(yield* Effect.flip(funding.remove(tenant.caller, card, null))).toMatchObject({ code: "conflict" })
+        expect(yield* funding.abandon(id as never, "the account is closed")).toMatchObject({
+          status: "failed",
+          failureCode: "abandoned"
+        })
+        expect(yield* Effect.flip(funding.abandon(id as never, null))).toMatchObject({ code: "conflict" })
+        const sql = yield* SqlClient.SqlClient
+        const lines = yield* sql<{ readonly action: string }>`
+          SELECT action FROM audit WHERE tenant_id = ${tenant.id} AND resource_id = ${id} ORDER BY ordinal`
+        expect(lines.map(({ action }) => action)).toEqual(["topup.created", "topup.abandoned", "topup.failed"])
+        expect((yield* funding.remove(tenant.caller, card, null)).status).toBe(204)
+        back()
+        expect(yield* funding.reconcile(tenant.id)).toMatchObject({ difference_cents: 0, exceptions: [] })
+        expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["succeeded", 1_500])
+      })
+    )
+
     it.effect("fails a charge when the account of the customer has no charge for it", () =>
       Effect.gen(function* () {
         const double = yield* DoubledStripe.Double
