@@ -657,7 +657,12 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             actor_type: "operator",
             changes: [
               { field: "count", from: null, to: 1 },
-              { field: "phone_numbers", from: null, to: ["+442079460001"] }
+              { field: "phone_numbers", from: null, to: ["+442079460001"] },
+              {
+                field: "prices",
+                from: null,
+                to: [{ upfront_cost_cents: 0, monthly_cost_cents: 50, numbers: 1 }]
+              }
             ]
           }
         ])
