@@ -104,9 +104,10 @@ describe("a name in a command of the operator", () => {
     )
   })
 
-  it.each(named)("shows something: %s --%s", (_words, _field, schema) => {
+  it.each(named)("shows something: %s --%s", (words, _field, schema) => {
     const decode = Schema.decodeUnknownResult(schema)
-    expect(Result.isSuccess(decode("Ünïcode & Söhne"))).toBe(true)
+    // The names of operators have an alphabet of their own, because a header of HTTP carries them.
+    expect(Result.isSuccess(decode("Ünïcode & Söhne"))).toBe(!words.startsWith("operator "))
     for (const blank of ["", ...blanks]) expect([blank, Result.isFailure(decode(blank))]).toEqual([blank, true])
   })
 })
