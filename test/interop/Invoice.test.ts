@@ -15,9 +15,9 @@ describe("pdftotext", () => {
       const invoices = yield* Invoices
       const { id } = yield* Features.newTenant()
       yield* (yield* Billing).adjust(id, 123_456, "Transfer 2026-01")
-      yield* (yield* Billing).adjust(id, -789, "Correction 2026-01")
+      yield* (yield* Billing).adjust(id, -789, "Correction 2026-01", "correction")
       yield* (yield* Billing).adjust(id, 999_000_000, "Advance 2026-01")
-      yield* (yield* Billing).adjust(id, -987_654_321, "Large order 2026-01")
+      yield* (yield* Billing).adjust(id, -987_654_321, "Large order 2026-01", "correction")
       yield* sql`UPDATE ledger SET created_at = '2026-01-15T00:00:00Z' WHERE tenant_id = ${id}`
       yield* invoices.setSeller({ name: "Łódź Telekom", address: ["ul. Piotrkowska 1"], taxId: "PL123", email: null })
       yield* invoices.issue
