@@ -82,7 +82,8 @@ describe("letters to people who did not ask for them (guide/mail.md#limits)", ()
           const { api_key_plaintext } = yield* signup(`sender${nth}@spam.example`)
           yield* inviteAgain(api_key_plaintext, ["v.i.ctim@gmail.com", `victim+${nth}@gmail.com`])
         }
-        expect(yield* lettersTo((address) => address.endsWith("@gmail.com"))).toHaveLength(3)
+        // Other test files of this worker write to others there.
+        expect(yield* lettersTo((address) => /^v\.?i\.?ctim(\+\d)?@gmail\.com$/.test(address))).toHaveLength(3)
         // The letters of unconfirmed workspaces do not use up the limit of confirmed ones.
         const confirmed = yield* Wire.workspace()
         expect((yield* invite(confirmed.key, "victim@gmail.com")).status).toBe(201)
