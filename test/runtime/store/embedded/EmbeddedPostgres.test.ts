@@ -201,7 +201,8 @@ describe("the embedded Postgres", () => {
         Effect.gen(function* () {
           for (let nth = 1; nth <= 5; nth++) yield* endServer(dataDir, "SIGQUIT")
           process.kill(yield* postmasterPid(dataDir), "SIGINT")
-          expect(yield* died).toBe("exit code 0")
+          // The last lines of its log follow where the end comes before the start was noticed.
+          expect(yield* died).toMatch(/exit code 0(:|$)/)
         })
       )
     })
