@@ -22,6 +22,8 @@ export const of = (sql: SqlClient.SqlClient) => {
     Effect.map(all<Record<string, A>>(strings, ...values), ([row]) => (row === undefined ? null : only(row)))
   const count: Tag<number> = (strings, ...values) => Effect.map(value<number>(strings, ...values), (n) => n ?? 0)
   const done: Tag<void> = (strings, ...values) => Effect.asVoid(all(strings, ...values))
+  /** Makes transactions that lock this tenant wait for each other, until the end of the caller's transaction. */
+  const lockTenant = (id: TenantId) => done`SELECT FROM tenant WHERE id = ${id} FOR NO KEY UPDATE`
   const some: Tag<boolean> = (strings, ...values) => Effect.map(all(strings, ...values), (rows) => rows.length > 0)
   const written = ([field, given]: readonly [string, unknown]) =>
     [
@@ -53,13 +55,15 @@ export const of = (sql: SqlClient.SqlClient) => {
     some,
     done,
 
+    lockTenant,
+
     /**
      * The number of a tenant's rows in a table, up to `limit`. No other transaction counts rows of the tenant until
      * this one ends, so this one may insert.
      */
     countForInsert: (table: string, tenantId: TenantId, limit: number) =>
       Effect.andThen(
-        done`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+        lockTenant(tenantId),
         count`SELECT count(*) FROM (SELECT FROM ${sql.literal(table)} WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS own`
       ),
 

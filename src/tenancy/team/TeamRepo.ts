@@ -33,7 +33,7 @@ const nobody = "00000000-0000-0000-0000-000000000000"
 
 /** Rows of `member` and `invitation`, and the tokens of password resets. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql, value, values } = yield* Sql.make
+  const { all, column, done, first, lockTenant, some, sql, value, values } = yield* Sql.make
   const read = yield* Listing.reader
   const addresses = yield* MemberAddress.make
 
@@ -51,8 +51,8 @@ export const make = Effect.gen(function* () {
     AND i.expires_at > ${timestamptz(at)} AND EXISTS (SELECT FROM tenant t WHERE t.id = i.tenant_id AND t.status <> 'closed')`
 
   return {
-    /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
-    lock: (tenantId: TenantId) => done`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+    /** Makes changes of one team and its keys wait for each other, until the end of the caller's transaction. */
+    lock: lockTenant,
 
     tenantName: (tenantId: TenantId) =>
       Effect.map(value<string>`SELECT name FROM tenant WHERE id = ${tenantId}`, (name) => name ?? ""),

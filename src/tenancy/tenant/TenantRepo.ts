@@ -40,7 +40,7 @@ export interface Unverified {
 
 /** Rows of `tenant`, `member`, `invitation` and `email_token`. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql, value, values } = yield* Sql.make
+  const { all, column, done, first, lockTenant, some, sql, value, values } = yield* Sql.make
   const addresses = yield* MemberAddress.make
   const columns = sql`id, name, slug, status, suspension_reason, webhook_failover_url, created_at, updated_at`
 
@@ -90,8 +90,8 @@ export const make = Effect.gen(function* () {
           updated_at = ${timestamptz(at)}
         WHERE id = ${id}`,
 
-    /** Makes changes of one team wait for each other, until the end of the caller's transaction. */
-    lock: (id: TenantId) => done`SELECT FROM tenant WHERE id = ${id} FOR NO KEY UPDATE`,
+    /** Makes changes of one team and its keys wait for each other, until the end of the caller's transaction. */
+    lock: lockTenant,
 
     /** Confirms the member's address; false when it was confirmed before. */
     prove: (memberId: UserId, at: number) =>
