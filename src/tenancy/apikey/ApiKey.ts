@@ -169,6 +169,7 @@ export class ApiKeys extends Context.Service<
           resourceId: id
         })
         yield* Effect.gen(function* () {
+          yield* repo.lock(tenantId)
           const first = yield* repo.revoke(tenantId, id, at)
           yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
         }).pipe(
@@ -198,6 +199,9 @@ export class ApiKeys extends Context.Service<
           if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
           const seed = entropy.hex(16)
           return yield* Effect.gen(function* () {
+            // A revocation of all keys does not see a key that another transaction is making, so they take turns.
+            yield* repo.lock(caller.tenantId)
+            if (!(yield* repo.isLive(caller.keyId))) return yield* KeyLookup.unauthorized
             const by = { ...Audit.byCaller(caller), at, seed }
             const of = { memberId: caller.member?.id ?? null, isLogin: false }
             const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)

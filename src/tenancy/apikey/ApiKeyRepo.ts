@@ -21,12 +21,17 @@ export type ApiKeyRepo = Effect.Success<typeof make>
 
 /** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
 export const make = Effect.gen(function* () {
-  const { all, column, done, first, some, sql, values } = yield* Sql.make
+  const { all, column, done, first, lockTenant, some, sql, values } = yield* Sql.make
   const read = yield* Listing.reader
   const columns = sql`id, tenant_id, name, prefix, salt, hash, scopes, member_id, is_login, last_used_at,
     last_used_ip, expires_at, revoked_at, created_at`
 
   return {
+    /** Makes changes of one team and its keys wait for each other, until the end of the caller's transaction. */
+    lock: lockTenant,
+
+    isLive: (id: ApiKeyId) => some`SELECT FROM api_key WHERE id = ${id} AND revoked_at IS NULL`,
+
     insert: (key: StoredKey) => done`INSERT INTO api_key ${values({ ...key, scopes: sql`${key.scopes}::text[]` })}`,
 
     byPrefix: (prefix: string) =>

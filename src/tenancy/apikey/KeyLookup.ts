@@ -13,7 +13,7 @@ import * as Credential from "./Credential.ts"
 import * as VerifiedKeys from "./VerifiedKeys.ts"
 
 const crowded = ApiError.of("service_unavailable", "too many new keys are being looked up; try again")
-const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired")
+export const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
 /** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import type { TenantId, UserId } from "../../domain/Id.ts"
@@ -40,8 +40,10 @@ export const make = Effect.gen(function* () {
      */
     endWithin: Effect.fnUntraced(function* ({ at, memberId, tenantId }: Proof, by: Audit.By) {
       yield* repo.lock(tenantId)
-      const keys = yield* onboarding.endAccessWithin(tenantId, at)
+      // A login changes its member first. So it has made its key before the keys are revoked, or is refused.
       const members = yield* repo.leaveAlone(tenantId, memberId)
+      // What was made while this waited for the lock ends too.
+      const keys = yield* onboarding.endAccessWithin(tenantId, yield* Clock.currentTimeMillis)
       const invitations = yield* repo.revokeInvitations(tenantId)
       const failover = yield* repo.endFailover(tenantId, at)
       const line = (action: string, resourceId: string, changes: Changes = []) =>

@@ -24,6 +24,8 @@ export interface Confirmation {
 
 export const lifetimeMs = 7 * 24 * 3_600_000
 
+const unusable = ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
+
 /**
  * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is stored as a
  * hash, and is valid once and for seven days.
@@ -77,12 +79,18 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const verify = Effect.fn("EmailVerification.verify")(function* (request: Confirmation, ip: string | null) {
     const { endEarlierAccess, token } = request
     const at = yield* Clock.currentTimeMillis
+    const found = yield* repo.verifying(hashOf(token))
+    if (found === null) return yield* unusable
     const member = yield* Effect.gen(function* () {
+      // The tenant is locked before its members are, as every change of a team does it.
+      yield* repo.lock(found)
       const member = yield* repo.useToken(hashOf(token), at)
       if (member === null) return null
       const seed = entropy.hex(16)
       const by = { actor: { type: "user", id: member.memberId, name: member.name }, ip } as const
       const ended = endEarlierAccess ? yield* earlier.endWithin({ ...member, at }, by) : []
+      // A stranger who signed the address up knows the password.
+      if (endEarlierAccess) yield* repo.endPassword(member.memberId)
       const line = Audit.line({
         ...by,
         tenantId: member.tenantId,
@@ -95,9 +103,12 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       const money = yield* onboarding.trialWithin({ id: member.tenantId, at, seed, identity })
       yield* journal.commitWithin({ ...empty, money, audit: [line, ...ended] })
       return { ...member, tenant: yield* repo.find(member.tenantId) }
-    }).pipe(transaction)
-    if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
-    if (endEarlierAccess) yield* earlier.changed(member.tenantId)
+    }).pipe(
+      transaction,
+      // Runs even if the answer of the commit was lost.
+      Effect.ensuring(endEarlierAccess ? earlier.changed(found) : Effect.void)
+    )
+    if (member === null) return yield* unusable
     yield* onboarding.verified(member.tenantId)
     // The token is used, so the answer succeeds even if the database fails now.
     const tenant = yield* Effect.catchCause(repo.find(member.tenantId), () => Effect.succeed(member.tenant))

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { InvitationId, TenantId, UserId } from "../../domain/Id.ts"
 import * as MemberAddress from "./MemberAddress.ts"
+import * as Password from "./Password.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
 import { timestamptz } from "../../runtime/store/Timestamptz.ts"
 import type { TenantRow } from "./TenantView.ts"
@@ -93,11 +94,17 @@ export const make = Effect.gen(function* () {
     /** Makes changes of one team and its keys wait for each other, until the end of the caller's transaction. */
     lock: lockTenant,
 
-    /** Confirms the member's address; false when it was confirmed before. */
+    /** Confirms the member's address, and uses up the links that would; false when it was confirmed before. */
     prove: (memberId: UserId, at: number) =>
       some`
-        UPDATE member SET email_verified_at = ${timestamptz(at)}
-        WHERE id = ${memberId} AND email_verified_at IS NULL RETURNING 1`,
+        WITH proven AS (
+          UPDATE member SET email_verified_at = ${timestamptz(at)}
+          WHERE id = ${memberId} AND email_verified_at IS NULL RETURNING id
+        ), links AS (
+          UPDATE email_token t SET used_at = ${timestamptz(at)} FROM proven
+          WHERE t.member_id = proven.id AND t.purpose = 'verify_email' AND t.used_at IS NULL
+        )
+        SELECT 1 FROM proven`,
 
     /** Makes the member the only active one, and an owner. Returns the members that were disabled. */
     leaveAlone: (id: TenantId, memberId: UserId) =>
@@ -107,6 +114,10 @@ export const make = Effect.gen(function* () {
           UPDATE member SET status = 'disabled' WHERE tenant_id = ${id} AND id <> ${memberId} AND status = 'active'
           RETURNING id`
       ),
+
+    /** Leaves the member without a password. */
+    endPassword: (memberId: UserId) =>
+      done`UPDATE member SET password_hash = ${Password.nobodys} WHERE id = ${memberId}`,
 
     /** Revokes all pending invitations. */
     revokeInvitations: (id: TenantId) =>
@@ -129,9 +140,15 @@ export const make = Effect.gen(function* () {
       done`
         INSERT INTO email_token ${values({ ...token, purpose: "verify_email" })}`,
 
+    /** The tenant of the owner of a token that is not used up. */
+    verifying: (hash: string) =>
+      value<TenantId>`
+        SELECT m.tenant_id FROM member m JOIN email_token t ON t.member_id = m.id
+        WHERE t.token_hash = ${hash} AND t.purpose = 'verify_email' AND t.used_at IS NULL`,
+
     /**
      * Uses up a live token and its owner's other tokens, and verifies the owner; null without such a token. The tokens
-     * of a closed tenant are dead, because its address may be another's by now.
+     * of a closed tenant are dead, because its address may be another's by now, and so are those of a disabled member.
      */
     useToken: (hash: string, at: number) =>
       first<{
@@ -143,7 +160,7 @@ export const make = Effect.gen(function* () {
         WITH used AS (
           UPDATE email_token u SET used_at = ${timestamptz(at)} FROM member o
           JOIN tenant ON tenant.id = o.tenant_id AND tenant.status <> 'closed'
-          WHERE o.id = u.member_id AND u.token_hash = ${hash} AND u.purpose = 'verify_email' AND u.used_at IS NULL
+          WHERE o.id = u.member_id AND o.status = 'active' AND u.token_hash = ${hash} AND u.purpose = 'verify_email' AND u.used_at IS NULL
             AND u.expires_at > ${timestamptz(at)}
           RETURNING u.member_id
         ), others AS (
@@ -158,7 +175,7 @@ export const make = Effect.gen(function* () {
       first<Unverified>`
         SELECT m.id, m.tenant_id, m.email, m.first_name, m.last_name
         FROM member m JOIN tenant t ON t.id = m.tenant_id AND t.status <> 'closed'
-        WHERE m.email = ${email} AND m.email_verified_at IS NULL`,
+        WHERE m.email = ${email} AND m.status = 'active' AND m.email_verified_at IS NULL`,
 
     /** Active tenants whose first owner was added before `before`, and none of whose owners has verified. */
     overdue: (before: number) =>

@@ -22,7 +22,7 @@ const pages: Readonly<Record<string, LinkPage.LinkPage>> = {
       {
         name: "end_earlier_access",
         label:
-          "I did not sign up myself: end all keys, logins, other members, invitations and webhooks of the workspace. Then choose a new password."
+          "I did not sign up myself: end the password, all keys, logins, other members, invitations and webhooks of the workspace. Then choose a new password."
       }
     ],
     button: "Confirm the address",

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Features from "../../../support/service/Features.ts"
 import * as Wire from "../team/Wire.ts"
@@ -84,6 +84,26 @@ const resetOf = Effect.fnUntraced(function* (email: string, fields: Readonly<Rec
   return yield* Wire.login(email, chosen)
 })
 
+/** Runs a request that waits for the lock of the tenant, and `meanwhile` while it waits. */
+const whileLocked = Effect.fnUntraced(function* <A, E, R>(
+  tenantId: string,
+  request: Effect.Effect<A, E, R>,
+  meanwhile: () => Effect.Effect<unknown>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  const asked = yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`
+      const fiber = yield* Effect.forkChild(request)
+      while ((yield* waiting).length === 0) yield* Effect.sleep("5 millis")
+      yield* meanwhile()
+      return fiber
+    })
+  )
+  return yield* Fiber.join(asked)
+})
+
 describe("what was made before an address was proven (guide/authentication.md#earlier-access)", () => {
   layer(Wire.served, { excludeTestServices: true })((it) => {
     it.effect("ends with the reset of an address that was never confirmed", () =>
@@ -92,6 +112,10 @@ describe("what was made before an address was proven (guide/authentication.md#ea
         const taken = yield* takenBefore(email)
         const key = yield* resetOf(email)
         yield* isOver(taken, key)
+        // The link that would have confirmed the address is used up, so it takes nobody's workspace over later.
+        const body = { token: taken.verification, end_earlier_access: true }
+        expect(Wire.outcome(yield* Wire.post("/v1/auth/verify-email", body))).toEqual([400, "invalid_request"])
+        expect(yield* works(key)).toBe(200)
         // The reset is the proof: the workspace has its credit, and a later reset ends logins only.
         const { json } = yield* Wire.ask("GET", "/v1/account", { key })
         expect(json).toMatchObject({ balance: { balance_cents: 500 } })
@@ -110,6 +134,9 @@ describe("what was made before an address was proven (guide/authentication.md#ea
         const body = { token: taken.verification, end_earlier_access: true }
         expect((yield* Wire.post("/v1/auth/verify-email", body)).status).toBe(200)
         for (const one of taken.keys) expect(yield* works(one)).toBe(401)
+        // The stranger chose the password.
+        const again = yield* Wire.post("/v1/auth/login", { email, password: Wire.password })
+        expect(Wire.outcome(again)).toEqual([401, "invalid_credentials"])
         yield* isOver(taken, yield* resetOf(email))
         const kept = yield* takenBefore(Wire.newEmail())
         expect((yield* Wire.post("/v1/auth/verify-email", { token: kept.verification })).status).toBe(200)
@@ -132,6 +159,46 @@ describe("what was made before an address was proven (guide/authentication.md#ea
           400
         )
         for (const one of [key, owner.key, other.key]) expect(yield* works(one)).toBe(200)
+      })
+    )
+
+    it.effect("includes a key that is being made meanwhile", () =>
+      Effect.gen(function* () {
+        const { key, tenantId } = yield* Wire.workspace()
+        const sql = yield* SqlClient.SqlClient
+        const asked = yield* whileLocked(tenantId, Wire.post("/v1/api-keys", { name: "late" }, { key }), () =>
+          Effect.orDie(sql`UPDATE api_key SET revoked_at = now() WHERE tenant_id = ${tenantId} AND revoked_at IS NULL`)
+        )
+        expect(Wire.outcome(asked)).toEqual([401, "invalid_credentials"])
+        expect(yield* sql`SELECT FROM api_key WHERE tenant_id = ${tenantId} AND revoked_at IS NULL`).toEqual([])
+      })
+    )
+
+    it.effect("includes the subscriptions that are made until it has its turn", () =>
+      Effect.gen(function* () {
+        const { tenantId, verification } = yield* takenBefore(Wire.newEmail())
+        const sql = yield* SqlClient.SqlClient
+        let turnAt = Number.POSITIVE_INFINITY
+        const body = { token: verification, end_earlier_access: true }
+        const asked = yield* whileLocked(tenantId, Wire.post("/v1/auth/verify-email", body), () =>
+          Effect.sync(() => void (turnAt = Date.now()))
+        )
+        expect(asked.status).toBe(200)
+        const [job] = yield* sql<{ readonly key: string }>`
+          SELECT key FROM job WHERE kind = 'webhook.disabling_all' AND tenant_id = ${tenantId}`
+        expect(Number(job?.key.split(" ")[1])).toBeGreaterThanOrEqual(turnAt)
+      })
+    )
+
+    it.effect("leaves a workspace alone for a disabled member, who could not use it", () =>
+      Effect.gen(function* () {
+        const email = Wire.newEmail()
+        const { accomplice, id, verification } = yield* takenBefore(email)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE member SET status = 'disabled' WHERE id = ${id}`
+        const body = { token: verification, end_earlier_access: true }
+        expect(Wire.outcome(yield* Wire.post("/v1/auth/verify-email", body))).toEqual([400, "invalid_request"])
+        expect(yield* works(accomplice.key)).toBe(200)
       })
     )
 
