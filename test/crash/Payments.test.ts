@@ -373,7 +373,10 @@ describe("cards on the running service, with Stripe's double", () => {
           return double.asked.slice(made).some((asked) => asked.startsWith("GET /v1/"))
         })
       expect([double.charges.length, await stage.wrongs()]).toEqual([charged, []])
+      await service.kill("SIGTERM")
       rightAccount()
+      service = Service.start(options)
+      await service.ready
       // The clients do not know the outcome of their requests and repeat them, some of them twice at once.
       await Promise.all(
         requests.map(async ({ cents, key, payer }) => {

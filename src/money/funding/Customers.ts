@@ -15,7 +15,8 @@ import * as AutoRechargeMachine from "./recharge/AutoRechargeMachine.ts"
  *
  * A customer is gone when it was deleted at the processor, or when the operator has set the key of another account or
  * mode. So it is looked up once under each key before anything is tried with its cards, and whenever the processor
- * refuses a request with it. A tenant whose customer is gone gets a new one with its next card.
+ * refuses a request with it. A tenant whose customer is gone gets a new one with its next card, or the same one back
+ * when the key of its account is set again.
  */
 export const make = Effect.gen(function* () {
   const { transaction } = yield* Sql.make
@@ -30,7 +31,7 @@ export const make = Effect.gen(function* () {
     const at = yield* Clock.currentTimeMillis
     yield* Effect.gen(function* () {
       yield* repo.lockTenant(tenantId)
-      yield* repo.loseCustomer(payments.name, customerId, at)
+      yield* repo.loseCustomer(payments.name, customerId, payments.keyMark, at)
       const cards = yield* repo.loseMethods(payments.name, customerId, at)
       yield* Effect.logWarning("the card processor does not have a customer any more; its cards are marked as gone", {
         tenantId,
@@ -40,7 +41,7 @@ export const make = Effect.gen(function* () {
         Audit.line({
           tenantId,
           at,
-          seed: `gone ${id} ${customerId}`,
+          seed: `gone ${id} ${customerId} ${at}`,
           actor: Audit.system,
           action: "payment_method.gone",
           resourceId: id,
@@ -54,7 +55,7 @@ export const make = Effect.gen(function* () {
         yield* letters.postToWithin({
           tenantId,
           audience: "billing",
-          cause: `recharge_disabled:${used.id}:${customerId}`,
+          cause: `recharge_disabled:${used.id}:${customerId}:${at}`,
           letter: FundingLetters.disabled(`${used.brand} ending in ${used.last4}`, "card_gone")
         })
         audit.push(
@@ -73,6 +74,33 @@ export const make = Effect.gen(function* () {
     }).pipe(transaction)
   }, Effect.uninterruptible)
 
+  /**
+   * Undoes `lose`, because the key of another account was set for a while only. The newest card becomes the default,
+   * as after a removal. Auto-recharge stays disabled, as its letter said.
+   */
+  const regain = Effect.fn("Customers.regain")(function* (tenantId: TenantId, customerId: string) {
+    const at = yield* Clock.currentTimeMillis
+    yield* Effect.gen(function* () {
+      yield* repo.lockTenant(tenantId)
+      if (!(yield* repo.regainCustomer(tenantId, payments.name, customerId, payments.keyMark))) return
+      const cards = yield* repo.regainMethods(payments.name, customerId)
+      const newest = yield* repo.newestMethod(tenantId, payments.name)
+      if (newest !== null) yield* repo.makeDefault(tenantId, payments.name, newest.id)
+      const audit = cards.map((id) =>
+        Audit.line({
+          tenantId,
+          at,
+          seed: `regained ${id} ${at}`,
+          actor: Audit.system,
+          action: "payment_method.regained",
+          resourceId: id,
+          changes: id === newest?.id ? [{ field: "is_default", from: false, to: true }] : []
+        })
+      )
+      yield* journal.commitWithin({ ...empty, audit })
+    }).pipe(transaction)
+  }, Effect.uninterruptible)
+
   /** Asks the processor; true: the customer is gone, and marked so. */
   const isGone = Effect.fnUntraced(function* (tenantId: TenantId, customerId: string) {
     if ((yield* payments.customer(customerId)) === "present") {
@@ -83,12 +111,19 @@ export const make = Effect.gen(function* () {
     return true
   })
 
-  /** The customer; null: the tenant has none, or it is gone. The processor is asked once under each of its keys. */
+  /**
+   * The customer; null: the tenant has none, or it is gone. The processor is asked once under each of its keys, also
+   * about a customer that was gone under an earlier key.
+   */
   const present = Effect.fnUntraced(function* (tenantId: TenantId) {
     const kept = yield* repo.presentCustomer(tenantId, payments.name)
-    if (kept === null) return null
-    if (kept.seenWith === payments.keyMark) return kept.id
-    return (yield* isGone(tenantId, kept.id)) ? null : kept.id
+    const isPresent = kept !== null && (kept.seenWith === payments.keyMark || !(yield* isGone(tenantId, kept.id)))
+    if (isPresent) return kept.id
+    const lost = yield* repo.lostCustomer(tenantId, payments.name, payments.keyMark)
+    if (lost === null) return null
+    if ((yield* payments.customer(lost)) === "present") yield* regain(tenantId, lost)
+    else yield* repo.seeCustomer(payments.name, lost, payments.keyMark)
+    return yield* repo.customer(tenantId, payments.name)
   })
 
   const presentOrNew = Effect.fnUntraced(function* (tenantId: TenantId) {

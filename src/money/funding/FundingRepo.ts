@@ -78,9 +78,9 @@ export const make = Effect.gen(function* () {
     seeCustomer: (processor: string, customerId: string, keyMark: string) =>
       done`
         UPDATE payment_customer SET seen_with = ${keyMark} WHERE processor = ${processor} AND customer_id = ${customerId}`,
-    loseCustomer: (processor: string, customerId: string, now: number) =>
+    loseCustomer: (processor: string, customerId: string, keyMark: string, now: number) =>
       done`
-        UPDATE payment_customer SET gone_at = ${timestamptz(now)}
+        UPDATE payment_customer SET gone_at = ${timestamptz(now)}, seen_with = ${keyMark}
         WHERE processor = ${processor} AND customer_id = ${customerId} AND gone_at IS NULL`,
     /** Marks the cards of a customer as gone, and returns them as they were. */
     loseMethods: (processor: string, customerId: string, now: number) =>
@@ -92,6 +92,24 @@ export const make = Effect.gen(function* () {
           UPDATE payment_method SET gone_at = ${timestamptz(now)}, is_default = false
           WHERE processor = ${processor} AND customer_id = ${customerId} AND removed_at IS NULL AND gone_at IS NULL`
       ),
+    /** The newest customer that is gone and was not looked up under this key since. */
+    lostCustomer: (tenantId: TenantId, processor: string, keyMark: string) =>
+      value<string>`
+        SELECT customer_id FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor}
+          AND gone_at IS NOT NULL AND seen_with IS DISTINCT FROM ${keyMark} ORDER BY gone_at DESC LIMIT 1`,
+    /** Undoes `loseCustomer`; false where the tenant has another customer by now. */
+    regainCustomer: (tenantId: TenantId, processor: string, customerId: string, keyMark: string) =>
+      some`
+        UPDATE payment_customer SET gone_at = NULL, seen_with = ${keyMark}
+        WHERE processor = ${processor} AND customer_id = ${customerId} AND NOT EXISTS (
+          SELECT FROM payment_customer WHERE tenant_id = ${tenantId} AND processor = ${processor} AND gone_at IS NULL)
+        RETURNING 1`,
+    /** Undoes `loseMethods`, without a default card. Returns the cards. */
+    regainMethods: (processor: string, customerId: string) =>
+      column<PaymentMethodId>`
+        UPDATE payment_method SET gone_at = NULL
+        WHERE processor = ${processor} AND customer_id = ${customerId} AND removed_at IS NULL AND gone_at IS NOT NULL
+        RETURNING id`,
     /** A card that was gone is saved again. */
     reviveMethod: (id: PaymentMethodId, customerId: string) =>
       done`UPDATE payment_method SET gone_at = NULL, customer_id = ${customerId} WHERE id = ${id}`,

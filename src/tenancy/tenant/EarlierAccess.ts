@@ -42,7 +42,7 @@ export const make = Effect.gen(function* () {
       yield* repo.lock(tenantId)
       // A login changes its member first. So it has made its key before the keys are revoked, or is refused.
       const members = yield* repo.leaveAlone(tenantId, memberId)
-      // What was made while this waited for the lock ends too.
+      // Subscriptions that were made while this waited for the lock end too.
       const keys = yield* onboarding.endAccessWithin(tenantId, yield* Clock.currentTimeMillis)
       const invitations = yield* repo.revokeInvitations(tenantId)
       const failover = yield* repo.endFailover(tenantId, at)

@@ -115,6 +115,27 @@ describe("a customer that is gone at the processor (guide/money.md#cards)", () =
       })
     )
 
+    it.effect("is back with its cards when the key of another account was set for a while only", () =>
+      Effect.gen(function* () {
+        const double = yield* DoubledStripe.Double
+        const tenant = yield* Features.newTenant()
+        yield* save(tenant)
+        const customer = yield* customerOf(tenant)
+        for (let time = 0; time < 2; time++) {
+          yield* newKey(tenant)
+          const rightAccount = double.otherAccount()
+          expect(yield* codeOf(topUp(tenant))).toBe("payment_method_required")
+          expect(yield* cards(tenant)).toEqual([["gone", false]])
+          // It is asked for once under a key.
+          expect(yield* codeOf(topUp(tenant))).toBe("payment_method_required")
+          rightAccount()
+          yield* newKey(tenant)
+          expect((yield* topUp(tenant)).status).toBe("succeeded")
+          expect([yield* customerOf(tenant), yield* cards(tenant)]).toEqual([customer, [["active", true]]])
+        }
+      })
+    )
+
     it.effect("is not so because a key of the same account replaced another one, or the processor is away", () =>
       Effect.gen(function* () {
         const double = yield* DoubledStripe.Double

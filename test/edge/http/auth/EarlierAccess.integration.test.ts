@@ -112,7 +112,7 @@ describe("what was made before an address was proven (guide/authentication.md#ea
         const taken = yield* takenBefore(email)
         const key = yield* resetOf(email)
         yield* isOver(taken, key)
-        // The link that would have confirmed the address is used up, so it takes nobody's workspace over later.
+        // The link that would have confirmed the address is used up, so it cannot take the workspace over later.
         const body = { token: taken.verification, end_earlier_access: true }
         expect(Wire.outcome(yield* Wire.post("/v1/auth/verify-email", body))).toEqual([400, "invalid_request"])
         expect(yield* works(key)).toBe(200)
