@@ -26,20 +26,23 @@ export type MediaStream = typeof MediaStream.Encoded
 
 const encode = Wire.encoder(MediaStream)
 
-/** The running streams of a call. */
+/** The running streams of a call, without one that was told to stop. */
 export const ofState = ({ id, work }: CallState): ReadonlyArray<MediaStream> =>
-  work.filter(isStream).map((item) =>
-    encode({
-      id: item.streamId,
-      callId: id,
-      legId: item.legId,
-      streamUrl: item.streamUrl,
-      streamTrack: item.streamTrack,
-      streamCodec: item.streamCodec,
-      status: item.startedAt === null ? "starting" : "active",
-      failureReason: null,
-      startedAt: item.startedAt,
-      stoppedAt: null,
-      createdAt: item.createdAt
-    })
-  )
+  work
+    .filter(isStream)
+    .filter(({ stop }) => stop === null)
+    .map((item) =>
+      encode({
+        id: item.streamId,
+        callId: id,
+        legId: item.legId,
+        streamUrl: item.streamUrl,
+        streamTrack: item.streamTrack,
+        streamCodec: item.streamCodec,
+        status: item.startedAt === null ? "starting" : "active",
+        failureReason: null,
+        startedAt: item.startedAt,
+        stoppedAt: null,
+        createdAt: item.createdAt
+      })
+    )

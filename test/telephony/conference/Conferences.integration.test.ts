@@ -182,6 +182,40 @@ describe("Conferences and calls", () => {
       })
     )
 
+    it.effect("give a call to one of three rooms that ask for it at once, as host or as one who joins", () =>
+      Effect.gen(function* () {
+        const { conferences, created, id, join, joined, settled, talking, until } = yield* start
+        for (let round = 0; round < 4; round++) {
+          const [host, other] = [yield* talking, yield* talking]
+          const room = yield* created(`Open ${round}`, other.callId, { endOnExit: false })
+          yield* joined(room.id, 1)
+          const results = yield* Effect.all(
+            [
+              Effect.result(created(`One ${round}`, host.callId)),
+              Effect.result(created(`Two ${round}`, host.callId)),
+              Effect.result(created(`Three ${round}`, host.callId)),
+              Effect.result(Effect.map(join(room.id, host.callId), () => room))
+            ],
+            { concurrency: "unbounded" }
+          )
+          expect(codes(results).toSorted()).toEqual(["conflict", "conflict", "conflict", "ok"])
+          // What was answered holds: the call is in that room, and in no other.
+          for (const result of results) {
+            if (result._tag === "Failure") continue
+            const { id: taken } = result.success
+            yield* until("the call is in", () =>
+              Effect.map(conferences.find(id, taken), ({ participants }) =>
+                participants.some(({ call_id, joined_at }) => call_id === host.callId && joined_at !== null)
+              )
+            )
+          }
+          for (const { id: each } of [room, ...results.flatMap((one) => (one._tag === "Success" ? [one.success] : []))])
+            yield* Effect.ignore(conferences.endByOperator(each))
+          yield* settled(room.id)
+        }
+      })
+    )
+
     it.effect("never pass the cap, however many come at once, and dial nobody beyond it", () =>
       Effect.gen(function* () {
         const { caller, conferences, created, id, join, joined, talking } = yield* start

@@ -24,6 +24,9 @@ export type Activities = ReturnType<typeof make>
 const nextCommandId = (builder: StepBuilder.StepBuilder, context: StepContext): Id.CommandId =>
   StepBuilder.commandId(context, 200 + builder.commands.length)
 
+/** How many items beyond its limit a family may have that were told to stop and have not reported their end. */
+const mostStopping = 32
+
 /** Makes the work rules for a table of verbs. */
 export const make = (verbs: Rows) => {
   const families = new Map(familiesOf(verbs).map((family) => [family.name, family]))
@@ -170,8 +173,12 @@ export const make = (verbs: Rows) => {
     of: { tenantId: state.tenantId, callId: state.id, legId: leg.id, from: leg.from, to: leg.to }
   })
 
+  /** An item that was told to stop no longer counts, because its stop may have been answered already. */
   const running = (state: CallState, family: ActionKind | null): ReadonlyArray<Activity> =>
-    state.work.filter((item) => item.type === family?.name)
+    state.work.filter((item) => item.type === family?.name && item.stop === null)
+
+  const stopping = (state: CallState, { name }: ActionKind): number =>
+    state.work.filter((item) => item.type === name && item.stop !== null).length
 
   const act = (
     builder: StepBuilder.StepBuilder,
@@ -189,7 +196,10 @@ export const make = (verbs: Rows) => {
       case "refuse":
         return rejected(act.error)
       case "begin":
-        if (running(builder.state, family).length >= family.limit)
+        if (
+          running(builder.state, family).length >= family.limit ||
+          stopping(builder.state, family) >= family.limit + mostStopping
+        )
           return rejected(ApiError.of(family.fullCode ?? "conflict", family.full))
         if (family.meter !== undefined && builder.state.meters.length >= Meter.most)
           return rejected(ApiError.of("conflict", `this call has begun as much paid work as a call may`))

@@ -62,7 +62,14 @@ export const Member = Schema.Struct({
 export type Member = typeof Member.Type
 
 /** A sound or speech that was requested and has not ended. */
-export const Playback = Schema.Struct({ id: Id.WorkId, commandId: Id.CommandId })
+export const Playback = Schema.Struct({
+  id: Id.WorkId,
+  commandId: Id.CommandId,
+  /** The members that hear it; absent: the whole room. */
+  to: Schema.optionalKey(Schema.Array(Id.MemberId)),
+  /** It was told to stop, and has not reported its end. */
+  isStopped: Schema.optionalKey(Schema.Literal(true))
+})
 export type Playback = typeof Playback.Type
 
 export const Recording = Schema.Struct({

@@ -11,6 +11,9 @@ import * as RoomMembers from "./RoomMembers.ts"
 /** The limit is that of the media plane's queue for a leg. */
 const most = 32
 
+/** How many more may have been told to stop without having reported their end. */
+const mostStopped = 2 * most
+
 const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
 
 type Result = ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never>
@@ -35,11 +38,16 @@ export const start = (
 ): Result =>
   heardBy(builder, legIds, (to) => {
     const { playbacks, tenantId } = builder.state
-    if (playbacks.length >= most) return rejected(full)
+    // One that was told to stop no longer counts, because its stop may have been answered already.
+    const stopped = playbacks.filter(({ isStopped }) => isStopped === true).length
+    if (playbacks.length - stopped >= most || stopped >= mostStopped) return rejected(full)
     const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
     const asked = ConferenceStepBuilder.ask(builder, { type: "media", tenantId, media: media(id), to }, context)
     return ConferenceStepBuilder.set(asked, {
-      playbacks: [...playbacks, { id, commandId: ConferenceStepBuilder.commandId(builder, context) }]
+      playbacks: [
+        ...playbacks,
+        { id, commandId: ConferenceStepBuilder.commandId(builder, context), ...(to === null ? {} : { to }) }
+      ]
     })
   })
 
@@ -56,10 +64,18 @@ const silence = (
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder =>
   ConferenceStepBuilder.ask(
-    builder,
+    ConferenceStepBuilder.set(builder, {
+      playbacks: builder.state.playbacks.map((playback) =>
+        isOnlyFor(playback, to) ? { ...playback, isStopped: true as const } : playback
+      )
+    }),
     { type: "media", tenantId: builder.state.tenantId, media: { type: "stop_playback", which: "all" }, to },
     context
   )
+
+/** Whether all that hear it are among these; null: the whole room is. */
+const isOnlyFor = ({ to: heard }: Playback, to: ReadonlyArray<Id.MemberId> | null): boolean =>
+  to === null || (heard !== undefined && heard.every((id) => to.includes(id)))
 
 const ended = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,

@@ -16,6 +16,7 @@ import * as LiveEntities from "../../live/LiveEntities.ts"
 import * as Outage from "../../../runtime/store/Outage.ts"
 import * as OnConferenceAction from "../machine/OnConferenceAction.ts"
 import type { ConferenceInput } from "../machine/ConferenceInput.ts"
+import * as ClaimedCalls from "./ClaimedCalls.ts"
 import { logged } from "./ConferenceLog.ts"
 import * as ConferenceMachine from "../machine/ConferenceMachine.ts"
 import * as ConferenceMoney from "./ConferenceMoney.ts"
@@ -46,6 +47,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     isSettled: ConferenceMachine.isSettled
   })
   const speaking = yield* SpeakingEvents.make(options.wantsSpeaking)
+  const claims = ClaimedCalls.make((id) => conferences.live.has(id))
   const accounts = yield* Accounts
   const money = ConferenceMoney.make({ accounts, prices: (yield* Billing).prices })
   yield* accounts.reserving("conference", money.reader)
@@ -90,6 +92,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     sealed.committed()
     yield* money.stored(step)
     speaking.follow(state)
+    claims.follow(before, state)
     yield* logged(step)
     return rendered
   })
@@ -157,12 +160,17 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
           )
         )
       )
+      for (const state of states) claims.follow(null, state)
       return (state, lostAt) =>
         broken.has(state.id)
           ? { type: "faulted", reason: "its row cannot be read" }
           : RoomWatch.recovered(state, snapshots.get(state.adapter) ?? null, lostAt)
     }),
-    left: () => Effect.sync(() => speaking.retain((id) => conferences.live.has(id))),
+    left: () =>
+      Effect.sync(() => {
+        speaking.retain((id) => conferences.live.has(id))
+        claims.retain()
+      }),
     ended: OnConferenceAction.alreadyEnded,
     unknown: notFound,
     maxLive
@@ -191,6 +199,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
 
   return {
     live: conferences.live,
+    claims,
     entropy: conferences.entropy,
     clock: conferences.clock,
     spawn: conferences.spawn,

@@ -19,6 +19,8 @@ import * as ReadConferences from "./ReadConferences.ts"
 import * as RoomMembers from "../machine/RoomMembers.ts"
 import type { ConferenceAction } from "../verb/ConferenceVerbs.ts"
 
+type ConferenceActor = NonNullable<ReturnType<ConferenceRegistry["live"]["get"]>>
+
 /** API requests for conferences. Facts about calls, plans and carriers are read before the conference is asked. */
 export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
   const accounts = yield* Accounts
@@ -34,8 +36,17 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     )
 
   const create = Effect.fnUntraced(function* (caller: Caller, request: CreateRequest, slot: Slot | null) {
+    const host = yield* candidate(caller.tenantId, request.hostCallId)
+    return yield* registry.claims.during(request.hostCallId, createWith(host, caller, request, slot))
+  }, Effect.uninterruptible)
+
+  const createWith = Effect.fnUntraced(function* (
+    host: Effect.Success<ReturnType<typeof candidate>>,
+    caller: Caller,
+    request: CreateRequest,
+    slot: Slot | null
+  ) {
     const { hostCallId, ...asked } = request
-    const host = yield* candidate(caller.tenantId, hostCallId)
     const most = yield* plans.conferenceParticipants(caller.tenantId)
     if (most !== null && request.maxParticipants > most) return yield* RoomMembers.tooMany(most)
     if (carrier.rooms(host.adapter) === null)
@@ -58,7 +69,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       },
       { by: Audit.byCaller(caller), slot, status: 201, member: null }
     )
-  }, Effect.uninterruptible)
+  })
 
   /** The actor of a live conference; fails when the conference has ended. */
   const live = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.ConferenceId) {
@@ -96,9 +107,20 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
   ) {
     const { actor, state } = yield* live(caller.tenantId, id)
     if (action.verb === "join") {
+      const { callId } = action.body
       yield* allowed(state, { type: "action", action, mostParticipants: null })
-      yield* joinable(caller.tenantId, state, action.body.callId)
+      yield* joinable(caller.tenantId, state, callId)
+      return yield* registry.claims.during(callId, asked(actor, caller, action, slot))
     }
+    return yield* asked(actor, caller, action, slot)
+  })
+
+  const asked = Effect.fnUntraced(function* (
+    actor: ConferenceActor,
+    caller: Caller,
+    action: ConferenceAction,
+    slot: Slot | null
+  ) {
     const mostParticipants = action.verb === "update" ? yield* plans.conferenceParticipants(caller.tenantId) : null
     const member =
       action.verb === "update_member" ? action.memberId : action.verb === "remove_member" ? action.member : null

@@ -349,6 +349,23 @@ describe("Actions, guide/calls.md#actions", () => {
       expect(Sample.last(Sample.act(scene, verb, body, t0 + 3001))).toBe("accepted")
     })
 
+  it("play finds room at once after a stop of all that waits, and stays bounded without any report", () => {
+    const play = (scene: Sample.Scene) => Sample.act(scene, "play", { url: "https://example.com/a.wav" }, t0 + 2000)
+    const full = (scene: Sample.Scene): Sample.Scene =>
+      Array.from({ length: maxPlaybacks }).reduce((open: Sample.Scene) => play(open), scene)
+    let scene = Sample.act(full(answeredCall()), "stop_playback", {}, t0 + 2001)
+    expect(Sample.last(scene)).toBe("accepted")
+    scene = full(scene)
+    expect(Sample.last(scene)).toBe("accepted")
+    expect(Sample.last(play(scene))).toBe("conflict")
+    // A stop of the present one makes place for one.
+    scene = Sample.act(scene, "stop_playback", { stop: "current" }, t0 + 2002)
+    expect(Sample.last(play(scene))).toBe("accepted")
+    for (let round = 0; round < 20; round++) scene = Sample.act(play(scene), "stop_playback", {}, t0 + 2003)
+    for (let round = 0; round < 20; round++) scene = full(Sample.act(scene, "stop_playback", {}, t0 + 2003))
+    expect(scene.state.work.length).toBeLessThanOrEqual(3 * maxPlaybacks)
+  })
+
   it("the end of the call stops what plays and gathers, before call.ended", () => {
     let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
     scene = Sample.act(scene, "gather", gatherBody, t0 + 2000)

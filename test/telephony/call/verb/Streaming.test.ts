@@ -4,6 +4,7 @@ import * as CallSetup from "../../../../src/telephony/call/machine/CallSetup.ts"
 import * as CallSealing from "../../../../src/telephony/call/stored/CallSealing.ts"
 import * as StreamView from "../../../../src/telephony/call/StreamView.ts"
 import { CallState } from "../../../../src/telephony/call/machine/CallState.ts"
+import type * as Id from "../../../../src/domain/Id.ts"
 import type { StreamEvent } from "../../../../src/domain/event/StreamEvent.ts"
 import * as Media from "../../../media/support/MediaSample.ts"
 import * as Sample from "../CallSample.ts"
@@ -69,6 +70,26 @@ describe("A media stream of a call, guide/streams.md", () => {
     )
     const [{ id }] = StreamView.ofState(scene.state) as readonly [StreamView.MediaStream]
     expect(last("streaming_stop", { stream_id: id })).toBe("accepted")
+  })
+
+  it("lets the next one start as soon as its stop is answered, and each tells its own end", () => {
+    const first = connected()
+    const stopping = Sample.act(first, "streaming_stop", {}, t0 + 3000)
+    expect(StreamView.ofState(stopping.state)).toEqual([])
+    expect(Sample.last(Sample.act(stopping, "streaming_stop", {}, t0 + 3000))).toBe("streaming_not_found")
+    const second = Sample.act(stopping, "streaming_start", { stream_url: url }, t0 + 3001)
+    expect(Sample.last(second)).toBe("accepted")
+    const [, { id }] = second.state.work as unknown as readonly [unknown, { readonly id: Id.WorkId }]
+    expect(Sample.last(Sample.act(second, "streaming_start", { stream_url: url }, t0 + 3002))).toBe(
+      "streaming_already_active"
+    )
+    const over = Sample.media(
+      Sample.media(second, Media.stopped(Sample.lastWork(first)), t0 + 3003),
+      Media.stopped(id),
+      t0 + 3004
+    )
+    expect(told(over).map(({ type }) => type)).toEqual(["stream.started", "stream.stopped", "stream.stopped"])
+    expect(over.state.work).toEqual([])
   })
 
   it("fails for the reason that the media tell, or as a fault of ours", () => {

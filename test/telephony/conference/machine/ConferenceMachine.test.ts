@@ -371,6 +371,32 @@ describe("Races of a conference", () => {
     })
   })
 
+  it("has place for a sound as soon as a stop is answered, of the whole room or of those who hear it", () => {
+    const world = created()
+    world.settle()
+    const [host] = world.current().members
+    if (host === undefined || host.legId === null) return expect.unreachable("there is a host")
+    const legIds = [host.legId] as const
+    const play = (of: object = {}) =>
+      world.act({ verb: "play", body: { url: "https://example.com/a.wav", loop: 1, ...of } })
+    const fill = () => {
+      let count = 0
+      while (play()) count++
+      return count
+    }
+    expect(play({ legIds })).toBe(true)
+    expect(fill()).toBe(31)
+    world.act({ verb: "stop", body: { legIds } })
+    expect(fill()).toBe(1)
+    world.act({ verb: "stop", body: {} })
+    expect(fill()).toBe(32)
+    for (let round = 0; round < 20; round++) {
+      world.act({ verb: "stop", body: {} })
+      fill()
+    }
+    expect(world.current().playbacks.length).toBeLessThanOrEqual(96)
+  })
+
   it("lets one go who comes in without a seat, and repairs nothing that it is not told of", () => {
     const world = created()
     world.settle()
