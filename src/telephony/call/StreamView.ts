@@ -26,7 +26,7 @@ export type MediaStream = typeof MediaStream.Encoded
 
 const encode = Wire.encoder(MediaStream)
 
-/** The running streams of a call, without one that was told to stop. */
+/** The running streams of a call, without one that is stopping. */
 export const ofState = ({ id, work }: CallState): ReadonlyArray<MediaStream> =>
   work
     .filter(isStream)

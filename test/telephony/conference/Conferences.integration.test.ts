@@ -199,7 +199,7 @@ describe("Conferences and calls", () => {
             { concurrency: "unbounded" }
           )
           expect(codes(results).toSorted()).toEqual(["conflict", "conflict", "conflict", "ok"])
-          // What was answered holds: the call is in that room, and in no other.
+          // The answer holds: the call is in that room, and in no other.
           for (const result of results) {
             if (result._tag === "Failure") continue
             const { id: taken } = result.success

@@ -24,7 +24,7 @@ export type Activities = ReturnType<typeof make>
 const nextCommandId = (builder: StepBuilder.StepBuilder, context: StepContext): Id.CommandId =>
   StepBuilder.commandId(context, 200 + builder.commands.length)
 
-/** How many items beyond its limit a family may have that were told to stop and have not reported their end. */
+/** How many items beyond its limit a family may have that are stopping and have not reported their end. */
 const mostStopping = 32
 
 /** Makes the work rules for a table of verbs. */
@@ -173,7 +173,7 @@ export const make = (verbs: Rows) => {
     of: { tenantId: state.tenantId, callId: state.id, legId: leg.id, from: leg.from, to: leg.to }
   })
 
-  /** An item that was told to stop no longer counts, because its stop may have been answered already. */
+  /** An item that is stopping no longer counts, because its stop may have been answered already. */
   const running = (state: CallState, family: ActionKind | null): ReadonlyArray<Activity> =>
     state.work.filter((item) => item.type === family?.name && item.stop === null)
 

@@ -67,7 +67,7 @@ export const Playback = Schema.Struct({
   commandId: Id.CommandId,
   /** The members that hear it; absent: the whole room. */
   to: Schema.optionalKey(Schema.Array(Id.MemberId)),
-  /** It was told to stop, and has not reported its end. */
+  /** It is stopping, and has not reported its end. */
   isStopped: Schema.optionalKey(Schema.Literal(true))
 })
 export type Playback = typeof Playback.Type

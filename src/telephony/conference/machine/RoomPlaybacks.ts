@@ -11,7 +11,7 @@ import * as RoomMembers from "./RoomMembers.ts"
 /** The limit is that of the media plane's queue for a leg. */
 const most = 32
 
-/** How many more may have been told to stop without having reported their end. */
+/** How many more may be stopping without having reported their end. */
 const mostStopped = 2 * most
 
 const full = ApiError.of("conflict", `${most} playbacks are already queued in this room`)
@@ -38,7 +38,7 @@ export const start = (
 ): Result =>
   heardBy(builder, legIds, (to) => {
     const { playbacks, tenantId } = builder.state
-    // One that was told to stop no longer counts, because its stop may have been answered already.
+    // One that is stopping no longer counts, because its stop may have been answered already.
     const stopped = playbacks.filter(({ isStopped }) => isStopped === true).length
     if (playbacks.length - stopped >= most || stopped >= mostStopped) return rejected(full)
     const id = Id.WorkId.make(Id.deriveOpaque(context.seed, "playback"))
