@@ -313,13 +313,12 @@ const holdReceipts = Effect.gen(function* () {
   return Effect.andThen(Latch.open(isOver), Fiber.join(fiber))
 })
 
-/** Whether a transaction of this database waits to insert a receipt. */
-const isWaiting = Effect.gen(function* () {
+/** How many connections to this database wait for a lock. */
+const waiting = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
-    SELECT FROM pg_locks WHERE relation = 'idempotency'::regclass AND NOT granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  return rows.length > 0
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return rows.length
 })
 
 /** Receipts are left out, because a refusal is kept under its Idempotency-Key. */
@@ -354,25 +353,58 @@ layer(Running.layer, { excludeTestServices: true })(
         })
       )
 
-    const makesKey = operations.filter(({ method, path }) => method === "POST" && path === "/v1/api-keys/")
+    const chosenOf = (method: string, path: string) =>
+      operations.filter((one) => one.method === method && one.path === path)
+    const changes = chosenOf("PATCH", "/v1/webhook-subscriptions/{id}")
+    const makesKey = chosenOf("POST", "/v1/api-keys/")
+    /** Starts one operation, and gives its answer to come when it waits in its transaction for `release`. */
+    const held = Effect.fnUntraced(function* (of: Workspace, whose: Loss["whose"], chosen: ReadonlyArray<Operation>) {
+      const release = yield* holdReceipts
+      const [begun] = yield* of.begin(of[whose].key, chosen, () => true)
+      if (begun === undefined) throw new Error("the document has no such operation")
+      const answer = yield* Effect.forkChild(Effect.promise(begun.finish))
+      while (answer.pollUnsafe() === undefined && (yield* waiting) === 0) yield* Effect.sleep("10 millis")
+      return { release, operation: begun.operation, answer }
+    })
+
     // A key that expires may not make the key of the document's example, which does not.
-    for (const { by, name, refuses, whose } of losses.filter(({ lifeMs }) => lifeMs === undefined))
-      it.effect(`a key is not made where ${name} while the request is in its transaction`, () =>
+    for (const { by, name, refuses, whose } of losses.filter(({ lifeMs }) => lifeMs === undefined)) {
+      it.effect(`nothing is changed where ${name} while the request is in its transaction`, () =>
         Effect.gen(function* () {
           const started = yield* Running
           const of = yield* workspace(started)
-          const release = yield* holdReceipts
-          const [begun] = yield* of.begin(of[whose].key, makesKey, () => true)
-          if (begun === undefined) throw new Error("the document has no such operation")
-          const answer = yield* Effect.forkChild(Effect.promise(begun.finish))
-          while (answer.pollUnsafe() === undefined && !(yield* isWaiting)) yield* Effect.sleep("10 millis")
+          const { answer, operation, release } = yield* held(of, whose, changes)
           yield* by(of, started.context)
           const before = yield* contents
           yield* release
           const answered = yield* Fiber.join(answer)
-          expect(answered).toStrictEqual(expectedOf(refuses(begun.operation), answered))
+          expect(answered).toStrictEqual(expectedOf(refuses(operation), answered))
           expect(yield* contents).toStrictEqual(before)
         })
       )
+
+      // Otherwise a revocation of all keys of a member would not see the key that is being made.
+      it.effect(`a key that is being made comes first where ${name} meanwhile, and ends with its member`, () =>
+        Effect.gen(function* () {
+          const started = yield* Running
+          const of = yield* workspace(started)
+          const { answer, operation, release } = yield* held(of, whose, makesKey)
+          const loss = yield* Effect.forkChild(by(of, started.context))
+          while (loss.pollUnsafe() === undefined && (yield* waiting) < 2) yield* Effect.sleep("10 millis")
+          expect(loss.pollUnsafe()).toBeUndefined()
+          yield* release
+          yield* Fiber.join(loss)
+          const answered = yield* Fiber.join(answer)
+          expect(answered).toStrictEqual(expectedOf([201, null], answered))
+          const sql = yield* SqlClient.SqlClient
+          const { name: asked } = operation.body as { readonly name: string }
+          const live = yield* sql`
+            SELECT FROM api_key WHERE tenant_id = ${of.id} AND name = ${asked} AND revoked_at IS NULL`
+          // Each request checks the workspace and the role, so only a member that is gone ends the key itself.
+          const endsKeys = whose === "members" && refuses(operation)?.[0] === 401
+          expect(live.length).toBe(endsKeys || isBusy(answered) ? 0 : 1)
+        })
+      )
+    }
   }
 )
