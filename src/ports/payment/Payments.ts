@@ -170,8 +170,8 @@ export class Payments extends Context.Service<
     /** Charges a card now. A decline is a declined intent, not a failure. */
     readonly charge: (charge: Charge) => Effect.Effect<Intent, PaymentError>
     /**
-     * Finds the intent of an attempt, by customer and metadata; null: there is none. It fails with `gone` at an account
-     * that never had the customer, because its intents are at another one.
+     * Finds the intent of an attempt by customer and metadata, even when the customer was deleted; null: there is none.
+     * It fails with `gone` at an account that never had the customer, because its intents are at another one.
      */
     readonly find: (of: {
       readonly customerId: string

@@ -111,6 +111,33 @@ describe("Stripe, by its double", () => {
       })
     )
 
+    for (const status of [200, 400, 404] as const)
+      test.effect(`payments of a deleted customer are found, whose lists are answered with ${status}`, () =>
+        Effect.gen(function* () {
+          const payments = yield* Payments
+          const double = yield* Double
+          const charge = yield* saved
+          const { id } = yield* payments.charge(charge)
+          double.deleteCustomer(charge.customerId)
+          double.listsDeletedWith = status
+          const { attemptId, customerId } = charge
+          expect((yield* payments.find({ attemptId, customerId, sinceMs: 0 }))?.id).toBe(id)
+          expect(yield* payments.find({ attemptId: `${attemptId}2`, customerId, sinceMs: 0 })).toBeNull()
+          const movements = yield* payments.movements({ customerId, sinceMs: 0 })
+          expect(movements.map(({ intentId }) => intentId)).toEqual([id])
+          // A refusal of the list says nothing about a customer that is there.
+          const other = yield* saved
+          double.answersInstead = (asked) =>
+            asked === "GET /v1/payment_intents"
+              ? StripeDouble.failed(404, { type: "invalid_request_error", message: "no" })
+              : null
+          const look = { attemptId: other.attemptId, customerId: other.customerId, sinceMs: 0 }
+          expect((yield* Effect.flip(payments.find(look))).reason).toBe("refused")
+          double.answersInstead = () => null
+          double.listsDeletedWith = 200
+        })
+      )
+
     test.effect("lists are read to their end", () =>
       Effect.gen(function* () {
         const payments = yield* Payments

@@ -87,6 +87,11 @@ export class StripeDouble {
   /** The bodies of the events that it would send, in order. */
   readonly events: Array<string> = []
   readonly faults: Array<Fault> = []
+  /**
+   * The answer to a list of a deleted customer. Stripe documents that a customer which never existed is an error, and
+   * that a deleted one can be retrieved; for the lists of a deleted one, its documentation is silent.
+   */
+  listsDeletedWith: 200 | 400 | 404 = 200
   /** The fields that the processor changes in the payments that it captures. */
   wrong: Partial<Pick<Intent, "amount" | "currency">> = {}
   /** How many of the next looks for an intent or a refund are refused. */
@@ -322,6 +327,17 @@ export class StripeDouble {
     return { status: 200, body: { object: "list", data, has_more: from + data.length < sorted.length, url: "/" } }
   }
 
+  /** A page of a list that may be of one customer. */
+  private pageOf(
+    items: ReadonlyArray<{ readonly id: string; readonly created: number; readonly customer: string | null }>,
+    query: URLSearchParams
+  ): Answer {
+    const of = query.get("customer")
+    if (of !== null && this.customers.get(of) === "deleted" && this.listsDeletedWith !== 200)
+      return { ...noCustomer, status: this.listsDeletedWith }
+    return this.page(of === null ? items : items.filter(({ customer }) => customer === of), query)
+  }
+
   private answer(method: string, path: string, form: URLSearchParams): Answer {
     const [, , resource = "", id = "", action = ""] = path.split("/")
     const ok = (body: unknown): Answer => (body === undefined ? missing : { status: 200, body })
@@ -378,10 +394,7 @@ export class StripeDouble {
       case "POST payment_intents":
         return this.create(form)
       case "GET payment_intents":
-        return this.page(
-          [...this.intents.values()].filter(({ customer }) => customer === form.get("customer")),
-          form
-        )
+        return this.pageOf([...this.intents.values()], form)
       case "GET payment_intents id":
         return ok(this.intents.get(id))
       case "POST payment_intents id cancel": {
@@ -411,10 +424,7 @@ export class StripeDouble {
       case "GET disputes id":
         return ok(this.disputes.find((one) => one.id === id))
       case "GET charges":
-        return this.page(
-          this.charges.filter(({ customer }) => customer === form.get("customer")),
-          form
-        )
+        return this.pageOf(this.charges, form)
       case "GET balance_transactions":
         return this.page(this.entries, form)
       default:

@@ -64,6 +64,9 @@ export const make = Effect.fnUntraced(function* (
           Effect.fnUntraced(function* ({ detail }) {
             const intent = yield* find(attempt, yield* Clock.currentTimeMillis)
             if (intent !== null) return { intent }
+            // No earlier request has charged the card or still will: one that is under way would have answered this one
+            // with a conflict, the intent of one that has ended would have been found, and none may come any more at a
+            // customer that was deleted.
             yield* Effect.logWarning("the payment processor refuses a charge", { attempt: attempt.id, detail })
             const isGone = yield* customers.isGone(attempt.tenantId, attempt.customerId)
             return { intent, decline: isGone ? Machine.cardGone : Machine.refused }

@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { hash } from "node:crypto"
 import { Stripe } from "stripe"
 import { OperatorEgress } from "../../egress/OperatorEgress.ts"
@@ -97,14 +97,50 @@ const make = Effect.fnUntraced(function* (options: Options) {
       )
     )
 
+  /**
+   * The objects that belong to a customer which may have been deleted. Stripe documents that a deleted customer can
+   * still be retrieved and gets no new payments, but not whether its lists are still answered. Its intents and charges
+   * keep the reference to it, so where its list is refused they are looked for in the list of the whole account, and
+   * with `isProof` also where its list has none of them. `gone`: the account never had the customer, so its objects are
+   * at another account.
+   */
+  const allOf = Effect.fnUntraced(function* <A>(
+    customerId: string,
+    {
+      isProof,
+      isWanted,
+      list
+    }: {
+      readonly list: (of: { readonly customer?: string }) => Effect.Effect<ReadonlyArray<A>, PaymentError>
+      readonly isWanted: (item: A) => boolean
+      /** True when it has to be certain that there are none. */
+      readonly isProof: boolean
+    }
+  ) {
+    const listed = yield* Effect.result(list({ customer: customerId }))
+    if (Result.isFailure(listed) && listed.failure.reason !== "gone" && listed.failure.reason !== "refused")
+      return yield* listed.failure
+    const found = Result.isSuccess(listed) ? listed.success.filter(isWanted) : []
+    if (found.length > 0 || (Result.isSuccess(listed) && !isProof)) return found
+    switch (yield* customer(customerId)) {
+      case "absent":
+        return yield* noCustomer
+      case "deleted":
+        return (yield* list({})).filter(isWanted)
+      case "present":
+        return Result.isSuccess(listed) ? [] : yield* listed.failure
+    }
+  })
+
   /** The movements of one customer, from its charges with their refunds and disputes. */
   const movementsOf = Effect.fnUntraced(function* (customerId: string, sinceMs: number) {
     const movements: Array<Movement> = []
     const created = { gte: Math.floor(sinceMs / 1000) }
-    const charges = yield* all(
-      (cursor) => stripe.charges.list({ customer: customerId, created, ...cursor }),
-      StripeAnswers.charge
-    )
+    const charges = yield* allOf(customerId, {
+      list: (of) => all((cursor) => stripe.charges.list({ ...of, created, ...cursor }), StripeAnswers.charge),
+      isWanted: (charge) => charge.customerId === customerId,
+      isProof: false
+    })
     for (const { capturedCents, isDisputed, isRefunded, ...charge } of charges) {
       if (capturedCents > 0) movements.push({ type: "charge", ...charge, amountCents: capturedCents })
       if (isRefunded)
@@ -184,14 +220,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
       ),
     find: Effect.fnUntraced(function* ({ attemptId, customerId, sinceMs }) {
       const created = { gte: Math.floor(sinceMs / 1000) }
-      const intents = yield* all(
-        (cursor) => stripe.paymentIntents.list({ customer: customerId, created, ...cursor }),
-        StripeAnswers.intent
-      )
-      const found = intents.find((one) => one.attemptId === attemptId)
-      if (found !== undefined) return found
-      // The list of another account, whose key the operator has set meanwhile, says nothing about the attempt.
-      return (yield* customer(customerId)) === "absent" ? yield* noCustomer : null
+      // A list has each intent from its creation on. Stripe's search by metadata may be an hour late.
+      const [found] = yield* allOf(customerId, {
+        list: (of) => all((cursor) => stripe.paymentIntents.list({ ...of, created, ...cursor }), StripeAnswers.intent),
+        isWanted: (one) => one.attemptId === attemptId,
+        isProof: true
+      })
+      return found ?? null
     }),
     intent,
     cancel: (id) =>

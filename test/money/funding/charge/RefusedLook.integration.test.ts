@@ -106,6 +106,42 @@ describe("a request that the processor refuses (guide/money.md#top-ups)", () => 
       })
     )
 
+    for (const status of [200, 400, 404] as const)
+      it.effect(`is known at a customer that was deleted, whose lists are answered with ${status}`, () =>
+        Effect.gen(function* () {
+          const funding = yield* Funding
+          const double = yield* DoubledStripe.Double
+          const sql = yield* SqlClient.SqlClient
+          double.listsDeletedWith = status
+          for (const [fault, isLate, expected] of [
+            ["lose_answer", false, ["succeeded", 1_500, null]],
+            ["lose_answer", true, ["succeeded", 1_500, null]],
+            ["lose_request", false, ["failed", 500, "card_gone"]],
+            ["lose_request", true, ["failed", 500, "not_charged"]]
+          ] as const) {
+            const tenant = yield* payer
+            double.faults.push(fault)
+            const { id, status: first } = yield* topUp(tenant)
+            expect(first).toBe("pending")
+            const [customer] = yield* sql<{ readonly id: string }>`
+              SELECT customer_id AS id FROM payment_customer WHERE tenant_id = ${tenant.id}`
+            double.deleteCustomer(customer?.id ?? "")
+            if (isLate)
+              yield* sql`UPDATE payment_attempt SET created_at = created_at - interval '24 hours' WHERE id = ${id}`
+            yield* again
+            const [attempt] = yield* funding.attempts(tenant.id, 1)
+            expect([fault, isLate, attempt?.status, yield* balanceOf(tenant.id), attempt?.failureCode]).toEqual([
+              fault,
+              isLate,
+              ...expected
+            ])
+            const { difference_cents, exceptions } = yield* funding.reconcile(tenant.id)
+            expect([difference_cents, exceptions]).toEqual([0, []])
+          }
+          double.listsDeletedWith = 200
+        })
+      )
+
     it.effect("blocks nothing for ever: the operator gives it up, and it is credited if it was paid after all", () =>
       Effect.gen(function* () {
         const funding = yield* Funding
