@@ -88,8 +88,17 @@ export const CarrierEvent = Schema.Union([
   /**
    * The leg has left: its sound has ended with this quality, and only the far end's answer to our BYE or CANCEL is
    * missing, which changes nothing. `ended` follows. Not reported where `ended` comes first.
+   *
+   * `resume` is there when the far end answered a leg that is not wanted (any more). That answer is acknowledged when
+   * this event is durable, because from then on only a BYE takes the leg down, and the far end repeats nothing.
    */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("leaving"), ...end, quality: Schema.optionalKey(LegQuality) }),
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.tag("leaving"),
+    ...end,
+    quality: Schema.optionalKey(LegQuality),
+    resume: Schema.optionalKey(Schema.Json)
+  }),
   /** The leg and `peerLegId`, of the call `peerCallId`, hear each other. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
   /** The two legs no longer hear each other. `peerEnded` when the peer's leg has ended. */

@@ -102,6 +102,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
+  /** It was reported that the leg has left. */
+  let isLeaving = false
   /** When its sound ended; null: it has not. */
   let silentAt: number | null = null
   let hadSound = false
@@ -129,6 +131,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   }
 
   const tellOf = (at: number, news: LegReport, done: (told: Told) => void): void => {
+    isLeaving ||= news.type === "leaving"
     if (news.type === "answered") {
       if (answeredAt === null && placedBy !== null) context.counted(placedBy, "2xx")
       answeredAt ??= steadyMs()
@@ -182,10 +185,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     const at = transactions.now()
     const hasSound = silence()
     if (answeredAt === null && !isUnasked(reason)) return
-    let isReported = false
     const report = (): void => {
-      if (over || isReported) return
-      isReported = true
+      if (over || isLeaving) return
       const quality = EndQuality.of(sound ?? null)
       tellOf(at, { type: "leaving", ...reason, ...(quality === null ? {} : { quality }) }, ignore)
     }

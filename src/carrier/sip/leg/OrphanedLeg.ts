@@ -21,6 +21,7 @@ import { type Context, ignore } from "../Context.ts"
 import * as Credentials from "../Credentials.ts"
 import * as DialInvite from "./dial/DialInvite.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
+import * as LegResume from "./LegResume.ts"
 import * as NextHop from "../transport/NextHop.ts"
 import * as StrayAnswer from "./StrayAnswer.ts"
 
@@ -51,15 +52,28 @@ export const release = (context: Context, command: Release): void => {
       ? then(null)
       : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
 
-  /** Cancels an INVITE. If a 2xx arrives nevertheless, it gets ACK and BYE. */
+  /**
+   * Cancels an INVITE. If a 2xx arrives nevertheless, it gets ACK and BYE. The ACK waits until the dialog is stored: if
+   * this process dies after it and before the peer has the BYE, the peer repeats nothing by which the next process
+   * could learn of the dialog. Further branches of a forked INVITE do not wait.
+   */
   const cancel = (invite: SipRequest, flow: Flow, trunk: SipTrunk | null): void => {
     const stray = StrayAnswer.make(context)
+    let first: { readonly tag: string; isStored: boolean } | null = null
     transactions.resumeInvite(invite, flow, {
       response: (response) => {
         if (response.status < 200) return
         if (response.status >= 300) return over()
         const dialog = Dialog.fromResponse(invite, response)
-        if (dialog !== null) stray({ invite, dialog, flow, trunk }, over)
+        if (dialog === null) return
+        const takeDown = (): void => stray({ invite, dialog, flow, trunk }, over)
+        if (first !== null) return first.isStored || first.tag !== dialog.remoteTag ? takeDown() : undefined
+        const answered = { tag: dialog.remoteTag, isStored: false }
+        first = answered
+        lifecycle.tell({ type: "leaving", ...lost, resume: LegResume.dialog(dialog, flow) }, () => {
+          answered.isStored = true
+          takeDown()
+        })
       },
       failed: ignore
     })

@@ -204,10 +204,12 @@ const legEnded = (
   at: number,
   context: StepContext
 ): StepBuilder.StepBuilder => {
+  const resume = event.type === "leaving" ? (event.resume ?? leg.resume) : leg.resume
   const reported = StepBuilder.setLeg(StepBuilder.from(state), leg.id, {
     sipStatus: event.sipStatus,
     peerReason: event.peerReason ?? null,
-    quality: event.quality ?? leg.quality
+    quality: event.quality ?? leg.quality,
+    resume
   })
   const gone =
     event.type === "leaving"
@@ -220,5 +222,5 @@ const legEnded = (
   const ending = EndReason.ofLeg(event, { direction: leg.direction, answered: leg.answeredAt !== null })
   return leg.id === primary(state).id
     ? end(gone, ending, at, context, { byFar: event.by === "far" && event.cause === "hangup", isMeasured: true })
-    : LegOver.ended(gone, leg, ending, event.sipStatus, at, context)
+    : LegOver.ended(gone, { ...leg, resume }, ending, event.sipStatus, at, context)
 }

@@ -88,7 +88,50 @@ describe("a lost outbound leg", () => {
       const sent = rig.sent()
       expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ended lost - network"])
+      expect(Rig.words(rig.told())).toEqual(["leaving lost - network", "ended lost - network"])
+    })
+  )
+
+  it.effect(
+    "that is answered all the same is acknowledged when its dialog is stored, so the next process sends BYE",
+    () =>
+      Effect.gen(function* () {
+        const { invite } = yield* killed("called")
+        const rig = yield* Rig.make("second")
+        yield* rig.command(hangup(null))
+        rig.sent()
+        yield* rig.hold(true)
+        const answer = Rig.reply(invite, 200, { body: Rig.sdpBody() })
+        yield* rig.deliver(answer)
+        yield* rig.deliver(answer)
+        const told = rig.told()
+        expect(Rig.words(told)).toEqual(["leaving lost - network"])
+        expect(rig.sent()).toEqual([])
+
+        // The second process dies here, and the peer has its ACK or repeats its answer.
+        const third = yield* Rig.make("third")
+        const [leaving] = told
+        yield* third.command(hangup(leaving?.type === "leaving" ? (leaving.resume ?? null) : null))
+        const bye = Rig.requestOf(third.sent(), "BYE")
+        expect(header(bye, "To")).toBe(header(answer, "To"))
+
+        yield* rig.hold(false)
+        expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+        yield* rig.deliver(answer)
+        expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      })
+  )
+
+  it.effect("that is answered while nothing can be stored gets ACK and BYE when that is given up", () =>
+    Effect.gen(function* () {
+      const { invite } = yield* killed("called")
+      const rig = yield* Rig.make("second")
+      yield* rig.command(hangup(null))
+      yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "CANCEL"), 200))
+      rig.broken = true
+      yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody() }))
+      yield* Rig.pass(15_600)
+      expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
     })
   )
 

@@ -56,6 +56,22 @@ describe("A call whose leg is gone", () => {
     expect(Sample.types(told).filter((type) => type === "call.ended").length).toBe(1)
   })
 
+  it("gets a BYE after it answered across its CANCEL, because its dialog was stored before the ACK", () => {
+    const ringing = Sample.carrier(
+      Sample.start(Sample.place(), t0),
+      { type: "ringing", resume: { calling: 1 } },
+      t0 + 500
+    )
+    const hung = Sample.act(ringing, "hangup", {}, t0 + 1000)
+    const left = Sample.carrier(
+      hung,
+      { type: "leaving", cause: "cancelled", sipStatus: null, by: "near", resume: { dialog: 1 } },
+      t0 + 1100
+    )
+    const command = Sample.commands(after(left, "gone", t0 + 2500, t0 + 9000)).at(-1)
+    expect(command).toMatchObject({ type: "hangup", resume: { dialog: 1 } })
+  })
+
   it("is gone too when its carrier has nothing more to tell of its end", () => {
     const scene = answeredCall()
     const { heard, id, incarnation } = primary(scene.state)

@@ -3,8 +3,8 @@
  * 3261 sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a separate dialog; from the 2xx on
  * one is the session.
  *
- * The ACK is sent after the answer is committed. Until then the peer repeats its 200, and the leg ignores the
- * repetitions.
+ * The ACK is sent after the answer is committed, or the dialog of an answer that is not wanted. Until then the peer
+ * repeats its 200, and the leg ignores the repetitions.
  */
 import type * as EndWhy from "../../../../domain/EndWhy.ts"
 import * as IpAddress from "../../../../domain/network/IpAddress.ts"
@@ -15,7 +15,7 @@ import * as OfferAnswer from "../../../../protocol/sip/sdp/OfferAnswer.ts"
 import * as Reason from "../../../../protocol/sip/message/header/Reason.ts"
 import * as Requests from "../../../../protocol/sip/message/Requests.ts"
 import type { SipRequest, SipResponse } from "../../../../protocol/sip/message/SipMessage.ts"
-import type { LegEnd, Told } from "../../../Carrier.ts"
+import type { LegEnd, LegReport, Told } from "../../../Carrier.ts"
 import * as Credentials from "../../Credentials.ts"
 import * as DialInvite from "./DialInvite.ts"
 import * as LegEnding from "../LegEnding.ts"
@@ -170,12 +170,11 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
     { ...branch, phase: "accepted", dialog: known ? Dialog.succeeded(branch.dialog, response) : dialog },
     { type: "described", by: "success", body: response.body }
   )
-  const next: State = { ...state, phase: "answered", early: [], session: heard.state }
-  const answered = stay(next, ...(heard.connect.length > 0 ? heard.connect : unheard(state, heard.state)))
-  const end = state.leaving ?? (heard.failure === null ? null : failing("unusable_description"))
-  if (end !== null) return andThen(answered, (next) => confirm(next, invite, end, env))
+  const leaving = state.leaving ?? (heard.failure === null ? null : failing("unusable_description"))
   const resume = LegResume.dialog(heard.state.dialog, way.flow)
-  const report = { type: "answered", resume } as const
+  const report: LegReport = leaving === null ? { type: "answered", resume } : { type: "leaving", ...leaving, resume }
+  const next: State = { ...state, phase: "answered", leaving, early: [], session: heard.state }
+  const answered = stay(next, ...(heard.connect.length > 0 ? heard.connect : unheard(state, heard.state)))
   return andThen(answered, (next) => stay(next, { type: "tell", report, after: { type: "acknowledge", invite } }))
 }
 
@@ -254,7 +253,12 @@ const told = (state: State, after: Session.After, outcome: Told, env: Session.En
     case "respond":
       return stay(state, LegEnding.answer(after, outcome))
     case "acknowledge":
-      return confirm(state, after.invite, outcome === "committed" ? null : failing("not_stored"), env)
+      return confirm(
+        state,
+        after.invite,
+        state.leaving ?? (outcome === "committed" ? null : failing("not_stored")),
+        env
+      )
     case "moved":
       return sessionStep(state, { type: "moved" }, env)
   }

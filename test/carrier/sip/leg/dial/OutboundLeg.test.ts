@@ -418,9 +418,37 @@ describe("hanging up before the answer", () => {
       const sent = rig.sent()
       expect(Rig.names(sent)).toEqual(["CANCEL", "ACK", "BYE"])
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
-      expect(Rig.words(rig.told())).toEqual(["ringing", "ended cancelled - near"])
+      expect(Rig.words(rig.told())).toEqual(["ringing", "leaving cancelled - near", "ended cancelled - near"])
     })
   )
+
+  for (const [what, answer] of [
+    ["answered across the CANCEL", ok],
+    [
+      "answered without a common codec",
+      (invite: SipRequest) => Rig.reply(invite, 200, { body: Rig.sdpBody(30_000, "a=rtpmap:18 G729/8000", "18") })
+    ]
+  ] as const)
+    it.effect(`acknowledges a call that is ${what} when its dialog is stored, which a restart needs`, () =>
+      Effect.gen(function* () {
+        const { invite, rig } = yield* dialled()
+        if (answer === ok) {
+          yield* rig.deliver(Rig.reply(invite, 180))
+          yield* rig.command(Rig.hangup)
+        }
+        rig.sent()
+        rig.told()
+        yield* rig.hold(true)
+        yield* rig.deliver(answer(invite))
+        yield* rig.deliver(answer(invite))
+        expect(rig.told()).toMatchObject([{ type: "leaving", resume: { kind: "dialog", remoteTag: "bob" } }])
+        expect(rig.sent()).toEqual([])
+        yield* rig.hold(false)
+        expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+        yield* Rig.pass(1_000)
+        expect(rig.told()).toEqual([])
+      })
+    )
 
   it.effect("sends the BYE behind the ACK when it comes while the answer is being committed", () =>
     Effect.gen(function* () {
