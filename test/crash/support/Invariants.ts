@@ -73,11 +73,18 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
   if (up.length === 0) return []
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
   const callOf = new Map(calls.flatMap(({ state }) => sipCallIdsOf(state).map((callId) => [callId, state])))
-  return up.map(({ callId, invitedAt }) => {
-    const call = callOf.get(callId)
-    const since = `invited at ${new Date(invitedAt).toISOString()}`
-    return `the SIP peer's line ${callId} (${since}) got neither BYE nor CANCEL: its call is ${JSON.stringify(call ?? null)}`
-  })
+  return Promise.all(
+    up.map(async ({ callId, invitedAt }) => {
+      const call = callOf.get(callId)
+      const since = `invited at ${new Date(invitedAt).toISOString()}`
+      const errors = (await peer.errors?.(callId)) ?? []
+      return (
+        `the SIP peer's line ${callId} (${since}) got neither BYE nor CANCEL` +
+        `${errors.length === 0 ? "" : ` and complains: ${errors.join("; ")}`}: ` +
+        `its call is ${JSON.stringify(call ?? null)}`
+      )
+    })
+  )
 }
 
 /** Every number that rang was called by a call: a call whose placing was refused never rings. */

@@ -9,6 +9,10 @@ import type { Dialog, SipPeer } from "./SipPeer.ts"
 /**
  * SIPp (Debian `sip-tester`) as the trunk: rings, answers after a while, and waits for its CANCEL or BYE, whose arrival
  * it logs. A CANCEL that comes after its answer does not take that answer back (RFC 3261 section 9.2).
+ *
+ * It takes a message only when its scenario waits for one. An ACK and a BYE that arrive together with such a CANCEL come
+ * while it is about to answer the CANCEL. By default it would abort the call at the ACK and be deaf to every later BYE,
+ * so it is told to drop what it does not expect: then it repeats its answer, and we repeat the BYE.
  */
 const ringMs = 600
 
@@ -92,6 +96,7 @@ export const start = async (folder: string): Promise<SipPeer | null> => {
     "sipp",
     [
       ["-sf", files.scenario, "-i", "127.0.0.1", "-p", String(port), "-nostdin", "-buff_size", "4194304"],
+      ["-default_behaviors", "all,-abortunexp"],
       ["-mi", "127.0.0.1", "-mp", String(await FreePorts.udp())],
       ["-trace_logs", "-log_file", files.log, "-trace_err", "-error_file", files.errors]
     ].flat(),
@@ -133,6 +138,8 @@ export const start = async (folder: string): Promise<SipPeer | null> => {
   return {
     port,
     dialogs,
+    errors: async (callId) =>
+      (await readFile(files.errors, "utf8").catch(() => "")).split("\n").filter((line) => line.includes(callId)),
     close: async () => {
       stopping.abort()
       child.kill("SIGKILL")
