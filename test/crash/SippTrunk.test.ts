@@ -14,7 +14,7 @@ import * as SipParser from "../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../src/protocol/sip/message/SipWriter.ts"
 import * as Sipp from "./support/peer/Sipp.ts"
 
-/** A caller at the trunk that sends what it is told to, whole bursts in one turn. */
+/** A caller at the trunk, which sends several messages in one burst. */
 const makeCaller = async (port: number) => {
   const socket = createSocket("udp4").bind(0, "127.0.0.1")
   await once(socket, "listening")

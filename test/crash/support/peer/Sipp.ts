@@ -10,9 +10,9 @@ import type { Dialog, SipPeer } from "./SipPeer.ts"
  * SIPp (Debian `sip-tester`) as the trunk: rings, answers after a while, and waits for its CANCEL or BYE, whose arrival
  * it logs. A CANCEL that comes after its answer does not take that answer back (RFC 3261 section 9.2).
  *
- * It takes a message only when its scenario waits for one. An ACK and a BYE that arrive together with such a CANCEL come
- * while it is about to answer the CANCEL. By default it would abort the call at the ACK and be deaf to every later BYE,
- * so it is told to drop what it does not expect: then it repeats its answer, and we repeat the BYE.
+ * It takes a message only when its scenario waits for one. An ACK and a BYE that arrive together with such a CANCEL
+ * come while it is about to answer the CANCEL. By default it would abort the call at the ACK and be deaf to every later
+ * BYE. So here it drops what it does not expect: then it repeats its answer, and we repeat the BYE.
  */
 const ringMs = 600
 
