@@ -91,11 +91,12 @@ export const event = (
   entityId: Id.EntityId,
   sequence: number,
   type: EventType = "call.started",
-  data: Readonly<Record<string, unknown>> = { call_id: entityId, customer_reference: "Zoë 📞" }
+  data: Readonly<Record<string, unknown>> = { call_id: entityId, customer_reference: "Zoë 📞" },
+  lane: string = entityId
 ): EventRow => {
   const id = Id.deriveUuid(entityId, "event", sequence)
   const body = SeenEvent.bodyOf(type, { event_id: id, sequence }, data)
-  return { id, tenantId, entityId, sequence, type, routeId: null, occurredAt: 1_767_225_600_000, body }
+  return { id, tenantId, entityId, lane, sequence, type, routeId: null, occurredAt: 1_767_225_600_000, body }
 }
 
 export const commit = (...events: ReadonlyArray<EventRow>) =>

@@ -45,10 +45,12 @@ export const rows = {
   },
   "conference.member_speaking_started": {
     when: "A member began to speak.",
+    onlyNewest: true,
     data: Wire.struct(ofMember)
   },
   "conference.member_speaking_ended": {
     when: "A member stopped speaking.",
+    onlyNewest: true,
     data: Wire.struct(ofMember)
   },
   "conference.playback_ended": {

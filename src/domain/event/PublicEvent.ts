@@ -9,6 +9,11 @@ import { Schema } from "effect"
 export interface Row {
   /** When it is sent, for the published document: one sentence. */
   readonly when: string
+  /**
+   * True: it reports a state that a newer such event of the same member replaces. A delivery that a newer one has
+   * overtaken is dropped (guide/webhooks.md#order).
+   */
+  readonly onlyNewest?: true
   /** The `data` of the envelope, and its wire form. Each field has a description and an example (`Field.ts`). */
   readonly data: Schema.Codec<unknown, unknown> & {
     readonly from: { readonly fields: Readonly<Record<string, Schema.Constraint>> }

@@ -19,6 +19,7 @@ import { releasedAddress } from "./migration/0075_released_address.ts"
 import { tenantRates } from "./migration/money/0076_tenant_rates.ts"
 import { callRating } from "./migration/money/0077_call_rating.ts"
 import { operatorToken } from "./migration/0080_operator_token.ts"
+import { eventLane } from "./migration/0081_event_lane.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -46,7 +47,8 @@ export const all: Migrations = {
   "0075_released_address": releasedAddress,
   "0076_tenant_rates": tenantRates,
   "0077_call_rating": callRating,
-  "0080_operator_token": operatorToken
+  "0080_operator_token": operatorToken,
+  "0081_event_lane": eventLane
 }
 
 /** The last schema of version 0.1. */

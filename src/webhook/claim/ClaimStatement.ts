@@ -1,5 +1,7 @@
+import { newestOnly } from "../../domain/event/EventLane.ts"
 import type * as Id from "../../domain/Id.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
+import * as Overtaken from "./Overtaken.ts"
 import { relaxed } from "./Relaxed.ts"
 
 export interface Wanted {
@@ -23,8 +25,8 @@ export interface Delivery {
   readonly eventId: Id.EventId
   /** The number of this attempt, from 1. It is repeated when an attempt's outcome was lost. */
   readonly attemptNo: number
-  /** The event's entity; null: this is a retry. */
-  readonly lane: Id.EntityId | null
+  /** The event's lane; null: this is a retry. */
+  readonly lane: string | null
   /** The stored envelope; every attempt sends the same bytes. */
   readonly body: string
   /** Null, with `sealedSecret`: the subscription is gone or inactive, or there is no failover URL any more. */
@@ -40,6 +42,14 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
   /** True when the endpoint has waiting rows that were not claimed. */
   readonly more: boolean
 }
+
+/** How many deliveries of one lane a claim drops at most; the next claim drops the others. */
+const mostOvertaken = 256
+
+/** SQL that is true of the unfinished first attempts in the lane of a row. */
+const inLaneOf = (of: string) =>
+  `d.partition = ${of}.partition AND d.tenant_id = ${of}.tenant_id AND d.destination = ${of}.endpoint
+      AND d.lane = ${of}.lane AND d.due_at IS NOT NULL AND d.in_lane`
 
 /** How many lanes one claim looks at for each endpoint: those under way, and as many again as there are places. */
 const lanes = 48
@@ -67,7 +77,9 @@ const nextLane = (of: string) => {
  *
  * The statement reads the first row of each lane, and retries in the order in which they are due; the two take turns.
  * The first row of a lane holds up the later ones until it has been attempted. However long a lane is, a claim reads no
- * more than `lanes` first rows. A row that is found `sending` repeats its attempt, because its outcome is unknown.
+ * more than `lanes` first rows. In a lane of which only the newest event counts, the newest row is claimed and the
+ * others are dropped; a retry there is dropped when a newer row exists. A row that is found `sending` repeats its
+ * attempt, because its outcome is unknown.
  *
  * The planner never knows the current depth of a queue, so the text leaves it little choice: a limit that it cannot see
  * makes it read the index in order and stop, and an array of keys makes it lock by key.
@@ -94,23 +106,52 @@ heads AS (
   WHERE h.step < ${lanes} AND h.found < h.capacity
 ),
 retries AS MATERIALIZED (
-  SELECT w.endpoint, w.capacity, r.id, row_number() OVER (PARTITION BY w.endpoint ORDER BY r.due_at, r.ordinal) AS place
+  SELECT w.endpoint, w.capacity, r.id, r.is_overtaken,
+    row_number() OVER (PARTITION BY w.endpoint ORDER BY r.due_at, r.ordinal) AS place
   FROM wanted w CROSS JOIN LATERAL (
-    SELECT d.id, d.due_at, d.ordinal FROM webhook_delivery d
+    SELECT d.id, d.due_at, d.ordinal, ${Overtaken.isRetry("d")} AS is_overtaken FROM webhook_delivery d
     WHERE d.partition = w.partition AND d.tenant_id = w.tenant_id AND d.destination = w.endpoint
       AND d.due_at <= now() AND NOT d.in_lane AND d.id <> ALL (w.under_way)
     ORDER BY d.due_at, d.ordinal LIMIT w.capacity + 1
   ) r
 ),
+chosen AS MATERIALIZED (
+  SELECT h.*, newest.sequence AS newest_sequence, newest.ordinal AS newest_ordinal, coalesce(newest.id, h.id) AS chosen_id
+  FROM heads h LEFT JOIN LATERAL (
+    SELECT d.id, d.sequence, d.ordinal FROM webhook_delivery d
+    WHERE ${inLaneOf("h")} AND starts_with(h.lane, '${newestOnly}')
+    ORDER BY d.lane DESC, d.sequence DESC, d.ordinal DESC LIMIT (SELECT 1)
+  ) newest ON true
+  WHERE h.is_due
+),
+overtaken AS MATERIALIZED (
+  SELECT d.id FROM webhook_delivery d
+  WHERE d.due_at IS NOT NULL AND d.id = ANY (ARRAY(
+    SELECT id FROM retries WHERE is_overtaken
+    UNION ALL
+    SELECT older.id FROM chosen c CROSS JOIN LATERAL (
+      SELECT d.id FROM webhook_delivery d
+      WHERE ${inLaneOf("c")} AND (d.sequence, d.ordinal) < (c.newest_sequence, c.newest_ordinal) AND d.id <> ALL (c.under_way)
+      ORDER BY d.lane, d.sequence, d.ordinal LIMIT (SELECT ${mostOvertaken})
+    ) older
+    WHERE c.chosen_id <> c.id))
+  FOR UPDATE SKIP LOCKED
+),
+dropped AS (
+  UPDATE webhook_delivery d
+  SET status = 'failed', due_at = NULL, next_retry_at = NULL, error_message = '${Overtaken.message}'
+  FROM overtaken WHERE d.id = overtaken.id
+),
 eligible AS MATERIALIZED (
   SELECT endpoint, capacity, id, row_number() OVER (PARTITION BY endpoint ORDER BY place, is_retry) AS turn
   FROM (
-    SELECT endpoint, capacity, id, found AS place, false AS is_retry FROM heads WHERE is_due
-    UNION ALL SELECT endpoint, capacity, id, place, true FROM retries
+    SELECT endpoint, capacity, chosen_id AS id, found AS place, false AS is_retry FROM chosen
+    UNION ALL SELECT endpoint, capacity, id, place, true FROM retries WHERE NOT is_overtaken
   ) both_kinds
 ),
 left_behind AS (
   SELECT endpoint, true AS more FROM eligible WHERE turn > capacity
+  UNION SELECT endpoint, true FROM retries WHERE is_overtaken AND place > capacity
   UNION SELECT endpoint, true FROM heads WHERE step = ${lanes} OR (found = capacity AND is_due)
   UNION SELECT h.endpoint, true FROM heads h CROSS JOIN LATERAL (
     SELECT FROM webhook_delivery f

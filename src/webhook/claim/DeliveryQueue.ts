@@ -2,6 +2,7 @@ import type * as Id from "../../domain/Id.ts"
 import * as DeliveryId from "../../runtime/store/journal/DeliveryId.ts"
 import { leaseMs } from "../../runtime/store/journal/ClaimedDeliveries.ts"
 import * as HeldPartitions from "../../runtime/store/owner/HeldPartitions.ts"
+import * as Overtaken from "./Overtaken.ts"
 import { relaxed } from "./Relaxed.ts"
 
 /**
@@ -94,18 +95,21 @@ SELECT DISTINCT event_id FROM concluded WHERE status = 'failed'
 export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
 
 /**
- * Makes the failover delivery, once, of each event whose deliveries have all failed and that is fully fanned out. `$1`:
- * event ids, locked. Returns the endpoints to wake.
+ * Makes the failover delivery, once, of each event whose deliveries have all failed and that is fully fanned out. One
+ * that was overtaken has not failed, because a newer event replaces it. `$1`: event ids, locked. Returns the endpoints
+ * to wake.
  */
 export const failOver = `
 WITH made AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     status, due_at, created_at)
   SELECT ${DeliveryId.sql({ event: "e.id", occurredAt: "e.occurred_at", endpoint: "'failover:' || e.tenant_id" })},
-    e.tenant_id, e.partition, e.id, e.type, NULL, 'failover:' || e.tenant_id, e.entity_id, e.sequence, 'queued', now(), now()
+    e.tenant_id, e.partition, e.id, e.type, NULL, 'failover:' || e.tenant_id, coalesce(e.lane, e.entity_id), e.sequence, 'queued',
+    now(), now()
   FROM event e JOIN tenant t ON t.id = e.tenant_id AND t.webhook_failover_url IS NOT NULL
   WHERE e.id = ANY ($1::uuid[])
-    AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id AND d.status <> 'failed')
+    AND NOT EXISTS (SELECT 1 FROM webhook_delivery d
+      WHERE d.event_id = e.id AND (d.status <> 'failed' OR d.error_message = '${Overtaken.message}'))
     AND NOT EXISTS (SELECT 1 FROM webhook_fan_out f WHERE f.event_id = e.id)
   ORDER BY e.entity_id, e.sequence
   ON CONFLICT (event_id, destination) DO NOTHING

@@ -52,7 +52,7 @@ made AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     status, due_at, created_at)
   SELECT ${DeliveryId.sql({ event: "t.id", occurredAt: "t.occurred_at", endpoint: "s.id" })}, t.tenant_id, t.partition,
-    t.id, t.type, s.id, s.id, t.entity_id, t.sequence, 'queued', now(), now()
+    t.id, t.type, s.id, s.id, coalesce(t.lane, t.entity_id), t.sequence, 'queued', now(), now()
   FROM task t JOIN subscription s ON s.ordinal = t.ordinal
   WHERE s.event_types && ARRAY['*', t.type] AND (s.connection_id IS NULL OR s.connection_id = t.route_id)
   ORDER BY t.ordinal, s.id

@@ -119,18 +119,18 @@ export const make = Effect.fnUntraced(function* (options: {
       endpoint.handOver({ ...delivery, attemptNo: 1, sinceMs })
     },
     /**
-     * Offers at most `places` events of a tenant, and the first of each entity. Endpoints without room for all of them
+     * Offers at most `places` events of a tenant, and the first of each lane. Endpoints without room for all of them
      * are closed.
      */
     offer: (events: ReadonlyArray<Happened>): Offer => {
       if (isClosing) return nothingOffered
       const offered = new Set<Happened["id"]>()
-      const entities = new Set<Happened["entityId"]>()
+      const lanes = new Set<string>()
       /** The number of offered events by tenant; null: the tenant is not open. */
       const counts = new Map<TenantId, number | null>()
-      for (const { entityId, id, tenantId } of events) {
-        if (entities.has(entityId)) continue
-        entities.add(entityId)
+      for (const { id, lane, tenantId } of events) {
+        if (lanes.has(lane)) continue
+        lanes.add(lane)
         const known = counts.get(tenantId)
         const count = known === undefined ? (isOpen(tenantId) ? 0 : null) : known
         if (count !== null && count < places) offered.add(id)

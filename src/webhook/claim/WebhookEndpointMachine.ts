@@ -1,11 +1,11 @@
-import type { DeliveryId, EntityId } from "../../domain/Id.ts"
+import type { DeliveryId } from "../../domain/Id.ts"
 
 /**
  * A pure machine that decides when one endpoint claims, and which deliveries are under way
  * (src/webhook/README.md#fan-out).
  *
- * At most `places` deliveries are under way. A lane is an entity, whose events are delivered in order: of each lane one
- * first attempt is under way at a time. A retry has left its lane and only takes a place. The machine asks for one
+ * At most `places` deliveries are under way. A lane (`EventLane`) is delivered in order: of each lane one first attempt
+ * is under way at a time. A retry has left its lane and only takes a place. The machine asks for one
  * claim at a time. A delivery that a commit hands over during a claim may find no place, and waits for the next one.
  */
 export const places = 16
@@ -14,7 +14,7 @@ export const places = 16
 export interface Claimed {
   readonly id: DeliveryId
   /** Null: the delivery is a retry. */
-  readonly lane: EntityId | null
+  readonly lane: string | null
 }
 
 interface State<D extends Claimed> {
@@ -25,7 +25,7 @@ interface State<D extends Claimed> {
   /** True when a place or a lane became free during the claim. */
   readonly freed: boolean
   /** The lane that a claim served last. The next claim continues after it, so that lanes take turns. */
-  readonly after: EntityId | ""
+  readonly after: string
   /** The attempts under way, at most `places`. */
   readonly underWay: ReadonlySet<DeliveryId>
   /** The claimed deliveries that wait for a place. */

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SubscriptionId, TenantId } from "../../domain/Id.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
+import * as Overtaken from "../claim/Overtaken.ts"
 import { Journal } from "../../runtime/store/journal/Journal.ts"
 
 /** SQL that makes a finished delivery wait again, outside of its lane and with all attempts ahead of it. */
@@ -57,7 +58,7 @@ ending AS MATERIALIZED (
 made AS (
   UPDATE webhook_delivery d SET ${again} FROM task
   WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.destination = task.subscription_id AND d.status = task.status
-    AND d.due_at IS NULL AND d.created_at >= task.created_after AND d.created_at < task.created_before
+    AND d.due_at IS NULL AND d.error_message IS DISTINCT FROM '${Overtaken.message}' AND d.created_at >= task.created_after AND d.created_at < task.created_before
   RETURNING 1
 ),
 moved AS (

@@ -53,7 +53,10 @@ export const Delivery = Wire.struct({
     "The beginning of that answer's body. A compressed one is shown decoded, or named where it cannot be decoded.",
     "busy"
   ),
-  errorMessage: Field.textOrNull("Why the last attempt failed; null when it did not.", "HTTP 503"),
+  errorMessage: Field.textOrNull(
+    "Why it failed: of the last attempt, or that a newer event has overtaken it; null when it did not.",
+    "HTTP 503"
+  ),
   sentAt: Field.timeOrNull("When the last attempt began.", "2026-01-01T00:00:00.000Z"),
   nextRetryAt: Field.timeOrNull("When it is tried again; null: not any more.", "2026-01-01T00:00:30.000Z"),
   createdAt: Field.time("When the event was committed.")

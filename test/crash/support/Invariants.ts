@@ -10,6 +10,7 @@ import { type CallState, isTerminal, primary } from "../../../src/telephony/call
 import * as DialIdentity from "../../../src/carrier/sip/leg/dial/DialIdentity.ts"
 import type { StoredInput } from "../../../src/runtime/store/journal/Journal.ts"
 import * as Replay from "../../../src/telephony/call/timeline/Replay.ts"
+import * as Overtaken from "../../../src/webhook/claim/Overtaken.ts"
 import type { Database } from "./peer/Database.ts"
 import type { Recorded } from "./load/Load.ts"
 import * as Outcomes from "./Outcomes.ts"
@@ -150,8 +151,8 @@ const eventRows = (database: Database) =>
     FROM event ORDER BY entity_id, sequence`)
 
 /**
- * Every committed event reached every matching subscription, with its bytes, and nothing else reached any. The log
- * agrees, since the receiver accepts everything.
+ * Every committed event reached every matching subscription, with its bytes, unless a newer one has overtaken it, and
+ * nothing else reached any. The log agrees, since the receiver accepts everything.
  */
 export const deliveries = async (world: World): Promise<Lines> => {
   const events = await eventRows(world.database())
@@ -166,7 +167,16 @@ export const deliveries = async (world: World): Promise<Lines> => {
   )
   const unfinished = await world.database().query<{ readonly line: string }>(`
     SELECT 'the delivery of ' || event_id || ' to ' || destination || ' is ' || status || ' after attempt ' || attempt_no AS line
-    FROM webhook_delivery WHERE status <> 'succeeded'`)
+    FROM webhook_delivery WHERE status <> 'succeeded' AND error_message IS DISTINCT FROM '${Overtaken.message}'`)
+  const dropped = new Set(
+    (
+      await world
+        .database()
+        .query<{ readonly delivery: string }>(
+          `SELECT event_id || ' ' || destination AS delivery FROM webhook_delivery WHERE error_message = '${Overtaken.message}'`
+        )
+    ).map(({ delivery }) => delivery)
+  )
   const lines: Array<string> = [...world.receiver.violations, ...unfinished.map(({ line }) => line)]
   for (const tenant of world.tenants)
     for (const { id, name } of tenant.subscriptions) {
@@ -178,6 +188,7 @@ export const deliveries = async (world: World): Promise<Lines> => {
         if (wants.routeId !== null && wants.routeId !== event.routeId) continue
         const got = delivered.get(event.id)
         delivered.delete(event.id)
+        if (got === undefined && dropped.has(`${event.id} ${id}`)) continue
         if (got === undefined) lines.push(`${event.type} ${event.id} of ${event.entityId} did not reach ${name}`)
         else if (got.body !== event.body) lines.push(`${event.type} ${event.id} reached ${name} with other bytes`)
       }

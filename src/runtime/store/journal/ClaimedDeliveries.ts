@@ -1,4 +1,4 @@
-import type { DeliveryId, EntityId, EventId, TenantId } from "../../../domain/Id.ts"
+import type { DeliveryId, EventId, TenantId } from "../../../domain/Id.ts"
 
 /**
  * The data that the journal and the dispatcher of webhooks exchange (src/webhook/README.md#fan-out). Before a statement
@@ -31,7 +31,7 @@ export interface Handed {
   /** The column `destination`. */
   readonly endpoint: string
   readonly eventId: EventId
-  readonly lane: EntityId
+  readonly lane: string
   readonly body: string
   readonly targetUrl: string
   readonly sealedSecret: string
@@ -39,16 +39,16 @@ export interface Handed {
   readonly isFailing: boolean
 }
 
-/** An event of a batch; the events of an entity are in order. */
+/** An event of a batch; the events of a lane are in order. */
 export interface Happened {
   readonly id: EventId
   readonly tenantId: TenantId
-  readonly entityId: EntityId
+  readonly lane: string
 }
 
 /** The deliveries that the dispatcher would begin at once. */
 export interface Offer {
-  /** Events whose deliveries may be made as already claimed; at most the first one of each entity in the batch. */
+  /** Events whose deliveries may be made as already claimed; at most the first one of each lane in the batch. */
   readonly events: ReadonlySet<EventId>
   /** Endpoints of their tenants that have no free place. */
   readonly closed: ReadonlyArray<string>

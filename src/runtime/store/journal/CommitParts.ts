@@ -68,15 +68,15 @@ closed AS MATERIALIZED (
 )`,
   events: (rows) => `
 happened AS MATERIALIZED (
-  SELECT r.id, r."tenantId" AS tenant_id, o.partition, r."entityId" AS entity_id, r.sequence, r.type, r."routeId" AS route_id,
+  SELECT r.id, r."tenantId" AS tenant_id, o.partition, r."entityId" AS entity_id, r.lane, r.sequence, r.type, r."routeId" AS route_id,
     to_timestamp(r."occurredAt" / 1000.0) AS occurred_at, r.body, r.offered
-  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, "entityId" text, sequence int, type text, "routeId" text,
-    "occurredAt" float8, body text, offered boolean) LEFT JOIN home o ON o.id = r."tenantId"
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, "entityId" text, lane text, sequence int, type text,
+    "routeId" text, "occurredAt" float8, body text, offered boolean) LEFT JOIN home o ON o.id = r."tenantId"
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
 events AS (
-  INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body)
-  SELECT id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body FROM happened
+  INSERT INTO event (id, tenant_id, partition, entity_id, lane, sequence, type, route_id, occurred_at, body)
+  SELECT id, tenant_id, partition, entity_id, nullif(lane, entity_id), sequence, type, route_id, occurred_at, body FROM happened
 ),
 crowd AS MATERIALIZED (
   SELECT a.tenant_id FROM (SELECT tenant_id, partition, count(*) AS events FROM happened GROUP BY 1, 2) a
@@ -100,7 +100,7 @@ direct AS MATERIALIZED (
   SELECT * FROM happened WHERE tenant_id NOT IN (SELECT tenant_id FROM crowd)
 ),
 matched AS MATERIALIZED (
-  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, h.offered, s.*
+  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.lane, h.sequence, h.type, h.occurred_at, h.offered, s.*
   FROM direct h CROSS JOIN LATERAL (
     SELECT s.id AS subscription_id, s.target_url, s.signing_secret, s.failing_since IS NOT NULL AS is_failing,
       s.event_types, s.connection_id
@@ -110,27 +110,27 @@ matched AS MATERIALIZED (
 ),
 addressed AS MATERIALIZED (
   SELECT a.*, ${DeliveryId.sql({ event: "a.id", occurredAt: "a.occurred_at", endpoint: "a.destination" })} AS delivery_id,
-    a.offered AND a.destination <> ALL ((SELECT endpoints FROM closed)::text[]) AND lane.is_taken IS NULL AS is_claimed
+    a.offered AND a.destination <> ALL ((SELECT endpoints FROM closed)::text[]) AND earlier.is_there IS NULL AS is_claimed
   FROM (
-    SELECT id, tenant_id, partition, entity_id, sequence, type, occurred_at, offered, subscription_id,
+    SELECT id, tenant_id, partition, entity_id, lane, sequence, type, occurred_at, offered, subscription_id,
       subscription_id AS destination, target_url, signing_secret AS sealed_secret, is_failing
     FROM matched
     UNION ALL
-    SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, h.offered, NULL,
+    SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.lane, h.sequence, h.type, h.occurred_at, h.offered, NULL,
       'failover:' || h.tenant_id, t.webhook_failover_url, t.webhook_failover_secret, false
     FROM direct h JOIN tenant t ON t.id = h.tenant_id AND t.webhook_failover_url IS NOT NULL
     WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
   ) a LEFT JOIN LATERAL (
-    SELECT true AS is_taken FROM webhook_delivery d
+    SELECT true AS is_there FROM webhook_delivery d
     WHERE a.offered AND d.partition = a.partition AND d.tenant_id = a.tenant_id AND d.destination = a.destination
-      AND d.lane = a.entity_id AND d.due_at IS NOT NULL AND d.in_lane
+      AND d.lane = a.lane AND d.due_at IS NOT NULL AND d.in_lane
     LIMIT (SELECT 1)
-  ) lane ON true
+  ) earlier ON true
 ),
 deliveries AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     attempt_no, status, due_at, created_at)
-  SELECT delivery_id, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, is_claimed::int,
+  SELECT delivery_id, tenant_id, partition, id, type, subscription_id, destination, lane, sequence, is_claimed::int,
     CASE WHEN is_claimed THEN 'sending' ELSE 'queued' END,
     now() + is_claimed::int * ${ClaimedDeliveries.leaseMs} * interval '1 millisecond', now()
   FROM addressed ORDER BY entity_id, sequence

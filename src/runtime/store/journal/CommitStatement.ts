@@ -160,7 +160,7 @@ export const handed = (rows: NonNullable<Answer["handed"]>, events: ReadonlyArra
   const byId = new Map(events.map((event) => [event.id, event]))
   return rows.flatMap((row) => {
     const event = byId.get(row.eventId)
-    return event === undefined ? [] : [{ ...row, lane: event.entityId, body: event.body }]
+    return event === undefined ? [] : [{ ...row, lane: event.lane, body: event.body }]
   })
 }
 

@@ -1,3 +1,4 @@
+import * as EventLane from "../../../domain/event/EventLane.ts"
 import * as Envelope from "../../../domain/event/Envelope.ts"
 import type { PublicEvent } from "../../../domain/event/EventCatalogue.ts"
 import * as Id from "../../../domain/Id.ts"
@@ -21,6 +22,7 @@ export const make = (
   return {
     ...of,
     id,
+    lane: EventLane.of(of.entityId, event),
     sequence,
     type: event.type,
     body: Envelope.render(event, { eventId: id, occurredAt: of.occurredAt, sequence })

@@ -52,8 +52,10 @@ export type EntityWrite = Entity & {
 export interface EventRow {
   readonly id: EventId
   readonly tenantId: TenantId
-  /** The entity for which `sequence` counts. It is also the delivery lane. */
+  /** The entity for which `sequence` counts. */
   readonly entityId: EntityId
+  /** Deliveries of one lane are made one after another (`EventLane`). */
+  readonly lane: string
   readonly sequence: number
   readonly type: string
   readonly routeId: RouteId | null

@@ -56,6 +56,7 @@ const event = (tenantId: Id.TenantId, id: Id.CallId, sequence: number, type = "c
   id: Id.deriveUuid(id, "event", sequence),
   tenantId,
   entityId: id,
+  lane: id,
   sequence,
   type,
   routeId: null,
