@@ -22,9 +22,11 @@ const room = (tenantId: Id.TenantId) => {
       ++sequence,
       event
     )
+  const callId = Id.derive(conferenceId, "call")
+  const ofRoom = { conferenceId, callId, legId: Id.derive(callId, "leg"), customerReference: null }
   const data = (name: string) => {
     const memberId = Id.derive(`${conferenceId} ${name}`, "member")
-    return { conferenceId, memberId, callId: Id.derive(memberId, "call") }
+    return { ...ofRoom, memberId, callId: Id.derive(memberId, "call") }
   }
   return {
     speaks: (name: string, starts: boolean) =>
@@ -32,8 +34,11 @@ const room = (tenantId: Id.TenantId) => {
     joined: (name: string) =>
       make({ type: "conference.member_joined", data: { ...data(name), role: "participant", joinedAt: 0 } }),
     left: (name: string) =>
-      make({ type: "conference.member_left", data: { ...data(name), role: "participant", leftAt: 0 } }),
-    ended: () => make({ type: "conference.ended", data: { conferenceId, endedAt: 0, durationSeconds: 1 } })
+      make({
+        type: "conference.member_left",
+        data: { ...data(name), role: "participant", leftAt: 0, reason: "moved" }
+      }),
+    ended: () => make({ type: "conference.ended", data: { ...ofRoom, endedAt: 0, durationSeconds: 1, reason: "api" } })
   }
 }
 

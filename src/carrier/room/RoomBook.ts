@@ -108,7 +108,7 @@ export const make = ({ legOf, media, now, tell, unbridge }: Options): RoomBook =
       legOf(legId)?.tell({ type: "room_left", conferenceId, memberId })
     if (room === undefined || !member.stands) return
     tellSpeaking(room, member, false)
-    report(room, { type: "member_left", memberId })
+    report(room, { type: "member_left", memberId, ...(leg === "gone" ? { isCallOver: true as const } : {}) })
   }
 
   const takeOutLeg = (legId: LegId, ...how: [reason: string, leg: "goes_on" | "leaves" | "gone"]): void => {

@@ -23,7 +23,12 @@ export const RoomEvent = Schema.Union([
   /**
    * The member is no longer in the room. Reported once for each that joined, and for an absent member that is removed.
    */
-  Schema.Struct({ ...ofMember, type: Schema.tag("member_left") }),
+  Schema.Struct({
+    ...ofMember,
+    type: Schema.tag("member_left"),
+    /** Its leg has ended. */
+    isCallOver: Schema.optionalKey(Schema.Literal(true))
+  }),
   /** A change of the member was carried out. */
   ...MemberChanged.mapMembers(Tuple.map(Schema.fieldsAssign(ofMember))).members,
   /** Derived from the member's sound. A member that is muted, held, or leaves no longer speaks. */

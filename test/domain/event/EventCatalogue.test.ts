@@ -41,7 +41,8 @@ describe("The catalogue of events", () => {
       "call.amd_complete call.transcript_chunk recording.completed recording.failed stream.started stream.stopped " +
       "stream.failed conference.started conference.ended conference.member_joined conference.member_left " +
       "conference.member_muted conference.member_unmuted conference.member_speaking_started " +
-      "conference.member_speaking_ended number_order.completed number_order.failed webhook.test"
+      "conference.member_speaking_ended conference.member_held conference.member_unheld " +
+      "conference.member_role_changed number_order.completed number_order.failed webhook.test"
     for (const type of published.split(" ")) expect(isEventType(type), type).toBe(true)
   })
 

@@ -175,7 +175,8 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
   }
 }
 
-const ofMember = ["conference_id", "member_id", "call_id"]
+const ofRoom = ["conference_id", "call_id", "leg_id", "customer_reference"]
+const ofMember = [...ofRoom, "member_id"]
 
 /** guide/webhooks.md#events of conferences, each with its data, and each value of fields with a few. */
 export const events: Readonly<
@@ -184,16 +185,28 @@ export const events: Readonly<
     { readonly data: ReadonlyArray<string>; readonly values?: Readonly<Record<string, ReadonlyArray<string>>> }
   >
 > = {
-  "conference.started": { data: ["conference_id", "name", "host_call_id"] },
-  "conference.ended": { data: ["conference_id", "ended_at", "duration_seconds"] },
+  "conference.started": { data: [...ofRoom, "name", "host_call_id"] },
+  "conference.ended": {
+    data: [...ofRoom, "ended_at", "duration_seconds", "reason"],
+    values: { reason: ["api", "host_left", "member_left", "all_on_hold", "empty"] }
+  },
   "conference.member_joined": { data: [...ofMember, "role", "joined_at"], values: { role: ["host", "participant"] } },
-  "conference.member_left": { data: [...ofMember, "role", "left_at"], values: { role: ["host", "participant"] } },
+  "conference.member_left": {
+    data: [...ofMember, "role", "left_at", "reason"],
+    values: { role: ["host", "participant"], reason: ["api", "call_ended", "conference_ended"] }
+  },
   "conference.member_muted": { data: ofMember },
   "conference.member_unmuted": { data: ofMember },
+  "conference.member_held": { data: ofMember },
+  "conference.member_unheld": { data: ofMember },
+  "conference.member_role_changed": {
+    data: [...ofMember, "supervisor_role", "whisper_leg_ids"],
+    values: { supervisor_role: roles }
+  },
   "conference.member_speaking_started": { data: ofMember },
   "conference.member_speaking_ended": { data: ofMember },
   "conference.playback_ended": {
-    data: ["conference_id", "playback_id", "status", "reason", "ended_at"],
+    data: [...ofRoom, "playback_id", "status", "reason", "ended_at"],
     values: { status: ["completed", "stopped", "failed"], reason: ["conference_ended", "http_404"] }
   },
   "recording.completed": {

@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
     over.add(legId)
     const membership = membershipOf(legId)
     if (membership !== null && out(membership.conferenceId, membership.memberId, "nobody"))
-      tellRoom(membership.conferenceId, { type: "member_left", memberId: membership.memberId })
+      tellRoom(membership.conferenceId, { type: "member_left", memberId: membership.memberId, isCallOver: true })
     tellCall(callId, legId, { type: "ended", cause: "hangup", sipStatus: null, by: "far" })
   }
 

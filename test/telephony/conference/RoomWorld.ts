@@ -159,15 +159,26 @@ export const make = (options: {
     return true
   }
 
+  /** The call takes its leg elsewhere. */
+  const moves = (call: FakeCall): void => {
+    const { room: membership } = call
+    if (call.isOver || membership === null) return
+    call.room = null
+    answer({ type: "left", ...membershipOf(call, membership.memberId) })
+    post("switch", `leg ${call.id}`, () => {
+      if (out(membership.memberId)) report({ type: "member_left", memberId: membership.memberId })
+    })
+  }
+
   const hangUp = (call: FakeCall): void => {
     if (call.isOver) return
     call.isOver = true
     const { room: membership } = call
     call.room = null
     if (membership === null) return
-    answer({ type: "left", ...membershipOf(call, membership.memberId) })
+    answer({ type: "left", ...membershipOf(call, membership.memberId), isCallOver: true })
     post("switch", `leg ${call.id}`, () => {
-      if (out(membership.memberId)) report({ type: "member_left", memberId: membership.memberId })
+      if (out(membership.memberId)) report({ type: "member_left", memberId: membership.memberId, isCallOver: true })
     })
   }
 
@@ -277,7 +288,7 @@ export const make = (options: {
     adapter: "switch",
     hostCallId: host.id,
     hostLegId: host.legId,
-    customerReference: null,
+    customerReference: "order 7",
     name: "Weekly",
     beepEnabled: "always",
     durationMinutes: 720,
@@ -311,6 +322,7 @@ export const make = (options: {
     take,
     newCall,
     hangUp,
+    moves,
     current,
     membership: (memberId: Id.MemberId) => current().members.find(({ id }) => id === memberId),
     /** The members that the switch has. */

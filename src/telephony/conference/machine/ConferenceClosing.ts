@@ -1,3 +1,4 @@
+import type { EndReason, LeftReason } from "../../../domain/event/ConferenceEvent.ts"
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import { type ConferenceState, isCompleted, isPresent, type Member } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
@@ -11,17 +12,18 @@ import * as RoomMembers from "./RoomMembers.ts"
 export const overMs = 60_000
 
 /**
- * Closes the room: all of its members leave, and their calls and the carrier are notified. `by`: the party that hangs
- * the calls up. `room`: when the room never existed, only calls that were dialled for it are hung up.
+ * Closes the room: all of its members leave, and their calls and the carrier are notified. `room`: when the room never
+ * existed, only calls that were dialled for it are hung up.
  */
 export const close = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  by: "api" | "system",
+  reason: EndReason,
   at: number,
   context: StepContext,
   room: "stood" | "never_stood" = "stood"
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   if (isCompleted(builder.state)) return builder
+  const by = reason === "api" ? "api" : "system"
   const emptied = builder.state.members.filter(isPresent).reduce((open, member) => {
     const told = {
       type: "over",
@@ -30,7 +32,9 @@ export const close = (
       at: context.now + RoomMembers.firstRetellMs,
       afterMs: RoomMembers.firstRetellMs
     } as const
-    const freed = ConferenceStepBuilder.setMember(RoomMembers.freed(open, member, at), member.id, { told })
+    const freed = ConferenceStepBuilder.setMember(RoomMembers.freed(open, member, at, "conference_ended"), member.id, {
+      told
+    })
     return ConferenceStepBuilder.tell(freed, member.callId, RoomMembers.over(open.state.id, member.id, told))
   }, builder)
   const quiet = RoomRecordings.outlive(RoomPlaybacks.closed(emptied, at), at)
@@ -39,7 +43,7 @@ export const close = (
     ConferenceStepBuilder.set(quiet, { status: "completed", endedAt: at, pending: [], lostAt: null }),
     {
       type: "conference.ended",
-      data: { conferenceId: state.id, endedAt: at, durationSeconds: durationSeconds(state, at) }
+      data: { ...RoomMembers.ofRoom(state), endedAt: at, durationSeconds: durationSeconds(state, at), reason }
     }
   )
   return state.room === "over" ? ended : ConferenceStepBuilder.askPending(ended, { type: "end" }, context)
@@ -53,13 +57,15 @@ const durationSeconds = ({ startedAt }: ConferenceState, endedAt: number): numbe
 export const left = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   member: Member,
+  reason: LeftReason,
   at: number,
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
-  const out = RoomMembers.freed(builder, member, at)
+  const out = RoomMembers.freed(builder, member, at, reason)
   const { state } = out
-  const endsRoom = member.endOnExit ?? (member.role === "host" && state.endOnExit)
-  if (endsRoom || RoomMembers.count(state) === 0) return close(out, "system", at, context)
+  if (member.endOnExit ?? (member.role === "host" && state.endOnExit))
+    return close(out, member.role === "host" ? "host_left" : "member_left", at, context)
+  if (RoomMembers.count(state) === 0) return close(out, "empty", at, context)
   const soft = ConferenceStepBuilder.set(out, { endsWithoutUnheld: state.endsWithoutUnheld || member.softEndOnExit })
   const heard =
     member.phase === "joined" && RoomMembers.beeps(state, member, "on_exit")
@@ -78,6 +84,6 @@ export const closeWithoutUnheld = (
   return state.endsWithoutUnheld &&
     !isCompleted(state) &&
     !state.members.some(({ isHeld, phase }) => phase === "joined" && !isHeld)
-    ? close(builder, "system", at, context)
+    ? close(builder, "all_on_hold", at, context)
     : builder
 }

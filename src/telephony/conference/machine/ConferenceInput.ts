@@ -38,7 +38,13 @@ export const ConferenceInput = Schema.Union([
     ...facts
   }),
   /** Claims a membership for a call that is now being dialled. */
-  Schema.Struct({ type: Schema.tag("claim"), memberId: Id.MemberId, callId: Id.CallId, legId: Id.LegId }),
+  Schema.Struct({
+    type: Schema.tag("claim"),
+    memberId: Id.MemberId,
+    callId: Id.CallId,
+    legId: Id.LegId,
+    customerReference: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
   Schema.Struct({ type: Schema.tag("told"), told: ToConference }),
   Schema.Struct({ type: Schema.tag("room"), event: RoomEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),

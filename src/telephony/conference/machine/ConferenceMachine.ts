@@ -66,12 +66,12 @@ const decide = (
     case "faulted":
       return isCompleted(state)
         ? unchanged
-        : ConferenceClosing.close(ConferenceStepBuilder.from(state), "system", context.now, context)
+        : ConferenceClosing.close(ConferenceStepBuilder.from(state), "service", context.now, context)
     case "ended_by_system":
       if (isCompleted(state))
         // Only the operator waits for an answer.
         return input.by === "operator" ? rejected(OnConferenceAction.alreadyEnded) : unchanged
-      return ConferenceClosing.close(ConferenceStepBuilder.from(state), "system", context.now, context)
+      return ConferenceClosing.close(ConferenceStepBuilder.from(state), input.by, context.now, context)
   }
 }
 
@@ -99,7 +99,12 @@ const create = (
     context
   )
   const memberId = Id.derive(context.seed, "member")
-  const present = RoomMembers.add(made, { id: memberId, callId: input.hostCallId, phase: "claimed" }, context.now)
+  const { customerReference, hostCallId: callId, hostLegId: legId } = input
+  const present = RoomMembers.add(
+    made,
+    { id: memberId, callId, legId, customerReference, phase: "claimed" },
+    context.now
+  )
   return RoomMembers.callIn(present, memberId, context.now)
 }
 

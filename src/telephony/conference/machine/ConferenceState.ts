@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Meter } from "../../call/Call.ts"
 import { RoomCommand } from "../../../carrier/room/RoomCommand.ts"
+import { SupervisorRole } from "../../../ports/media/MemberChange.ts"
 import * as Id from "../../../domain/Id.ts"
 
 /**
@@ -42,6 +43,8 @@ export const Member = Schema.Struct({
   callId: Id.CallId,
   /** Null until its call has reported the leg. */
   legId: OrNull(Id.LegId),
+  /** The reference of its call. Absent in a member that an earlier version kept. */
+  customerReference: Schema.optionalKey(OrNull(Schema.String)),
   role: Schema.Literals(["host", "participant"]),
   phase: Phase,
   createdAt: Millis,
@@ -50,6 +53,8 @@ export const Member = Schema.Struct({
   /** The wish of the request until the member enters, then the flag that the room last reported. */
   isMuted: Schema.Boolean,
   isHeld: Schema.Boolean,
+  /** The role that the room last reported; absent: it is an ordinary member. */
+  supervises: Schema.optionalKey(Schema.Struct({ role: SupervisorRole, targets: Schema.Array(Id.MemberId) })),
   /** Whether the last speaking event that was sent for it is a beginning. */
   isSpeaking: Schema.Boolean,
   /** Null: the host has the conference's setting, and others have false. */

@@ -38,17 +38,42 @@ export const told = (
     case "member_held":
       return held(builder, id, changed.isHeld, at, context)
     case "member_supervises":
-      return ConferenceStepBuilder.settle(builder, (pending) => pending.type === "supervise" && pending.memberId === id)
+      return supervising(
+        ConferenceStepBuilder.settle(builder, (pending) => pending.type === "supervise" && pending.memberId === id),
+        id,
+        changed
+      )
   }
 }
 
-/** Gives a member the flags that the carrier has. The role is not kept, so it is asked again. */
+/** Gives a member the flags that the carrier has. */
 export const found = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   id: Id.MemberId,
-  { isHeld, isMuted }: Flags,
+  { isHeld, isMuted, role, targets }: Flags,
   context: StepContext
-): ConferenceStepBuilder.ConferenceStepBuilder => held(muted(builder, id, isMuted), id, isHeld, context.now, context)
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  held(supervising(muted(builder, id, isMuted), id, { role, targets }), id, isHeld, context.now, context)
+
+const supervising = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  id: Id.MemberId,
+  { role, targets }: Pick<Flags, "role" | "targets">
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const member = ConferenceStepBuilder.present(builder, id)
+  if (member === null) return builder
+  const { role: wasRole, targets: wasTargets } = member.supervises ?? { role: "none", targets: [] }
+  if (role === wasRole && targets.join() === wasTargets.join()) return builder
+  const legIdOf = (target: Id.MemberId) => builder.state.members.find((other) => other.id === target)?.legId ?? []
+  return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, id, { supervises: { role, targets } }), {
+    type: "conference.member_role_changed",
+    data: {
+      ...RoomMembers.ofMember(builder.state, member),
+      supervisorRole: role,
+      whisperLegIds: targets.flatMap(legIdOf)
+    }
+  })
+}
 
 const muted = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
@@ -64,11 +89,10 @@ const muted = (
   const quiet = isMuted ? RoomMembers.silent(settled, member) : settled
   return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(quiet, id, { isMuted }), {
     type: isMuted ? "conference.member_muted" : "conference.member_unmuted",
-    data: { conferenceId: builder.state.id, memberId: id, callId: member.callId }
+    data: RoomMembers.ofMember(builder.state, member)
   })
 }
 
-/** Puts a member on hold or takes it off, without an event. */
 const held = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   id: Id.MemberId,
@@ -83,5 +107,9 @@ const held = (
   const member = ConferenceStepBuilder.present(settled, id)
   if (member === null || member.isHeld === isHeld) return settled
   const quiet = isHeld ? RoomMembers.silent(settled, member) : settled
-  return ConferenceClosing.closeWithoutUnheld(ConferenceStepBuilder.setMember(quiet, id, { isHeld }), at, context)
+  const changed = ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(quiet, id, { isHeld }), {
+    type: isHeld ? "conference.member_held" : "conference.member_unheld",
+    data: RoomMembers.ofMember(builder.state, member)
+  })
+  return ConferenceClosing.closeWithoutUnheld(changed, at, context)
 }

@@ -1,4 +1,5 @@
 import { type Outcome, type StepContext, unchanged } from "../../../runtime/actor/Machine.ts"
+import type { LeftReason } from "../../../domain/event/ConferenceEvent.ts"
 import type { ToConference } from "../../call/Call.ts"
 import { type ConferenceState, isPresent } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
@@ -31,17 +32,20 @@ export const step = (
     case "refused":
       // The member entered through an earlier message, and this one is late.
       if (member.phase === "joined") return unchanged
-      return over(builder, member, context)
-    case "left":
-      return over(builder, member, context)
+      return over(builder, member, "moved", context)
+    case "left": {
+      const reason = told.isCallOver === true ? "call_ended" : RoomMembers.reasonOf(builder, member.id)
+      return over(builder, member, reason, context)
+    }
   }
 }
 
 const over = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   member: ConferenceState["members"][number],
+  reason: LeftReason,
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never> => {
-  if (isPresent(member)) return ConferenceClosing.left(builder, member, context.now, context)
+  if (isPresent(member)) return ConferenceClosing.left(builder, member, reason, context.now, context)
   return member.told === null ? unchanged : ConferenceStepBuilder.setMember(builder, member.id, { told: null })
 }

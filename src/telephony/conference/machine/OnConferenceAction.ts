@@ -45,7 +45,7 @@ export const step = (
 /** Claims a membership for a call that is now being dialled. */
 export const claim = (
   state: ConferenceState,
-  { callId, legId, memberId }: Extract<ConferenceInput, { readonly type: "claim" }>,
+  { callId, customerReference = null, legId, memberId }: Extract<ConferenceInput, { readonly type: "claim" }>,
   { now }: StepContext
 ): Result => {
   if (isCompleted(state)) return rejected(alreadyEnded)
@@ -55,7 +55,7 @@ export const claim = (
   const told = { type: "enter", by: "system", at: now + afterMs, afterMs } as const
   const present = RoomMembers.add(
     ConferenceStepBuilder.from(state),
-    { id: memberId, callId, legId, phase: "ringing" },
+    { id: memberId, callId, legId, customerReference, phase: "ringing" },
     now
   )
   return ConferenceStepBuilder.setMember(present, memberId, { told })
@@ -76,6 +76,6 @@ const remove = (
   const afterMs = RoomMembers.firstRetellMs
   const told = { type: "over", by: "api", isRemoved: true, at: context.now + afterMs, afterMs } as const
   const over = ConferenceStepBuilder.tell(builder, member.callId, RoomMembers.over(builder.state.id, member.id, told))
-  const gone = ConferenceClosing.left(over, member, context.now, context)
+  const gone = ConferenceClosing.left(over, member, "api", context.now, context)
   return ConferenceStepBuilder.setMember(gone, member.id, { told })
 }

@@ -65,10 +65,11 @@ export const step = (
     case "duration": {
       const room = deadline === "live" ? "never_stood" : "stood"
       // The end is dated to its deadline, but not before the last input, because the room was still live then.
-      return ConferenceClosing.close(builder, "system", Math.max(due[0], state.at), context, room)
+      const reason = deadline === "live" ? "carrier" : "duration"
+      return ConferenceClosing.close(builder, reason, Math.max(due[0], state.at), context, room)
     }
     case "lost":
-      return ConferenceClosing.close(ConferenceStepBuilder.set(builder, { room: "over" }), "system", now, context)
+      return ConferenceClosing.close(ConferenceStepBuilder.set(builder, { room: "over" }), "carrier", now, context)
     case "told":
       return retold(builder, context)
     case "stored":
@@ -106,6 +107,6 @@ const retold = (
       return retell(open, member, context.now, member.told.afterMs * 2)
     // The call never answered.
     return isPresent(member)
-      ? ConferenceClosing.left(open, member, context.now, context)
+      ? ConferenceClosing.left(open, member, "carrier", context.now, context)
       : ConferenceStepBuilder.setMember(open, id, { told: null })
   }, builder)

@@ -54,7 +54,7 @@ const absent = (
   const { state } = builder
   if (state.room === "asked" && !isCompleted(state)) return resend(retold(builder, context))
   const gone = ConferenceStepBuilder.set(builder, { room: "over", pending: [] })
-  return isCompleted(state) ? retold(gone, context) : ConferenceClosing.close(gone, "system", at, context)
+  return isCompleted(state) ? retold(gone, context) : ConferenceClosing.close(gone, "carrier", at, context)
 }
 
 /** Brings the members and their flags into line with the carrier's snapshot. */
@@ -69,7 +69,7 @@ const members = (
     const member = ConferenceStepBuilder.member(open, id)
     return member === undefined || member.phase !== "joined" || there.has(id) || isCompleted(open.state)
       ? open
-      : ConferenceClosing.left(open, member, context.now, context)
+      : ConferenceClosing.left(open, member, "carrier", context.now, context)
   }, came)
 }
 

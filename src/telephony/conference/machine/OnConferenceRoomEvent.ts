@@ -54,8 +54,10 @@ const row = (
         (pending) => pending.type === "remove" && pending.memberId === event.memberId
       )
       const member = ConferenceStepBuilder.member(settled, event.memberId)
-      if (member !== undefined && isPresent(member)) return ConferenceClosing.left(settled, member, at, context)
-      return settled.state.pending === state.pending ? unchanged : settled
+      if (member === undefined || !isPresent(member))
+        return settled.state.pending === state.pending ? unchanged : settled
+      const reason = event.isCallOver === true ? "call_ended" : RoomMembers.reasonOf(builder, member.id)
+      return ConferenceClosing.left(settled, member, reason, at, context)
     }
     case "member_muted":
     case "member_held":
@@ -80,7 +82,7 @@ const over = (builder: ConferenceStepBuilder.ConferenceStepBuilder, at: number, 
   const gone = ConferenceStepBuilder.set(builder, { room: "over", pending: [] })
   return isCompleted(gone.state)
     ? gone
-    : ConferenceClosing.close(gone, "system", at, context, room === "asked" ? "never_stood" : "stood")
+    : ConferenceClosing.close(gone, "carrier", at, context, room === "asked" ? "never_stood" : "stood")
 }
 
 /** Gives a membership to a leg that has entered the room. A leg without a membership is removed again. */
@@ -107,7 +109,7 @@ const speaking = (
   return isSpeaking
     ? ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, id, { isSpeaking }), {
         type: "conference.member_speaking_started",
-        data: { conferenceId: builder.state.id, memberId: id, callId: member.callId }
+        data: RoomMembers.ofMember(builder.state, member)
       })
     : RoomMembers.silent(builder, member)
 }

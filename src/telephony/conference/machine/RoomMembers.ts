@@ -1,7 +1,8 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import type { ToCall } from "../../call/Call.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
-import type * as Id from "../../../domain/Id.ts"
+import type { LeftReason } from "../../../domain/event/ConferenceEvent.ts"
+import * as Id from "../../../domain/Id.ts"
 import { type Beep, type ConferenceState, isPresent, type Member, mostLeft } from "./ConferenceState.ts"
 import * as ConferenceStepBuilder from "./ConferenceStepBuilder.ts"
 
@@ -19,10 +20,33 @@ export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId
   return members.length === new Set(legIds).size ? members : null
 }
 
+/** The fields of every event of the room. */
+export const ofRoom = ({ customerReference, hostCallId, hostLegId, id }: ConferenceState) => ({
+  conferenceId: id,
+  callId: hostCallId,
+  legId: hostLegId,
+  customerReference
+})
+
+/** The fields of every event of a member. */
+export const ofMember = (state: ConferenceState, { callId, customerReference, id, legId }: Member) => ({
+  conferenceId: state.id,
+  memberId: id,
+  callId,
+  // A member that is in the room has a leg.
+  legId: legId ?? Id.derive(callId, "leg"),
+  customerReference: customerReference ?? (callId === state.hostCallId ? state.customerReference : null)
+})
+
+/** Why a member left whose call lives on. */
+export const reasonOf = ({ state }: ConferenceStepBuilder.ConferenceStepBuilder, id: Id.MemberId): LeftReason =>
+  state.pending.some((pending) => pending.type === "remove" && pending.memberId === id) ? "api" : "moved"
+
 /** Gives a call a membership. The host's call is the host again when it returns. */
 export const add = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  fields: Pick<Member, "id" | "callId" | "phase"> & Partial<Pick<Member, "isMuted" | "isHeld" | "legId">>,
+  fields: Pick<Member, "id" | "callId" | "phase"> &
+    Partial<Pick<Member, "isMuted" | "isHeld" | "legId" | "customerReference">>,
   now: number
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { hostCallId, members } = builder.state
@@ -116,9 +140,7 @@ export const joined = (
     {
       type: "conference.member_joined",
       data: {
-        conferenceId: state.id,
-        memberId: member.id,
-        callId: member.callId,
+        ...ofMember(state, { ...member, legId }),
         role: member.role,
         joinedAt: at
       }
@@ -143,7 +165,7 @@ export const start = (
   return isDue
     ? ConferenceStepBuilder.emit(ConferenceStepBuilder.set(builder, { status: "in_progress", startedAt: at }), {
         type: "conference.started",
-        data: { conferenceId: state.id, name: state.name, hostCallId: state.hostCallId }
+        data: { ...ofRoom(state), name: state.name, hostCallId: state.hostCallId }
       })
     : builder
 }
@@ -156,7 +178,7 @@ export const silent = (
   member.isSpeaking
     ? ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, member.id, { isSpeaking: false }), {
         type: "conference.member_speaking_ended",
-        data: { conferenceId: builder.state.id, memberId: member.id, callId: member.callId }
+        data: ofMember(builder.state, member)
       })
     : builder
 
@@ -164,7 +186,8 @@ export const silent = (
 export const freed = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   member: Member,
-  at: number
+  at: number,
+  reason: LeftReason
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { joinedAt, phase } = member
   const leftAt = Math.max(at, joinedAt ?? member.createdAt)
@@ -183,11 +206,10 @@ export const freed = (
     ? ConferenceStepBuilder.emit(out, {
         type: "conference.member_left",
         data: {
-          conferenceId: builder.state.id,
-          memberId: member.id,
-          callId: member.callId,
+          ...ofMember(builder.state, member),
           role: member.role,
-          leftAt
+          leftAt,
+          reason
         }
       })
     : out

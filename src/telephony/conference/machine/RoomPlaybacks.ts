@@ -88,7 +88,7 @@ const ended = (
     ConferenceStepBuilder.set(builder, { playbacks: builder.state.playbacks.filter((other) => other !== playback) }),
     {
       type: "conference.playback_ended",
-      data: { conferenceId: builder.state.id, playbackId: playback.id, status, reason, endedAt }
+      data: { ...RoomMembers.ofRoom(builder.state), playbackId: playback.id, status, reason, endedAt }
     }
   )
 

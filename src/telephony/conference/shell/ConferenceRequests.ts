@@ -95,8 +95,9 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
 
   /** Fails unless the call can enter and its carrier can connect it to this room. */
   const joinable = Effect.fnUntraced(function* (tenantId: Id.TenantId, state: ConferenceState, callId: Id.CallId) {
-    const { adapter } = yield* candidate(tenantId, callId)
+    const { adapter, customerReference, legId } = yield* candidate(tenantId, callId)
     if (!carrier.meet(adapter, state.adapter)) return yield* elsewhere
+    return { customerReference, legId }
   })
 
   const act = Effect.fnUntraced(function* (
@@ -109,23 +110,24 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     if (action.verb === "join") {
       const { callId } = action.body
       yield* allowed(state, { type: "action", action, mostParticipants: null })
-      yield* joinable(caller.tenantId, state, callId)
-      return yield* registry.claims.during(callId, asked(actor, caller, action, slot))
+      const joining = yield* joinable(caller.tenantId, state, callId)
+      return yield* registry.claims.during(callId, asked(actor, caller, { action, joining }, slot))
     }
-    return yield* asked(actor, caller, action, slot)
+    return yield* asked(actor, caller, { action }, slot)
   })
 
   const asked = Effect.fnUntraced(function* (
     actor: ConferenceActor,
     caller: Caller,
-    action: ConferenceAction,
+    input: Pick<Extract<ConferenceInput, { readonly type: "action" }>, "action" | "joining">,
     slot: Slot | null
   ) {
+    const { action } = input
     const mostParticipants = action.verb === "update" ? yield* plans.conferenceParticipants(caller.tenantId) : null
     const member =
       action.verb === "update_member" ? action.memberId : action.verb === "remove_member" ? action.member : null
     return yield* actor.ask(
-      { type: "action", action, mostParticipants },
+      { type: "action", ...input, mostParticipants },
       { by: Audit.byCaller(caller), slot, status: 200, member }
     )
   })
@@ -148,7 +150,7 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       claim: ({ callId, legId }) =>
         Effect.asVoid(
           actor.ask(
-            { type: "claim", memberId, callId, legId },
+            { type: "claim", memberId, callId, legId, customerReference: request.customerReference },
             { by: Audit.byCaller(caller), slot: null, status: 201, member: memberId }
           )
         ),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Id from "../../../domain/Id.ts"
 import type { Outcome, StepContext } from "../../../runtime/actor/Machine.ts"
 import type { Body, Verb } from "../../verb/Verb.ts"
 import type { ConferenceStepBuilder } from "../machine/ConferenceStepBuilder.ts"
@@ -10,6 +11,8 @@ type When = "open" | "begun"
 export const facts = {
   /** The most participants that the tenant's plan allows, with `update`; null: the plan has no limit. */
   mostParticipants: Schema.NullOr(Schema.Int),
+  /** With `join`: the call that comes in. Absent in an input that an earlier version stored. */
+  joining: Schema.optionalKey(Schema.Struct({ legId: Id.LegId, customerReference: Schema.NullOr(Schema.String) })),
   /** With `record_start`: the price, and the minutes that the account reserved for each meter. */
   recording: Schema.optionalKey(
     Schema.Struct({ microUsdPerMinute: Schema.Number, reservedMinutes: Schema.Array(Schema.Int) })

@@ -25,12 +25,12 @@ export const join = verb({
     ...ConferenceField.region
   }),
   errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"],
-  act: ({ builder, context }, { callId, hold, mute }) => {
+  act: ({ builder, context, joining }, { callId, hold, mute }) => {
     if (builder.state.members.some((member) => member.callId === callId && isPresent(member)))
       return rejected(alreadyMember)
     if (RoomMembers.isFull(builder.state)) return rejected(RoomMembers.full)
     const id = Id.derive(context.seed, "member")
-    const fields = { id, callId, phase: "claimed", isMuted: mute, isHeld: hold } as const
+    const fields = { id, callId, ...joining, phase: "claimed", isMuted: mute, isHeld: hold } as const
     return RoomMembers.callIn(RoomMembers.add(builder, fields, context.now), id, context.now)
   }
 })

@@ -21,6 +21,9 @@ export const rows: ReadonlyArray<Row> = [
       })
       expect(await room.event("conference.started")).toEqual({
         conference_id: room.id,
+        call_id: host.call.id,
+        leg_id: await host.call.legId(),
+        customer_reference: null,
         name: room.name,
         host_call_id: host.call.id
       })

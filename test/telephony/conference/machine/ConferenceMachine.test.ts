@@ -371,6 +371,129 @@ describe("Races of a conference", () => {
     })
   })
 
+  it("says why it ended and why each member left, whichever report came first", () => {
+    const peopled = (more: { readonly endOnExit?: boolean } = {}) => {
+      const world = RoomWorld.make({ maxParticipants: 3, startOnCreate: true, endOnExit: true, ...more })
+      world.settle()
+      const guest = world.newCall(true)
+      world.take({
+        type: "action",
+        action: { verb: "join", body: { callId: guest.id, mute: false, hold: false } },
+        joining: { legId: guest.legId, customerReference: "guest 1" },
+        mostParticipants: null
+      })
+      world.settle()
+      const member = world.current().members.at(-1)
+      if (member === undefined) throw new Error("nobody joined")
+      return { world, guest, member }
+    }
+    type Peopled = ReturnType<typeof peopled>
+    const cases: ReadonlyArray<
+      readonly [(of: Peopled) => void, ended: string | null, left: ReadonlyArray<string>, endOnExit?: boolean]
+    > = [
+      [({ world }) => world.act({ verb: "end", body: {} }), "api", ["conference_ended", "conference_ended"]],
+      [({ world }) => world.hangUp(world.host), "host_left", ["call_ended", "conference_ended"]],
+      [({ world }) => world.moves(world.host), "host_left", ["moved", "conference_ended"]],
+      [({ guest, world }) => world.hangUp(guest), null, ["call_ended"]],
+      [({ guest, world }) => world.moves(guest), null, ["moved"]],
+      [({ member, world }) => world.act({ verb: "remove_member", member: member.id }), null, ["api"]],
+      [
+        ({ guest, member, world }) => {
+          world.act({ verb: "update_member", memberId: member.id, body: { endOnExit: true } })
+          world.hangUp(guest)
+        },
+        "member_left",
+        ["call_ended", "conference_ended"]
+      ],
+      [
+        ({ guest, world }) => {
+          world.hangUp(world.host)
+          world.settle()
+          world.hangUp(guest)
+        },
+        "empty",
+        ["call_ended", "call_ended"],
+        false
+      ],
+      [
+        ({ guest, member, world }) => {
+          world.act({ verb: "update_member", memberId: member.id, body: { softEndOnExit: true } })
+          world.act({ verb: "hold", body: { legIds: [world.host.legId] } })
+          world.settle()
+          world.hangUp(guest)
+        },
+        "all_on_hold",
+        ["call_ended", "conference_ended"]
+      ],
+      [
+        ({ world }) => {
+          while (!isCompleted(world.current())) world.fire()
+        },
+        "duration",
+        ["conference_ended", "conference_ended"]
+      ],
+      [({ world }) => world.take({ type: "ended_by_system", by: "operator" }), "operator", ["conference_ended"]],
+      [({ world }) => world.take({ type: "ended_by_system", by: "service" }), "service", ["conference_ended"]],
+      [({ world }) => world.take({ type: "faulted", reason: "test" }), "service", ["conference_ended"]],
+      [
+        ({ world }) =>
+          world.take({ type: "recovered", snapshot: { incarnation: "life 2", rooms: {} }, lostAt: 1_000_000 }),
+        "carrier",
+        ["conference_ended"]
+      ]
+    ]
+    for (const order of [0, 1, 2])
+      for (const [act, ended, left, endOnExit = true] of cases) {
+        const peopledRoom = peopled({ endOnExit })
+        const { world } = peopledRoom
+        act(peopledRoom)
+        for (let count = 0; count < 30; count++) world.deliverOne(order, false)
+        world.settle()
+        const reasons = (type: string) =>
+          world.events.flatMap((event) => (event.type === type && "reason" in event.data ? [event.data.reason] : []))
+        expect(reasons("conference.ended")).toStrictEqual(ended === null ? [] : [ended])
+        expect(new Set<unknown>(reasons("conference.member_left"))).toStrictEqual(new Set(left))
+        for (const { data, type } of world.events) {
+          const isGuests = "memberId" in data && data.memberId === peopledRoom.member.id
+          const { id: callId, legId } = isGuests ? peopledRoom.guest : world.host
+          expect(data, type).toMatchObject({ callId, legId, customerReference: isGuests ? "guest 1" : "order 7" })
+        }
+      }
+  })
+
+  it("tells who is held, is back, and hears whom, once for each change, also where only the snapshot shows it", () => {
+    const world = created()
+    world.settle()
+    const [host] = world.current().members
+    if (host === undefined) return expect.unreachable("there is a host")
+    expect(host.legId, "it is known before it is in").toBe(world.host.legId)
+    const { legId } = world.host
+    const guest = world.newCall(true)
+    world.act({ verb: "join", body: { callId: guest.id, mute: false, hold: false } })
+    world.settle()
+    world.events.length = 0
+    world.act({ verb: "hold", body: { legIds: [legId] } })
+    world.act({ verb: "hold", body: { legIds: [legId] } })
+    world.settle()
+    world.act({ verb: "unhold", body: { legIds: [legId] } })
+    world.act({ verb: "supervise", body: { legId: guest.legId, role: "whisper", whisperLegIds: [legId] } })
+    world.settle()
+    world.act({ verb: "supervise", body: { legId: guest.legId, role: "whisper", whisperLegIds: [legId] } })
+    world.act({ verb: "supervise", body: { legId: guest.legId, role: "none" } })
+    world.settle()
+    expect(
+      world.events.map(({ data, type }) =>
+        "supervisorRole" in data ? [data.supervisorRole, data.whisperLegIds] : type
+      )
+    ).toStrictEqual(["conference.member_held", "conference.member_unheld", ["whisper", [legId]], ["none", []]])
+    world.events.length = 0
+    world.act({ verb: "hold", body: { legIds: [legId] } })
+    world.deliverOne(0, false)
+    world.crash()
+    world.settle()
+    expect(types(world)).toStrictEqual(["conference.member_held"])
+  })
+
   it("has place for a sound as soon as a stop is answered, of the whole room or of those who hear it", () => {
     const world = created()
     world.settle()

@@ -27,12 +27,16 @@ export const ofChange = (before: CallState | null, state: CallState): ReadonlyAr
   return [
     ...(was === null || was.memberId === is?.memberId
       ? []
-      : [{ type: "left" as const, conferenceId: was.conferenceId, memberId: was.memberId, callId }]),
+      : [
+          { type: "left" as const, conferenceId: was.conferenceId, memberId: was.memberId, callId, ...callOver(state) }
+        ]),
     ...(is === null || is.phase === "dialled" || (was?.memberId === is.memberId && was.phase !== "dialled")
       ? []
       : [entered(state, is)])
   ]
 }
+
+const callOver = (state: CallState) => (isTerminal(state) ? { isCallOver: true as const } : {})
 
 const entered = (state: CallState, { conferenceId, memberId }: NonNullable<CallState["room"]>): ToConference => ({
   type: "entered",
@@ -50,7 +54,8 @@ export const of = (state: CallState, tell: ToCall): ToConference | null => {
   const { conferenceId, memberId } = tell
   const membership = { conferenceId, memberId, callId: state.id }
   if (state.room?.memberId === memberId) return state.room.phase === "dialled" ? null : entered(state, state.room)
-  if (tell.type === "over" || Membership.isKnown(state, memberId)) return { ...membership, type: "left" }
+  if (tell.type === "over" || Membership.isKnown(state, memberId))
+    return { ...membership, type: "left", ...callOver(state) }
   // A call that could take a membership and has not taken it could not pay for it.
   return { ...membership, type: "refused", reason: refusal(state) ?? "balance_insufficient" }
 }
@@ -58,7 +63,9 @@ export const of = (state: CallState, tell: ToCall): ToConference | null => {
 /** The answer for a call that does not exist. */
 export const ofNobody = (callId: CallState["id"], { conferenceId, memberId, type }: ToCall): ToConference => {
   const membership = { conferenceId, memberId, callId }
-  return type === "over" ? { ...membership, type: "left" } : { ...membership, type: "refused", reason: "gone" }
+  return type === "over"
+    ? { ...membership, type: "left", isCallOver: true }
+    : { ...membership, type: "refused", reason: "gone" }
 }
 
 /** The meter of a stay that begins with this message; null: none does. */

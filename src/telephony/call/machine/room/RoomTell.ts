@@ -52,6 +52,12 @@ export const ToConference = Schema.Union([
     reason: Schema.Literals(["gone", "not_answered", "in_another_room", "balance_insufficient", "carrier_error"])
   }),
   /** The call no longer has the membership: it left, was hung up, or ended before it entered. */
-  Schema.Struct({ ...ofMember, type: Schema.tag("left"), callId: CallId })
+  Schema.Struct({
+    ...ofMember,
+    type: Schema.tag("left"),
+    callId: CallId,
+    /** The call has ended, or there is none. */
+    isCallOver: Schema.optionalKey(Schema.Literal(true))
+  })
 ])
 export type ToConference = typeof ToConference.Type
