@@ -217,6 +217,7 @@ export class ApiKeys extends Context.Service<
           const scopes = yield* grantable(["*"], request.scopes)
           if (hasEnded(request, at)) return yield* inThePast
           return yield* Effect.gen(function* () {
+            yield* repo.lock(tenantId)
             const by = { actor: yield* Audit.operator, ip: null, at, seed: entropy.hex(16) }
             const made = yield* make(tenantId, { ...request, scopes }, by)
             yield* journal.commitWithin({ ...empty, audit: [made.audit] })

@@ -158,17 +158,19 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     const check = Effect.gen(function* () {
       const invited = yield* repo.open(hash, yield* Clock.currentTimeMillis)
       if (invited === null) return yield* unusable
-      if (yield* repo.emailUsed(invited.email)) return yield* emailUsed
+      return (yield* repo.emailUsed(invited.email)) ? yield* emailUsed : invited.tenantId
     })
-    yield* check
+    const tenantId = yield* check
     const passwordHash = yield* passwords.hash(request.password, ip, check)
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
     const { firstName, lastName } = request
     return yield* Effect.gen(function* () {
+      // Whoever ends the access of all members sees this one, or the invitation is revoked.
+      yield* repo.lock(tenantId)
       const invited = yield* repo.accept(hash, at)
       if (invited === null) return yield* unusable
-      const { email, role, tenantId } = invited
+      const { email, role } = invited
       const id = Id.deriveUuid(seed, "member")
       const joined = yield* repo.join({ id, tenantId, email, role, passwordHash, firstName, lastName, createdAt: at })
       if (!joined) return yield* emailUsed

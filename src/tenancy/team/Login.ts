@@ -42,12 +42,15 @@ export const make = Effect.fnUntraced(function* (limits: LoginLimits) {
     if (member === null || !isRight) return yield* wrong
     yield* attempt.succeeded
     const at = yield* Clock.currentTimeMillis
-    const { id, role, tenantId } = member
+    const { id, tenantId } = member
     const name = `${member.firstName} ${member.lastName}`
     const expiresAtMs = at + lifetimeMs
     const seed = entropy.hex(16)
     return yield* Effect.gen(function* () {
-      if (!(yield* repo.loggedIn(member, at))) return yield* wrong
+      // A change of the member does not see a key that another transaction is making, so they take turns.
+      yield* repo.lock(tenantId)
+      const role = yield* repo.loggedIn(member, at)
+      if (role === null) return yield* wrong
       const key = yield* apiKeys.loginWithin({ tenantId, member: { id, name, role }, at, expiresAtMs, ip, seed })
       const line = Audit.line({
         tenantId,

@@ -74,11 +74,11 @@ export const make = Effect.gen(function* () {
         SELECT DISTINCT ip FROM proof WHERE ip IS NOT NULL
           AND ordinal >= coalesce((SELECT max(ordinal) FROM proof WHERE action = 'user.password_reset'), 0)`,
 
-    /** Records a login; false when the member or the password has changed since they were read. */
+    /** Records a login and returns the role; null when the member was disabled or has another password since. */
     loggedIn: ({ id, passwordHash }: Credentials, at: number) =>
-      some`
+      value<string>`
         UPDATE member SET last_login_at = ${timestamptz(at)}
-        WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING 1`,
+        WHERE id = ${id} AND status = 'active' AND password_hash = ${passwordHash} RETURNING role`,
 
     insertReset: (token: {
       readonly tokenHash: string

@@ -2,6 +2,7 @@
  * The HTTP surface over the real doors and a database. Mail reaches people, and each request may come from any address.
  */
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Calls } from "../../../../src/telephony/call/Call.ts"
 import { Conferences } from "../../../../src/telephony/conference/Conference.ts"
 import * as ApiKeyHandlers from "../../../../src/edge/http/apikey/ApiKeyHandlers.ts"
@@ -56,6 +57,17 @@ export const ask = (method: string, path: string, { from = somewhere(), ...asked
   )
 
 export const post = (path: string, body: unknown, asked: Asked = {}) => ask("POST", path, { body, ...asked })
+
+/** Waits until so many statements of this database wait for locks. */
+export const lockWaits = Effect.fnUntraced(function* (count: number) {
+  const sql = yield* SqlClient.SqlClient
+  // A transaction sees the activity of its first look, until it clears the snapshot.
+  const waiting = Effect.andThen(
+    sql`SELECT pg_stat_clear_snapshot()`,
+    sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  )
+  while ((yield* waiting).length < count) yield* Effect.sleep("5 millis")
+})
 
 /** Status and code; the code is null on success. */
 export const outcome = (answer: TestServer.Answer) => [answer.status, TestServer.codeOf(answer) ?? null]
