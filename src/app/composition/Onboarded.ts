@@ -37,6 +37,7 @@ export const layer = Layer.effect(
           jobs.enqueue({ kind: disablingAll, key: `${tenantId} ${at}`, tenantId }),
           apiKeys.revokeAllWithin(tenantId, at)
         ),
+      endMemberAccessWithin: (member, at) => apiKeys.revokeOfWithin(member, "all", at),
       accessChanged: apiKeys.tenantChanged,
       unverified: (tenantId) => Effect.ignore(accounts.suspend(tenantId, "email_unverified", by))
     })

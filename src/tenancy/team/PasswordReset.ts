@@ -113,10 +113,10 @@ export const make = Effect.fnUntraced(function* ({
       const by = { tenantId, at, seed, actor, ip }
       // Before the first proof, the address may have been signed up by a stranger.
       const proven = yield* earlier.proveWithin({ tenantId, memberId: id, email, at, seed })
-      const isAll = proven !== null || (endEarlierAccess && member.role === "owner")
-      const lines = isAll
-        ? yield* earlier.endWithin({ tenantId, memberId: id, at }, by)
-        : yield* ownOf(member, endEarlierAccess, by)
+      const ended =
+        proven !== null || endEarlierAccess
+          ? yield* earlier.endWithin({ tenantId, memberId: id, at }, by)
+          : { of: "logins" as const, lines: yield* loginsOf(member, by) }
       yield* letters.postWithin({
         cause: `password_changed:${hash}`,
         tenantId,
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* ({
           subject: "Your password was changed",
           paragraphs: [
             proven === null ? Letters.greeting(member.firstName) : "Hello,",
-            `your password was changed by a link that was sent to this address, and ${endedBy(isAll, endEarlierAccess)}.`,
+            `your password was changed by a link that was sent to this address, and ${words[ended.of]}.`,
             "If it was not you, choose a new password at once and look at your mailbox: somebody else can read it."
           ],
           link: null
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* ({
         audit: [
           Audit.line({ ...by, action: "user.password_reset", resourceId: id }),
           ...(proven === null ? [] : [Audit.line({ ...by, action: "user.email_verified", resourceId: id })]),
-          ...lines
+          ...ended.lines
         ]
       })
       return proven !== null
@@ -152,25 +152,21 @@ export const make = Effect.fnUntraced(function* ({
     return { status: 200, body: "{}" } satisfies Rendered
   })
 
-  /** Ends the member's logins, or all keys and invitations of the member. */
-  const ownOf = Effect.fnUntraced(function* (
+  const loginsOf = Effect.fnUntraced(function* (
     member: { readonly id: UserId; readonly tenantId: TenantId },
-    isEach: boolean,
     by: Audit.By & { readonly tenantId: TenantId; readonly at: number; readonly seed: string }
   ) {
-    const keys = yield* apiKeys.revokeOfWithin(member, isEach ? "all" : "logins", by.at)
-    const invitations = isEach ? yield* repo.revokeBy(member.tenantId, member.id) : []
-    return [
-      ...keys.map((key) => Audit.line({ ...by, action: "api_key.revoked", resourceId: key })),
-      ...invitations.map((one) => Audit.line({ ...by, action: "invitation.revoked", resourceId: one }))
-    ]
+    const keys = yield* apiKeys.revokeOfWithin(member, "logins", by.at)
+    return keys.map((key) => Audit.line({ ...by, action: "api_key.revoked", resourceId: key }))
   })
 
   return { request, confirm }
 })
 
-const endedBy = (isAll: boolean, isEach: boolean): string => {
-  if (isAll)
-    return "all keys, logins and invitations of the workspace have ended, its other members are disabled, and no webhooks are sent any more"
-  return isEach ? "all your logins, keys and invitations have ended" : "all logins have ended"
-}
+/** What a reset has ended, in the words of its letter. */
+const words = {
+  workspace:
+    "all keys, logins and invitations of the workspace have ended, its other members are disabled, and no webhooks are sent any more",
+  member: "all your logins, keys and invitations have ended",
+  logins: "all logins have ended"
+} as const

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
+import type { AuditRow } from "../../runtime/store/journal/Journal.ts"
 import type { TenantId, UserId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
@@ -34,32 +35,46 @@ export const make = Effect.gen(function* () {
     }),
 
     /**
-     * Ends it in the caller's transaction, and returns the audit lines: all API keys and logins are revoked, the other
-     * members disabled, the pending invitations revoked, the failover URL removed, and the webhook subscriptions
-     * disabled soon after. The member is an active owner then.
+     * Ends it in the caller's transaction, and returns the audit lines. An owner ends all of the workspace: all API keys
+     * and logins are revoked, the other members disabled, the pending invitations revoked, the failover URL removed, and
+     * the webhook subscriptions disabled soon after. Any other member ends only the own keys, logins and invitations.
      */
-    endWithin: Effect.fnUntraced(function* ({ at, memberId, tenantId }: Proof, by: Audit.By) {
+    endWithin: Effect.fnUntraced(function* ({ at, memberId, tenantId }: Proof, by: Audit.By): Effect.fn.Return<Ended> {
       yield* repo.lock(tenantId)
-      // A login changes its member first. So it has made its key before the keys are revoked, or is refused.
+      const line = (action: string, resourceId: string, changes: Changes = []) =>
+        Audit.line({ ...by, tenantId, at, seed: entropy.hex(16), action, resourceId, changes })
+      // Read under the lock: an owner may have been demoted since the link was sent.
+      if (!(yield* repo.isOwner(memberId))) {
+        const keys = yield* onboarding.endMemberAccessWithin({ id: memberId, tenantId }, at)
+        const invitations = yield* repo.revokeInvitationsBy(tenantId, memberId)
+        return {
+          of: "member",
+          lines: [
+            ...keys.map((id) => line("api_key.revoked", id)),
+            ...invitations.map((id) => line("invitation.revoked", id))
+          ]
+        }
+      }
       const members = yield* repo.leaveAlone(tenantId, memberId)
       // Subscriptions that were made while this waited for the lock end too.
       const keys = yield* onboarding.endAccessWithin(tenantId, yield* Clock.currentTimeMillis)
       const invitations = yield* repo.revokeInvitations(tenantId)
       const failover = yield* repo.endFailover(tenantId, at)
-      const line = (action: string, resourceId: string, changes: Changes = []) =>
-        Audit.line({ ...by, tenantId, at, seed: entropy.hex(16), action, resourceId, changes })
-      return [
-        ...keys.map((id) => line("api_key.revoked", id)),
-        ...members.map((id) => line("user.updated", id, [{ field: "status", from: "active", to: "disabled" }])),
-        ...invitations.map((id) => line("invitation.revoked", id)),
-        ...(failover === null
-          ? []
-          : [
-              line("tenant.updated", tenantId, [
-                { field: "webhook_failover_url", from: Secret.maskUrl(failover), to: null }
+      return {
+        of: "workspace",
+        lines: [
+          ...keys.map((id) => line("api_key.revoked", id)),
+          ...members.map((id) => line("user.updated", id, [{ field: "status", from: "active", to: "disabled" }])),
+          ...invitations.map((id) => line("invitation.revoked", id)),
+          ...(failover === null
+            ? []
+            : [
+                line("tenant.updated", tenantId, [
+                  { field: "webhook_failover_url", from: Secret.maskUrl(failover), to: null }
+                ])
               ])
-            ])
-      ]
+        ]
+      }
     }),
 
     /** Runs after the transaction, whatever became of it: the next request sees what it did. */
@@ -68,6 +83,12 @@ export const make = Effect.gen(function* () {
     verified: onboarding.verified
   } as const
 })
+
+interface Ended {
+  /** What the access belonged to that has ended. */
+  readonly of: "workspace" | "member"
+  readonly lines: ReadonlyArray<AuditRow>
+}
 
 interface ByReset {
   readonly email: string

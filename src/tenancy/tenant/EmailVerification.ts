@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
       if (member === null) return null
       const seed = entropy.hex(16)
       const by = { actor: { type: "user", id: member.memberId, name: member.name }, ip } as const
-      const ended = endEarlierAccess ? yield* earlier.endWithin({ ...member, at }, by) : []
+      const ended = endEarlierAccess ? (yield* earlier.endWithin({ ...member, at }, by)).lines : []
       // A stranger who signed the address up knows the password.
       if (endEarlierAccess) yield* repo.endPassword(member.memberId)
       const line = Audit.line({

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { ApiKeyId, TenantId } from "../../domain/Id.ts"
+import type { ApiKeyId, TenantId, UserId } from "../../domain/Id.ts"
 import type { AuditRow, EntityWrite, MoneyRow } from "../../runtime/store/journal/Journal.ts"
 
 /** A tenant during signup. In the transaction its row exists, and nothing else yet. */
@@ -46,6 +46,11 @@ export class Onboarding extends Context.Service<
      * after it. Returns the keys.
      */
     readonly endAccessWithin: (tenantId: TenantId, at: number) => Effect.Effect<ReadonlyArray<ApiKeyId>>
+    /** Revokes the keys and logins of a member in the caller's transaction, and returns them. */
+    readonly endMemberAccessWithin: (
+      member: { readonly id: UserId; readonly tenantId: TenantId },
+      at: number
+    ) => Effect.Effect<ReadonlyArray<ApiKeyId>>
     /** Called after that transaction, so that the next request sees it. */
     readonly accessChanged: (tenantId: TenantId) => Effect.Effect<void>
     /** Suspends an active tenant for a missing verification. */

@@ -106,14 +106,13 @@ export const make = Effect.gen(function* () {
         )
         SELECT 1 FROM proven`,
 
-    /** Makes the member the only active one, and an owner. Returns the members that were disabled. */
+    isOwner: (memberId: UserId) => some`SELECT FROM member WHERE id = ${memberId} AND role = 'owner'`,
+
+    /** Makes the member the only active one. Returns the members that were disabled. */
     leaveAlone: (id: TenantId, memberId: UserId) =>
-      Effect.andThen(
-        done`UPDATE member SET role = 'owner' WHERE id = ${memberId} AND tenant_id = ${id} AND role <> 'owner'`,
-        column<UserId>`
-          UPDATE member SET status = 'disabled' WHERE tenant_id = ${id} AND id <> ${memberId} AND status = 'active'
-          RETURNING id`
-      ),
+      column<UserId>`
+        UPDATE member SET status = 'disabled' WHERE tenant_id = ${id} AND id <> ${memberId} AND status = 'active'
+        RETURNING id`,
 
     /** Leaves the member without a password. */
     endPassword: (memberId: UserId) =>
@@ -123,6 +122,12 @@ export const make = Effect.gen(function* () {
     revokeInvitations: (id: TenantId) =>
       column<InvitationId>`
         UPDATE invitation SET status = 'revoked' WHERE tenant_id = ${id} AND status = 'pending' RETURNING id`,
+
+    /** Revokes the pending invitations of this member. */
+    revokeInvitationsBy: (id: TenantId, memberId: UserId) =>
+      column<InvitationId>`
+        UPDATE invitation SET status = 'revoked'
+        WHERE tenant_id = ${id} AND invited_by = ${memberId} AND status = 'pending' RETURNING id`,
 
     /** Removes the failover URL and returns it; null: there was none. */
     endFailover: (id: TenantId, at: number) =>

@@ -91,12 +91,11 @@ const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   meanwhile: () => Effect.Effect<unknown>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const waiting = sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   const asked = yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`
       const fiber = yield* Effect.forkChild(request)
-      while ((yield* waiting).length === 0) yield* Effect.sleep("5 millis")
+      yield* Wire.lockWaits(1)
       yield* meanwhile()
       return fiber
     })
@@ -199,6 +198,42 @@ describe("what was made before an address was proven (guide/authentication.md#ea
         const body = { token: verification, end_earlier_access: true }
         expect(Wire.outcome(yield* Wire.post("/v1/auth/verify-email", body))).toEqual([400, "invalid_request"])
         expect(yield* works(accomplice.key)).toBe(200)
+      })
+    )
+
+    it.effect("is only the member's own where the member is no owner any more, and never confirmed the address", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const asReset = Effect.fnUntraced(function* (email: string) {
+          yield* Wire.post("/v1/auth/password-reset", { email })
+          const token = yield* Wire.letterTo(email)
+          return Wire.post("/v1/auth/password-reset/confirm", { token, new_password: chosen, end_earlier_access: true })
+        })
+        const asVerification = ({ verification }: Taken) =>
+          Wire.post("/v1/auth/verify-email", { token: verification, end_earlier_access: true })
+        for (const way of ["reset", "verification", "reset of a confirmed address"] as const)
+          for (const when of ["before", "meanwhile"] as const) {
+            const email = Wire.newEmail()
+            const taken = yield* takenBefore(email)
+            const { accomplice, id, tenantId, verification } = taken
+            if (way === "reset of a confirmed address")
+              yield* Wire.post("/v1/auth/verify-email", { token: verification })
+            // Older versions let an owner be demoted who had not confirmed the address.
+            const demote = Effect.orDie(sql`UPDATE member SET role = 'viewer' WHERE id = ${id}`)
+            const request = way === "verification" ? asVerification(taken) : yield* asReset(email)
+            if (when === "before") yield* demote
+            const answer = yield* when === "before" ? request : whileLocked(tenantId, request, () => demote)
+            expect([way, when, answer.status]).toEqual([way, when, 200])
+            const [signup, made, login, ofLogin, other] = yield* Effect.forEach(taken.keys, works)
+            expect([way, when, signup, made, other]).toEqual([way, when, 200, 200, 200])
+            expect([way, when, login, ofLogin]).toEqual([way, when, 401, 401])
+            const member = yield* Wire.ask("GET", "/v1/team/members", { key: accomplice.key })
+            const { results } = member.json as { readonly results: ReadonlyArray<Record<string, unknown>> }
+            expect(results.map((one) => [one["id"], one["role"], one["status"]])).toEqual([
+              [accomplice.id, "owner", "active"],
+              [id, "viewer", "active"]
+            ])
+          }
       })
     )
 
