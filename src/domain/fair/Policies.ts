@@ -158,14 +158,18 @@ export const logins = {
 } satisfies Record<string, Window>
 
 const dayMs = 24 * hourMs
-const free: ReadonlyArray<ReadonlyArray<Window>> = [[]]
+type Alternatives = ReadonlyArray<ReadonlyArray<Window>>
+const free: Alternatives = [[]]
+const none: Alternatives = []
+const everyFourHours: ReadonlyArray<Window> = [{ limit: 1, windowMs: 4 * hourMs }]
 
 /**
  * Letters by kind: for a mailbox, from a workspace, and from one workspace to one mailbox. Each is a list of
- * alternatives, one of which must have room in all of its windows. Beyond, no letter is written.
+ * alternatives, one of which must have room in all of its windows. `spare` are further alternatives to the limit of the
+ * workspace, counted from one workspace to one mailbox. Beyond, no letter is written.
  *
  * A limit that strangers can use up leaves its reader a way in: a link to confirm an address works for seven days, and
- * when the resets of a day are used up, there is another one every four hours.
+ * when the resets of a mailbox or a workspace are used up, the mailbox gets another one every four hours.
  */
 export const letters = {
   verification: {
@@ -176,7 +180,9 @@ export const letters = {
         { limit: 10, windowMs: 7 * dayMs }
       ]
     ],
-    workspace: free,
+    // Only the address that was signed up is not confirmed yet, so its own limit is reached first.
+    workspace: [[{ limit: 10, windowMs: dayMs }]],
+    spare: none,
     both: free
   },
   password_reset: {
@@ -185,26 +191,35 @@ export const letters = {
         { limit: 3, windowMs: hourMs },
         { limit: 6, windowMs: dayMs }
       ],
-      [{ limit: 1, windowMs: 4 * hourMs }]
+      everyFourHours
     ],
-    workspace: free,
+    workspace: [
+      [
+        { limit: 30, windowMs: hourMs },
+        { limit: 100, windowMs: dayMs }
+      ]
+    ],
+    spare: [everyFourHours],
     both: free
   },
   invitation: {
     mailbox: [[{ limit: 10, windowMs: dayMs }]],
     workspace: [[{ limit: 100, windowMs: dayMs }]],
+    spare: none,
     both: [[{ limit: 3, windowMs: dayMs }]]
   },
   /** The workspace has no confirmed owner. */
   invitation_unconfirmed: {
     mailbox: [[{ limit: 3, windowMs: dayMs }]],
     workspace: [[{ limit: 10, windowMs: dayMs }]],
+    spare: none,
     both: free
   },
   /** About money, numbers and the state of the workspace, to its own members. */
   notice: {
     mailbox: [[{ limit: 100, windowMs: dayMs }]],
     workspace: [[{ limit: 1_000, windowMs: dayMs }]],
+    spare: none,
     both: free
   }
-} satisfies Record<string, Record<"mailbox" | "workspace" | "both", ReadonlyArray<ReadonlyArray<Window>>>>
+} satisfies Record<string, Record<"mailbox" | "workspace" | "spare" | "both", Alternatives>>

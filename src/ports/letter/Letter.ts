@@ -60,8 +60,8 @@ export class Letters extends Context.Service<
   {
     /**
      * Writes a letter with a link, which a request asked for. Inside the caller's transaction it is a row of the
-     * outbox, and it is sent after the commit. Letters to one mailbox wait for each other, so the limits
-     * (guide/mail.md#limits) are exact.
+     * outbox, and it is sent after the commit. Letters to one mailbox or by one workspace wait for each other,
+     * so the limits (guide/mail.md#limits) are exact.
      */
     readonly askWithin: (
       letter: Posted & {
@@ -140,6 +140,8 @@ export class Letters extends Context.Service<
           askWithin: Effect.fn("Letters.askWithin")(function* ({ kind: asked, ...posted }) {
             const counted =
               asked !== "invitation" || (yield* repo.isConfirmed(posted.tenantId)) ? asked : "invitation_unconfirmed"
+            // The workspace first, in every transaction, so that no two of them wait for each other.
+            yield* repo.lock(posted.tenantId)
             yield* repo.lock(EmailAddress.mailbox(posted.to))
             yield* writeWithin(counted, posted)
           }),

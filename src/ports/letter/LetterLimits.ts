@@ -17,7 +17,7 @@ export interface Earlier {
   readonly isSameWorkspace: boolean
 }
 
-/** The milliseconds until a rule has room; 0: it has. `ages`: of the counted letters, the smallest first. */
+/** The milliseconds until a rule has room; 0: it has; infinite without an alternative. `ages`: of the counted letters, the smallest first. */
 const waitOf = (rule: Rule, ages: ReadonlyArray<number>): number =>
   Math.min(
     ...rule.map((windows) =>
@@ -39,19 +39,15 @@ export const waitMs = (kind: Kind, earlier: ReadonlyArray<Earlier>): number => {
       .filter(isCounted)
       .map(({ ageMs }) => ageMs)
       .toSorted((one, other) => one - other)
+  const both = ages(({ isSameMailbox, isSameWorkspace }) => isSameMailbox && isSameWorkspace)
+  const workspace = ages(({ isSameWorkspace }) => isSameWorkspace)
   return Math.max(
     waitOf(
       rules.mailbox,
       ages(({ isSameMailbox }) => isSameMailbox)
     ),
-    waitOf(
-      rules.workspace,
-      ages(({ isSameWorkspace }) => isSameWorkspace)
-    ),
-    waitOf(
-      rules.both,
-      ages(({ isSameMailbox, isSameWorkspace }) => isSameMailbox && isSameWorkspace)
-    )
+    Math.min(waitOf(rules.workspace, workspace), waitOf(rules.spare, both)),
+    waitOf(rules.both, both)
   )
 }
 

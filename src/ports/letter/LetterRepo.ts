@@ -61,9 +61,9 @@ export const make = Effect.gen(function* () {
               }
       ),
 
-    /** Makes posts to one mailbox wait for each other, until the end of the caller's transaction. */
-    lock: (mailbox: string) =>
-      Effect.orDie(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`letter ${mailbox}`}, 0))`),
+    /** Makes posts to a mailbox, or by a workspace, wait for each other until the end of the caller's transaction. */
+    lock: (mailboxOrTenant: string) =>
+      Effect.orDie(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`letter ${mailboxOrTenant}`}, 0))`),
 
     /** The letters of this kind within `withinMs`, to the mailbox or by the tenant. */
     earlier: (asked: {

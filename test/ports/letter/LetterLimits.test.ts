@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Policies from "../../../src/domain/fair/Policies.ts"
 import * as LetterLimits from "../../../src/ports/letter/LetterLimits.ts"
 
 const minute = 60_000
@@ -42,5 +43,23 @@ describe("the limits of letters, guide/mail.md#limits", () => {
     expect([99, 100].map((count) => isFree("invitation", several(count, here)))).toEqual([true, false])
     expect([9, 10].map((count) => isFree("invitation_unconfirmed", several(count, here)))).toEqual([true, false])
     expect([99, 100].map((count) => isFree("notice", several(count, there)))).toEqual([true, false])
+    expect([9, 10].map((count) => isFree("verification", several(count, here)))).toEqual([true, false])
+  })
+
+  it("limits every kind for a mailbox and for a workspace", () => {
+    const crowd = several(2_000, { isSameMailbox: false, isSameWorkspace: true })
+    const recent = letter(hour, { isSameWorkspace: true })
+    for (const kind of Object.keys(Policies.letters) as ReadonlyArray<LetterLimits.Kind>) {
+      expect([kind, LetterLimits.waitMs(kind, several(2_000, {})) > 0]).toEqual([kind, true])
+      expect([kind, LetterLimits.waitMs(kind, [...crowd, recent]) > 0]).toEqual([kind, true])
+    }
+  })
+
+  it("leaves a mailbox one reset in four hours, whatever its workspace has used up", () => {
+    const crowd = several(200, { isSameMailbox: false, isSameWorkspace: true })
+    const own = (ageMs: number) => letter(ageMs, { isSameWorkspace: true })
+    expect(LetterLimits.waitMs("password_reset", crowd)).toBe(0)
+    expect(LetterLimits.waitMs("password_reset", [...crowd, own(3 * hour)])).toBe(hour)
+    expect(LetterLimits.waitMs("password_reset", [...crowd, own(4 * hour)])).toBe(0)
   })
 })

@@ -139,6 +139,31 @@ describe("letters to people who did not ask for them (guide/mail.md#limits)", ()
       })
     )
 
+    it.effect("one workspace has few resets written, and each of its mailboxes gets one all the same", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* Wire.workspace()
+        const sql = yield* SqlClient.SqlClient
+        const address = (nth: number) => `member${nth}@crowd.example`
+        const people = Array.from({ length: 40 }, (_, nth) => nth)
+        yield* sql`
+          INSERT INTO member (id, tenant_id, email, email_verified_at, role, password_hash, first_name, last_name, created_at)
+          SELECT gen_random_uuid(), ${tenantId}, 'member' || n || '@crowd.example', now(), 'viewer', '', 'A', 'B', now()
+          FROM generate_series(0, 39) AS n`
+        const reset = yield* Wire.resets
+        yield* Effect.forEach(people.slice(0, 10), (nth) => reset(address(nth), 3))
+        expect(yield* lettersTo((to) => to.endsWith("@crowd.example"))).toHaveLength(30)
+        yield* Effect.forEach(people, (nth) => reset(address(nth), 3))
+        const letters = yield* lettersTo((to) => to.endsWith("@crowd.example"))
+        const counts = people.map((nth) => letters.filter(({ to }) => to.address === address(nth)).length)
+        expect(counts).toEqual(people.map((nth) => (nth < 10 ? 3 : 1)))
+        // Another workspace has a limit of its own.
+        const other = yield* Wire.workspace()
+        const before = (yield* lettersTo((to) => to === other.owner.email)).length
+        yield* reset(other.owner.email, 3)
+        expect((yield* lettersTo((to) => to === other.owner.email)).length - before).toBe(3)
+      })
+    )
+
     it.effect("carry no name of a stranger in a header, and nothing that looks like a link", () =>
       Effect.gen(function* () {
         // The dots are U+A4F8, U+A78F, U+2024, U+3002, U+1427 and U+4E36.
