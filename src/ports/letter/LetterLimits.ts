@@ -17,7 +17,10 @@ export interface Earlier {
   readonly isSameWorkspace: boolean
 }
 
-/** The milliseconds until a rule has room; 0: it has; infinite without an alternative. `ages`: of the counted letters, the smallest first. */
+/**
+ * The milliseconds until a rule has room; 0: it has; infinite: it has no alternative. `ages`: of the counted letters,
+ * the smallest first.
+ */
 const waitOf = (rule: Rule, ages: ReadonlyArray<number>): number =>
   Math.min(
     ...rule.map((windows) =>

@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     const seed = entropy.hex(16)
     const { firstName, lastName } = request
     return yield* Effect.gen(function* () {
-      // Whoever ends the access of all members sees this one, or the invitation is revoked.
+      // The end of all access sees this member then, or has revoked the invitation.
       yield* repo.lock(tenantId)
       const invited = yield* repo.accept(hash, at)
       if (invited === null) return yield* unusable

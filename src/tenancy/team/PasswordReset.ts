@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* ({
   return { request, confirm }
 })
 
-/** What a reset has ended, in the words of its letter. */
+/** The access that a reset has ended, in the words of its letter. */
 const words = {
   workspace:
     "all keys, logins and invitations of the workspace have ended, its other members are disabled, and no webhooks are sent any more",

@@ -35,9 +35,10 @@ export const make = Effect.gen(function* () {
     }),
 
     /**
-     * Ends it in the caller's transaction, and returns the audit lines. An owner ends all of the workspace: all API keys
-     * and logins are revoked, the other members disabled, the pending invitations revoked, the failover URL removed, and
-     * the webhook subscriptions disabled soon after. Any other member ends only the own keys, logins and invitations.
+     * Ends it in the caller's transaction, and returns the audit lines. For an owner it is all of the workspace: all
+     * API keys and logins are revoked, the other members disabled, the pending invitations revoked, the failover URL
+     * removed, and the webhook subscriptions disabled soon after. For any other member it is only the member's own
+     * keys, logins and invitations.
      */
     endWithin: Effect.fnUntraced(function* ({ at, memberId, tenantId }: Proof, by: Audit.By): Effect.fn.Return<Ended> {
       yield* repo.lock(tenantId)
@@ -85,7 +86,7 @@ export const make = Effect.gen(function* () {
 })
 
 interface Ended {
-  /** What the access belonged to that has ended. */
+  /** The owner of the access that has ended. */
   readonly of: "workspace" | "member"
   readonly lines: ReadonlyArray<AuditRow>
 }
