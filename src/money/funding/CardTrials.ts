@@ -12,30 +12,30 @@ interface By {
   readonly ip: string | null
 }
 
-const refusals = {
-  workspace: ApiError.of("payment_failed", "too many cards of this workspace were tried today; try again tomorrow"),
-  address: ApiError.of("payment_failed", "too many cards were tried from this address today; try again tomorrow")
+const whose = { workspace: "of this workspace", address: "from this address" } as const
+
+const later = ({ by, until }: Machine.Refusal, now: number) => {
+  const secs = Math.max(1, Math.ceil((until - now) / 1000))
+  return ApiError.later(secs, `too many cards ${whose[by]} were tried within a day; try again in ${secs} s`)
 }
 
 const addressOf = (ip: string | null) => (ip === null ? null : IpAddress.subscriber(ip))
 
 /** The trials of cards, and their limits: the rows of `CardTrialMachine.ts`. Failed statements die. */
-export const make = Effect.map(Sql.make, ({ count, done, first, transaction, value }) => {
-  const counts = Effect.fnUntraced(function* ({ ip, tenantId }: By) {
-    const since = (yield* Clock.currentTimeMillis) - Machine.withinMs
+export const make = Effect.map(Sql.make, ({ all, count, done, transaction, value }) => {
+  /** The limits bound them. */
+  const tried = Effect.fnUntraced(function* ({ ip, tenantId }: By) {
+    const since = timestamptz((yield* Clock.currentTimeMillis) - Machine.withinMs)
     const address = addressOf(ip)
-    const workspace = yield* first<Machine.Trials>`
-      SELECT count(*) FILTER (WHERE kind = 'setup') AS setup, count(*) FILTER (WHERE kind = 'save') AS save,
-        count(*) FILTER (WHERE kind = 'decline') AS decline
-      FROM card_trial WHERE tenant_id = ${tenantId} AND at > ${timestamptz(since)}`
-    const site =
-      address === null
-        ? null
-        : yield* first<Machine.Trials>`
-          SELECT count(*) FILTER (WHERE kind = 'setup') AS setup, count(*) FILTER (WHERE kind = 'save') AS save,
-            count(*) FILTER (WHERE kind = 'decline') AS decline
-          FROM card_trial WHERE address = ${address} AND at > ${timestamptz(since)}`
-    return { workspace: workspace ?? Machine.none, address: site ?? Machine.none }
+    return {
+      workspace: yield* all<Machine.Trial>`
+        SELECT kind, at FROM card_trial WHERE tenant_id = ${tenantId} AND at > ${since} ORDER BY at`,
+      address:
+        address === null
+          ? []
+          : yield* all<Machine.Trial>`
+            SELECT kind, at FROM card_trial WHERE address = ${address} AND at > ${since} ORDER BY at`
+    }
   })
 
   const insert = Effect.fnUntraced(function* ({ ip, tenantId }: By, kind: Machine.Kind) {
@@ -54,13 +54,13 @@ export const make = Effect.map(Sql.make, ({ count, done, first, transaction, val
     )
 
   return {
-    /** Whether a charge is refused, for `ChargeAttempts`. */
-    refusesCharge: (by: By) => Effect.map(counts(by), (tried) => Machine.refusal("charge", tried)),
-    /** Counts a setup or a save before the processor is asked for it; fails beyond the limits. */
+    /** Whose limit refuses a charge, for `ChargeAttempts`; null: none does. */
+    refusesCharge: (by: By) => Effect.map(tried(by), (of) => Machine.refusal("charge", of)?.by ?? null),
+    /** Counts a setup or a save before the processor is asked for it; fails with `rate_limited` beyond the limits. */
     begin: Effect.fnUntraced(function* (by: By, asked: "setup" | "save") {
       yield* lock(by)
-      const refusal = Machine.refusal(asked, yield* counts(by))
-      if (refusal !== null) return yield* refusals[refusal]
+      const refusal = Machine.refusal(asked, yield* tried(by))
+      if (refusal !== null) return yield* later(refusal, yield* Clock.currentTimeMillis)
       return yield* insert(by, asked === "save" ? "decline" : "setup")
     }, transaction),
     /** Counts a declined charge, inside the caller's transaction. */

@@ -26,6 +26,11 @@ const charging = ApiError.of("conflict", "a payment with this card is under way"
 
 const gone = ApiError.of("conflict", "the payment processor does not have this card any more; save it again")
 
+const lost = ApiError.of(
+  "conflict",
+  "the payment processor lost the customer of this workspace meanwhile; enter the card anew, and save it again"
+)
+
 const mostCards = 20
 const tooMany = ApiError.of("conflict", `a workspace has at most ${mostCards} cards; delete one first`)
 
@@ -123,6 +128,8 @@ export const make = Effect.fnUntraced(function* (customers: Customers) {
     return yield* within(
       Effect.gen(function* () {
         yield* repo.lockTenant(tenantId)
+        // The card belongs to its customer at the processor, and would never be marked as gone with another one.
+        if ((yield* repo.customer(tenantId, payments.name)) !== customerId) return yield* lost
         const earlier = yield* repo.methodByCard(payments.name, card.id)
         if (earlier !== null && earlier.tenantId !== tenantId) return yield* noMethod
         const { brand, expMonth, expYear, last4 } = card

@@ -265,6 +265,8 @@ export class StripeDouble {
     if (this.customers.get(form.get("customer") ?? "") !== "known") return noCustomer
     const method = this.methods.get(form.get("payment_method") ?? "")
     if (method === undefined || method.customer !== form.get("customer")) return missing
+    if (method.name === "pm_card_declinedAtOnce")
+      return failed(402, { type: "card_error", code: "card_declined", message: "Your card was declined." })
     const intent: Intent = {
       id: this.id("pi"),
       object: "payment_intent",

@@ -33,7 +33,7 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       success: FundingView.CardSetup.pipe(HttpApiSchema.status(201)),
       description:
         "The processor's script on your page takes the card's number, which never comes here, and gives the id for `POST /v1/billing/payment-methods`.",
-      errors: ["payment_failed", "upstream_error"]
+      errors: ["rate_limited", "upstream_error"]
     }),
     post("save", "/v1/billing/payment-methods", "Save a card", {
       payload: body("SavePaymentMethod", {
@@ -48,7 +48,7 @@ export class PaymentApi extends HttpApiGroup.make("payments")
       }),
       success: FundingView.PaymentMethod.pipe(HttpApiSchema.status(201)),
       description: "A card that is saved already is answered as it is.",
-      errors: ["payment_failed", "conflict", "upstream_error"]
+      errors: ["payment_failed", "conflict", "rate_limited", "upstream_error"]
     }),
     patch("update", "/v1/billing/payment-methods/:id", "Make a card the default", {
       params,

@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
       changes: [{ field: "reason", from: null, to: reason }]
     })
     yield* journal.commitAsked({ ...empty, audit: [line] })
-    yield* settle(id, { intent: null, decline: Machine.abandoned })
+    yield* settle(id, { intent: null, decline: Machine.abandoned, isTrial: false })
     return yield* found(id)
   }, Effect.uninterruptible)
 })

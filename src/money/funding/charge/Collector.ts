@@ -1,7 +1,7 @@
 import { Clock, Data, Effect } from "effect"
 import * as Id from "../../../domain/Id.ts"
 import type { Job } from "../../../runtime/job/Jobs.ts"
-import { PaymentError, Payments } from "../../../ports/payment/Payments.ts"
+import { PaymentError, Payments, unknownDecline } from "../../../ports/payment/Payments.ts"
 import * as Machine from "./AttemptMachine.ts"
 import type { Customers } from "../Customers.ts"
 import * as FundingRepo from "../FundingRepo.ts"
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
         Effect.map((intent) => ({ intent })),
         Effect.catchIf(
           ({ reason }) => reason === "refused" || reason === "declined" || reason === "gone",
-          Effect.fnUntraced(function* ({ detail }) {
+          Effect.fnUntraced(function* ({ detail, reason }) {
             const intent = yield* find(attempt, yield* Clock.currentTimeMillis)
             if (intent !== null) return { intent }
             // No earlier request has charged the card or still will: one that is under way would have answered this one
@@ -69,7 +69,9 @@ export const make = Effect.fnUntraced(function* (
             // customer that was deleted.
             yield* Effect.logWarning("the payment processor refuses a charge", { attempt: attempt.id, detail })
             const isGone = yield* customers.isGone(attempt.tenantId, attempt.customerId)
-            return { intent, decline: isGone ? Machine.cardGone : Machine.refused }
+            if (isGone) return { intent, decline: Machine.cardGone, isTrial: false }
+            // A thief learns as much from a card that is declined before there is an intent.
+            return { intent, decline: reason === "declined" ? unknownDecline : Machine.refused, isTrial: true }
           })
         )
       )
@@ -83,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
     if (found === null) {
       const next = Machine.absent(attempt, now)
       if (next === "charge") return yield* charge(attempt)
-      return next === "give_up" ? { intent: null, decline: Machine.neverCharged } : null
+      return next === "give_up" ? { intent: null, decline: Machine.neverCharged, isTrial: false } : null
     }
     return { intent: Machine.present(attempt, found, now) === "cancel" ? yield* payments.cancel(found.id) : found }
   })

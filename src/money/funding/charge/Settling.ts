@@ -14,7 +14,10 @@ import * as CardTrials from "../CardTrials.ts"
 import * as FundingRepo from "../FundingRepo.ts"
 
 /** An intent of the processor, or the decline when there will be none. */
-export type Outcome = { readonly intent: Intent } | { readonly intent: null; readonly decline: Decline }
+export type Outcome =
+  | { readonly intent: Intent }
+  /** `isTrial`: the card was tried, so it counts for the limits of cards. */
+  | { readonly intent: null; readonly decline: Decline; readonly isTrial: boolean }
 
 const attempts = Metric.counter("payment_attempts_total", {
   description: "Attempts to charge a card, by kind and by how they ended"
@@ -161,7 +164,8 @@ export const make = Effect.gen(function* () {
           break
         case "failed":
           yield* fail(attempt, intent?.id ?? null, settlement.decline, at)
-          if (intent?.status === "declined") yield* trials.declinedWithin(attempt)
+          if (outcome.intent === null ? outcome.isTrial : outcome.intent.status === "declined")
+            yield* trials.declinedWithin(attempt)
           break
         case "mismatch":
           yield* Effect.logError("a payment is not what was asked for; nothing was credited", {

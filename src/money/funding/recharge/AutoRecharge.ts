@@ -57,6 +57,8 @@ export const make = Effect.fnUntraced(function* (limits: Limits, customers: Cust
     // This may mark the card as gone, and disable the recharge.
     if ((yield* repo.recharge(tenantId))?.enabled === true) yield* customers.present(tenantId)
     yield* Effect.gen(function* () {
+      // Card and customer are read together, so that no card of a lost customer is charged with a new one.
+      yield* repo.lockTenant(tenantId)
       const recharge = yield* repo.lockRecharge(tenantId)
       if (recharge === null || !recharge.enabled) return
       const now = yield* Clock.currentTimeMillis

@@ -358,11 +358,19 @@ describe("the testing of cards (guide/money.md#limits-of-cards)", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, plaintext: key } = yield* Features.newTenant()
-        expect((yield* saves(key, 60)).every((status) => status === 402)).toBe(true)
+        const declined = yield* saves(key, 60)
+        expect(declined.filter((status) => status === 402)).toHaveLength(24)
+        expect(declined.filter((status) => status === 429)).toHaveLength(36)
         expect(yield* asked(id)).toEqual({ decline: 24 })
-        const { card } = yield* save(key, "pm_card_visa")
-        expect(card.id).toBeUndefined()
-        expect(yield* refusal("POST", `${cards}/setup`, { key })).toEqual([402, "payment_failed"])
+        const body = { processor_payment_method_id: "pm_card_visa" }
+        const limited = yield* ask("POST", cards, { key, body })
+        expect([limited.status, yield* refusal("POST", `${cards}/setup`, { key })]).toEqual([
+          429,
+          [429, "rate_limited"]
+        ])
+        const waitSecs = Number(limited.headers["retry-after"])
+        expect(waitSecs).toBeGreaterThan(86_000)
+        expect(waitSecs).toBeLessThanOrEqual(86_400)
 
         const other = yield* Features.newTenant()
         const setups = yield* Effect.all(
@@ -370,7 +378,7 @@ describe("the testing of cards (guide/money.md#limits-of-cards)", () => {
           { concurrency: "unbounded" }
         )
         expect(setups.filter(({ status }) => status === 201)).toHaveLength(24)
-        expect(setups.filter(({ status }) => status === 402)).toHaveLength(36)
+        expect(setups.filter(({ status }) => status === 429)).toHaveLength(36)
         // Its cards can be saved and charged, and a card that is saved already is no trial.
         for (let n = 0; n < 30; n++) expect((yield* save(other.plaintext, "pm_card_visa")).status).toBe(201)
         for (let n = 0; n < 30; n++) expect((yield* save(other.plaintext, "pm_card_unknown")).status).toBe(400)
@@ -398,10 +406,28 @@ describe("the testing of cards (guide/money.md#limits-of-cards)", () => {
           SELECT count(*)::int AS count FROM card_trial WHERE kind = 'decline'`
         expect(row?.count).toBe(72)
         const honest = yield* Features.newTenant()
-        expect((yield* save(honest.plaintext, "pm_card_visa")).status).toBe(402)
-        expect(yield* refusal("POST", `${cards}/setup`, { key: honest.plaintext })).toEqual([402, "payment_failed"])
+        expect((yield* save(honest.plaintext, "pm_card_visa")).status).toBe(429)
+        expect(yield* refusal("POST", `${cards}/setup`, { key: honest.plaintext })).toEqual([429, "rate_limited"])
         expect((yield* topUp(charger.plaintext, { amount_cents: 1_000 })).status).toBe(402)
         expect(yield* asked(charger.id)).toEqual({ save: 1, decline: 8 })
+      })
+    )
+
+    it.effect("ends after 240 saved cards of an address, however many workspaces it has", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`DELETE FROM card_trial`
+        const saver = yield* Features.newTenant()
+        expect((yield* save(saver.plaintext, "pm_card_visa")).status).toBe(201)
+        yield* sql`
+          INSERT INTO card_trial (tenant_id, address, kind, at)
+          SELECT tenant_id, address, kind, at FROM card_trial, generate_series(1, 238)`
+        const [last, refused] = [yield* Features.newTenant(), yield* Features.newTenant()]
+        expect((yield* save(last.plaintext, "pm_card_visa")).status).toBe(201)
+        expect((yield* save(refused.plaintext, "pm_card_visa")).status).toBe(429)
+        // Cards that were saved are no reason against setups and charges.
+        expect((yield* ask("POST", `${cards}/setup`, { key: refused.plaintext })).status).toBe(201)
+        expect((yield* topUp(last.plaintext, { amount_cents: 1_000 })).status).toBe(201)
       })
     )
   })

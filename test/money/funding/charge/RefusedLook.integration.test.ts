@@ -12,14 +12,15 @@ const refused = (status: number) =>
   StripeDouble.failed(status, { type: "invalid_request_error", message: "The processor refuses this" })
 
 /** A tenant with a saved card. */
-const payer = Effect.gen(function* () {
+const payerWith = Effect.fnUntraced(function* (card: string) {
   const double = yield* DoubledStripe.Double
   double.answersInstead = () => null
   const funding = yield* Funding
   const tenant = yield* Features.newTenant()
-  yield* funding.save(tenant.caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+  yield* funding.save(tenant.caller, { processorPaymentMethodId: card, setDefault: true }, null)
   return tenant
 })
+const payer = payerWith("pm_card_visa")
 
 const topUp = Effect.fnUntraced(function* ({ caller }: Features.NewTenant) {
   const answer = yield* (yield* Funding).topUp(caller, { amountCents: 1_000, paymentMethodId: null }, null)
@@ -43,6 +44,15 @@ const balanceOf = Effect.fnUntraced(function* (tenantId: TenantId) {
   const [row] = yield* sql<{ readonly cents: number }>`
     SELECT balance_cents AS cents FROM balance WHERE tenant_id = ${tenantId}`
   return row?.cents
+})
+
+/** The declines that count for the limits of cards. */
+const declinesOf = Effect.fnUntraced(function* (tenantId: TenantId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM card_trial
+    WHERE tenant_id = ${tenantId} AND kind = 'decline' AND address = '192.0.2.1'`
+  return row?.count
 })
 
 /** The charges that the processor has made for a tenant. */
@@ -177,6 +187,24 @@ describe("a request that the processor refuses (guide/money.md#top-ups)", () => 
         const error = yield* Effect.flip(topUp(tenant))
         expect(error).toMatchObject({ code: "payment_failed" })
         expect([yield* statusOf(tenant.id), yield* balanceOf(tenant.id)]).toEqual(["failed", 500])
+        expect(yield* declinesOf(tenant.id)).toBe(1)
+      })
+    )
+
+    it.effect("is a trial of its card when it is a decline without an intent (guide/money.md#limits-of-cards)", () =>
+      Effect.gen(function* () {
+        const tenant = yield* payerWith("pm_card_declinedAtOnce")
+        for (let tried = 1; tried <= 3; tried++) {
+          const error = yield* Effect.flip(topUp(tenant))
+          expect(error.message).toBe("The card was declined. (card_declined)")
+          expect(yield* declinesOf(tenant.id)).toBe(tried)
+        }
+        // An attempt that failed for another reason is none.
+        const other = yield* payer
+        ;(yield* DoubledStripe.Double).faults.push("lose_request")
+        const { id } = yield* topUp(other)
+        yield* (yield* Funding).abandon(id as never, null)
+        expect(yield* declinesOf(other.id)).toBe(0)
       })
     )
 
