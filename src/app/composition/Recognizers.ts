@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import * as RecognitionConfig from "../boot/config/RecognitionConfig.ts"
 import * as NodeOperatorEgress from "../../ports/egress/node/NodeOperatorEgress.ts"
+import * as ReadTurns from "../../ports/egress/node/ReadTurns.ts"
 import * as WsClient from "../../ports/egress/node/WsClient.ts"
 import { OperatorEgress } from "../../ports/egress/OperatorEgress.ts"
 import * as OpenAiRecognition from "../../ports/speech/openai/OpenAiRecognition.ts"
@@ -17,7 +18,7 @@ export const layer = ({ chosen, deepgram, openai, vosk }: RecognitionConfig.Reco
     Effect.gen(function* () {
       const egress = yield* OperatorEgress
       const pocketsphinx = yield* PocketsphinxProcess.find
-      const { open } = WsClient
+      const open = WsClient.make(ReadTurns.make())
       const clients = {
         deepgram: deepgram === null ? null : yield* egress.open(deepgram.target),
         vosk: vosk === null ? null : yield* egress.open(vosk),

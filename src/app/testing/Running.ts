@@ -8,6 +8,7 @@ import { Clock, Context, Duration, Effect, Exit, Layer, Scheduler, Scope } from 
 import { InboundSimulator } from "../../carrier/InboundSimulator.ts"
 import * as PhoneScript from "../../carrier/simulator/PhoneScript.ts"
 import * as Recovery from "../composition/Recovery.ts"
+import * as ReadTurns from "../../ports/egress/node/ReadTurns.ts"
 import * as WsClient from "../../ports/egress/node/WsClient.ts"
 import * as Activity from "./Activity.ts"
 import * as Assembly from "./Assembly.ts"
@@ -132,6 +133,8 @@ export const start = async (options: StartOptions) => {
     const port = await freePort()
     const baseUrl = `http://127.0.0.1:${port}`
 
+    const openSocket = WsClient.make(ReadTurns.make())
+
     const layer = Layer.merge(Assembly.api({ baseUrl, port }), Assembly.rows).pipe(
       Layer.provideMerge(
         Assembly.carriers({
@@ -151,7 +154,7 @@ export const start = async (options: StartOptions) => {
           },
           openSocket: (pinned, wanted, handlers) => {
             streams++
-            return WsClient.open(pinned, wanted, {
+            return openSocket(pinned, wanted, {
               ...handlers,
               onClose: (closed) => {
                 streams--

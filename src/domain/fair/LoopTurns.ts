@@ -21,6 +21,8 @@ interface LoopTurns {
   readonly rest: (holder: string) => void
   readonly wake: (holders: Iterable<string>) => void
   readonly running: () => number
+  /** The number of items that wait for their turn. */
+  readonly waiting: () => number
 }
 
 export interface Options extends FairQueue.Options {
@@ -93,6 +95,7 @@ export const make = ({
       for (const holder of holders) queue.wake(holder)
       fill()
     },
-    running: queue.running
+    running: queue.running,
+    waiting: queue.waiting
   }
 }

@@ -71,6 +71,12 @@ export const flights: FairShare.Capacity = { capacity: fetches.capacity }
 /** Sound files that are decoded, by tenant. Each takes about half a MiB while it is played. Beyond: `overloaded`. */
 export const decodedFiles: FairShare.Capacity = { capacity: 512 }
 
+/**
+ * Portions of what WebSocket servers send, in each turn of the event loop, by tenant: each takes up to 0.2 ms of the
+ * thread. One connection waits for one portion at a time, so the capacity is more than all connections of a thread.
+ */
+export const socketTurns = { places: 1, perTurn: 4, capacity: 1_000_000 } satisfies LoopTurns.Options
+
 /** Octets of waiting sound from the servers of streams in a thread, by tenant. Beyond: the sound is dropped. */
 export const streamSound: FairShare.Capacity = { capacity: 256 * 1024 * 1024 }
 

@@ -13,7 +13,12 @@ export interface ConnectAttempts {
 
 export const limits = { count: 3, withinMs: 10_000, pauseMs: 500 }
 
-export const first = (now: number): ConnectAttempts => ({ startedAt: now, count: 1, nextAt: null })
+/** `waitMs`: the first attempt begins only then. */
+export const first = (now: number, waitMs = 0): ConnectAttempts => ({
+  startedAt: now + waitMs,
+  count: 1,
+  nextAt: waitMs === 0 ? null : now + waitMs
+})
 
 /** The attempt failed; null: it was the last. */
 export const failed = ({ count, startedAt }: ConnectAttempts, now: number): ConnectAttempts | null =>

@@ -8,6 +8,7 @@ import type { Common } from "./dialect/Common.ts"
 import * as StreamSocket from "./StreamSocket.ts"
 import type { About, Complaint } from "./dialect/StreamDialect.ts"
 import { dialects } from "./dialect/Dialects.ts"
+import * as LongMessage from "./dialect/LongMessage.ts"
 import * as Listening from "./Listening.ts"
 import * as ReadBudget from "./ReadBudget.ts"
 import * as SendQueue from "./SendQueue.ts"
@@ -34,12 +35,12 @@ export interface MediaStream {
  * A media stream: its connection, and the messages both ways, guide/streams.md.
  *
  * A stream has one connection. The end of the socket ends the stream, and never the leg. The server can affect only
- * this stream: both its input is bounded (`ReadBudget`, `Playout`), and the messages that wait for it (`SendQueue`).
+ * this stream: both its input is bounded (`ReadBudget`, `Playout`, `LongMessage`), and the messages that wait for it (`SendQueue`).
  */
 export const make = (
   start: Message.StartStream,
   leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
-  { figures, open, reading, capacity, wallClock }: Common,
+  { capacity, figures, givenUp, open, reading, wallClock }: Common,
   options: {
     readonly clock: () => number
     readonly ask: (ask: StreamAsk) => void
@@ -52,9 +53,11 @@ export const make = (
   const { ask, clock, emit, onDefect } = options
   const { id } = start
   const { hears, protocol, token, track, url } = start.options
+  const tenant = start.of.tenantId
+  const { host } = new URL(url)
   const dialect = dialects[protocol]
   const queue = SendQueue.make()
-  const budget = ReadBudget.make(reading, start.of.tenantId, clock())
+  const budget = ReadBudget.make(reading, tenant, clock())
   /** Whether the start was sent to the server, so that the stream counts as open. */
   let isTold = false
   let isPaused = false
@@ -90,7 +93,7 @@ export const make = (
             hears,
             format,
             now,
-            capacity: capacity.of(start.of.tenantId),
+            capacity: capacity.of(tenant),
             complain,
             marked: ({ isCleared, name }) =>
               queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
@@ -149,6 +152,7 @@ export const make = (
   const fail = (failure: Message.Failure, detail: string): void => {
     if (isOver) return
     figures.failed[failure]++
+    if (failure === "protocol_error") givenUp.gaveUp(tenant, host, clock())
     finish("failed", `${failure}: ${detail}`)
   }
 
@@ -185,19 +189,18 @@ export const make = (
     flush()
   }
 
-  const said = (message: string | Uint8Array): void => {
-    if (!budget.take(message.length)) {
-      isPaused = true
-      connection.pause()
-    }
+  const heard = (bytes: Uint8Array | null): void => {
     const { talking } = startSound(clock())
-    const read = typeof message === "string" ? ClientMessage.read(message) : ({ type: "malformed" } as const)
+    if (talking === null || bytes === null) complain("invalid_media")
+    else talking.media(bytes, clock())
+  }
+
+  const said = (read: ClientMessage.ClientMessage): void => {
+    const { talking } = startSound(clock())
     if (read.type !== "malformed") faults = 0
     switch (read.type) {
-      case "media": {
-        const bytes = talking === null ? null : ClientMessage.bytesOf(read.payload)
-        return talking === null || bytes === null ? complain("invalid_media") : talking.media(bytes, clock())
-      }
+      case "media":
+        return heard(talking === null ? null : ClientMessage.bytesOf(read.payload))
       case "mark":
         return talking?.mark(read.name)
       case "clear":
@@ -213,14 +216,34 @@ export const make = (
 
   const connection = StreamSocket.make({
     open,
+    tenant,
+    waitMs: givenUp.waitMs(tenant, host, clock()),
     token,
     clock,
     reach: (timeoutMs) => ask({ type: "stream_reach", id, url, timeoutMs }),
     guarded,
     opened,
     said: (message) => {
-      said(message)
+      said(typeof message === "string" ? ClientMessage.read(message) : { type: "malformed" })
       flush()
+    },
+    saidLong: (text) => {
+      const long = LongMessage.make(text)
+      return () => {
+        const outcome = long.next()
+        if (outcome === null) return true
+        if (outcome.type === "sound") {
+          faults = 0
+          heard(outcome.bytes)
+        } else said(outcome.message)
+        flush()
+        return false
+      }
+    },
+    read: (octets, frames) => {
+      if (budget.take(octets, frames)) return
+      isPaused = true
+      connection.pause()
     },
     closed: (failure, detail) => (failure === null ? finish("stopped", null) : fail(failure, detail)),
     failed: fail
@@ -255,11 +278,11 @@ export const make = (
       guarded(() => {
         if (started === null && leg.far.ready()) startSound(now)
         started?.listening.tick(now)
-        if (!connection.isOpen()) return connection.tick(now)
-        if (isPaused && budget.mayRead(now)) {
+        if (budget.mayRead(now) && isPaused) {
           isPaused = false
           connection.resume()
         }
+        if (!connection.isOpen()) return connection.tick(now)
         flush()
         count()
         if (queue.isTooSlow(now)) fail("connection_failed", "the server reads too slowly")

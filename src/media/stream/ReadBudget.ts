@@ -4,19 +4,20 @@ import type { TenantId } from "../../domain/Id.ts"
 interface Allowance {
   readonly octets: number
   readonly octetsPerSecond: number
-  readonly messages: number
-  readonly messagesPerSecond: number
+  readonly frames: number
+  readonly framesPerSecond: number
 }
 
 /**
- * How much a stream's server may send, at once and each second. Anything beyond is read later, so that a flood takes no
+ * How much a stream's server may send, at once and each second. A message is a frame or several; pings and parts of the
+ * handshake count as frames, and a few frames are read at a time. Anything beyond is read later, so that a flood takes no
  * more of the thread than its share. Ordinary speech is far below the limit, and a minute of it is read at once.
  */
 export const limits = {
   octets: 8 * 1024 * 1024,
   octetsPerSecond: 1024 * 1024,
-  messages: 5000,
-  messagesPerSecond: 1000,
+  frames: 5000,
+  framesPerSecond: 1000,
   /** The most malformed messages in a row: a server that sends more speaks another protocol. */
   faults: 100
 }
@@ -25,32 +26,32 @@ export const limits = {
 export const ordinary: Allowance = {
   octets: 256 * 1024,
   octetsPerSecond: 96 * 1024,
-  messages: 100,
-  messagesPerSecond: 60
+  frames: 100,
+  framesPerSecond: 60
 }
 
 /** This much is read beyond that, of all streams of a tenant in a thread together. */
 export const ofTenant: Allowance = {
   octets: 16 * 1024 * 1024,
   octetsPerSecond: 2 * 1024 * 1024,
-  messages: 5000,
-  messagesPerSecond: 2000
+  frames: 5000,
+  framesPerSecond: 2000
 }
 
 /**
- * The messages and octets that are left. A message is counted after it was read, so it may take more than is left. What
- * is left grows only with `fill`, which sets the time. Times are milliseconds of any steady clock.
+ * The frames and octets that are left. They are counted when they are read, so they may be more than is left. What is
+ * left grows only with `fill`, which sets the time. Times are milliseconds of any steady clock.
  */
 const allowance = (of: Allowance, startedAt: number) => {
-  const messages = TokenBucket.make({ burst: of.messages, everyMs: 1_000 / of.messagesPerSecond })
+  const frames = TokenBucket.make({ burst: of.frames, everyMs: 1_000 / of.framesPerSecond })
   const octets = TokenBucket.make({ burst: of.octets, everyMs: 1_000 / of.octetsPerSecond })
   let at = startedAt
   return {
-    take: (size: number): void => {
-      messages.charge(1, at)
+    take: (size: number, count: number): void => {
+      frames.charge(count, at)
       octets.charge(size, at)
     },
-    isLeft: (): boolean => messages.isLeft(at) && octets.isLeft(at),
+    isLeft: (): boolean => frames.isLeft(at) && octets.isLeft(at),
     fill: (now: number): void => {
       at = now
     }
@@ -88,11 +89,11 @@ export const make = (shared: Tenants, tenant: TenantId, startedAt: number) => {
   const common = shared.enter(tenant, startedAt)
   const isLeft = (): boolean => most.isLeft() && (own.isLeft() || common.isLeft())
   return {
-    /** Counts a message that was read; false: read no more for now. */
-    take: (size: number): boolean => {
-      most.take(size)
-      if (own.isLeft()) own.take(size)
-      else common.take(size)
+    /** Counts octets and frames that are read; false: read no more for now. */
+    take: (size: number, frames: number): boolean => {
+      most.take(size, frames)
+      if (own.isLeft()) own.take(size, frames)
+      else common.take(size, frames)
       return isLeft()
     },
     /** Whether enough is left again to resume reading. */

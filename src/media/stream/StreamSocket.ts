@@ -1,3 +1,4 @@
+import type { TenantId } from "../../domain/Id.ts"
 import type { Pinned } from "../../ports/egress/Pinned.ts"
 import type { Closed, Link, Open } from "../../ports/egress/WebSocketClient.ts"
 import type * as Message from "../../ports/media/StreamMessages.ts"
@@ -13,6 +14,9 @@ const silenceMs = 2 * pingMs + pingMs / 4
 
 interface Options {
   readonly open: Open
+  readonly tenant: TenantId
+  /** How long the first attempt waits. */
+  readonly waitMs: number
   readonly token: string | null
   readonly clock: () => number
   /** Requests the server's address; answered by `reached` or `unreachable`. */
@@ -21,6 +25,10 @@ interface Options {
   readonly guarded: (act: () => void) => void
   readonly opened: () => void
   readonly said: (message: string | Uint8Array) => void
+  /** Starts on a long text; each call of the result does a portion of the work, until it gives false. */
+  readonly saidLong: (text: Uint8Array) => () => boolean
+  /** Called before this much is read. */
+  readonly read: (octets: number, frames: number) => void
   /** The open connection has ended; null: by a close frame. */
   readonly closed: (failure: Message.Failure | null, detail: string) => void
   /** The last attempt failed. */
@@ -29,7 +37,7 @@ interface Options {
 
 /** The one connection of a stream to its server, attempted some times (`Attempts`), guide/streams.md#connecting. */
 interface StreamSocket {
-  /** Begins the first attempt. */
+  /** Begins the first attempt, or lets it wait. */
   readonly start: () => void
   readonly reached: (pinned: Pinned) => void
   readonly unreachable: (detail: string, isFinal: boolean) => void
@@ -49,8 +57,22 @@ interface StreamSocket {
 const failureOf = ({ reason }: Closed): Message.Failure =>
   reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
 
-export const make = ({ clock, closed, failed, guarded, open, opened, reach, said, token }: Options): StreamSocket => {
-  let attempts = ConnectAttempts.first(clock())
+export const make = ({
+  clock,
+  closed,
+  failed,
+  guarded,
+  open,
+  opened,
+  reach,
+  read,
+  said,
+  saidLong,
+  tenant,
+  token,
+  waitMs
+}: Options): StreamSocket => {
+  let attempts = ConnectAttempts.first(clock(), waitMs)
   let link: Link | null = null
   let isOpen = false
 
@@ -71,12 +93,15 @@ export const make = ({ clock, closed, failed, guarded, open, opened, reach, said
   const start = (): void => reach(ConnectAttempts.patienceMs(attempts, clock()))
 
   return {
-    start,
+    start: () => {
+      if (attempts.nextAt === null) start()
+    },
     reached: (pinned) => {
       if (link !== null) return
       const made = open(
         pinned,
         {
+          holder: tenant,
           headers: token === null ? {} : { authorization: `Bearer ${token}` },
           protocols: [],
           handshakeMs: ConnectAttempts.patienceMs(attempts, clock()),
@@ -92,6 +117,16 @@ export const make = ({ clock, closed, failed, guarded, open, opened, reach, said
               opened()
             }),
           onMessage: (message) => guarded(() => said(message)),
+          onLongText: (text) => {
+            let next: () => boolean = () => false
+            guarded(() => (next = saidLong(text)))
+            return () => {
+              let isLeft = false
+              guarded(() => (isLeft = next()))
+              return isLeft
+            }
+          },
+          onRead: (octets, frames) => guarded(() => read(octets, frames)),
           onClose: (how) => {
             if (link === made) guarded(() => onClose(how))
           }

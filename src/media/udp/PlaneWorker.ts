@@ -2,6 +2,7 @@ import { randomFillSync } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
+import * as ReadTurns from "../../ports/egress/node/ReadTurns.ts"
 import * as WsClient from "../../ports/egress/node/WsClient.ts"
 import * as Common from "../stream/dialect/Common.ts"
 import * as Switch from "../plane/Switch.ts"
@@ -34,7 +35,8 @@ const cpuClock = () => {
   const { system, user } = process.threadCpuUsage()
   return (user + system) / 1000
 }
-const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
+const socketTurns = ReadTurns.make()
+const streams = Common.make({ open: WsClient.make(socketTurns), wallClock: Date.now })
 let armedFor = Number.POSITIVE_INFINITY
 /** How late timers of Node other than that of the slots may be (those of WebSockets, in seconds). */
 const mostPatienceMs = 10
@@ -44,6 +46,8 @@ const { chosen, sockets } = await PacketIo.choose(config.packetIo, {
     // The slots run here, because Node's timer fires up to a millisecond later, and nothing could be waited for
     // meanwhile.
     if (clock() >= armedFor) fall()
+    // Servers of streams are read in turns of the loop, between which packets pass.
+    if (socketTurns.isWaiting()) return 0
     return Math.min(mostPatienceMs, Math.max(0, armedFor - clock()))
   }
 })

@@ -4,6 +4,8 @@ import type { Pinned } from "./Pinned.ts"
 /** A WebSocket client (RFC 6455), opened in the calling thread. */
 
 export interface Options {
+  /** The tenant or engine that the turns of reading are shared by. */
+  readonly holder: string
   readonly headers: Readonly<Record<string, string>>
   readonly protocols: ReadonlyArray<string>
   /** The limit for connection, TLS and the whole handshake. */
@@ -29,6 +31,13 @@ interface Handlers {
   /** Called at most once, before any message. */
   readonly onOpen: () => void
   readonly onMessage: (message: string | Uint8Array) => void
+  /**
+   * Takes a text of more than 16 KiB, in UTF-8, instead of `onMessage`: returns a function that does a portion of the
+   * work in each turn, until it gives false. Nothing else is read meanwhile. Absent: `onMessage` takes such texts.
+   */
+  readonly onLongText?: (text: Uint8Array) => () => boolean
+  /** Called before this much is read, pings and parts of the handshake included. */
+  readonly onRead?: (octets: number, frames: number) => void
   /** Called exactly once, as the last call; nothing is open afterwards. */
   readonly onClose: (closed: Closed) => void
 }
@@ -37,7 +46,7 @@ export interface Link {
   /** False: the message was not sent, because the link is not open, or `maxBufferedBytes` would be exceeded. */
   readonly send: (message: string | Uint8Array) => boolean
   readonly bufferedBytes: () => number
-  /** Stops reading until `resume`. Bytes that were read before are still handed over. */
+  /** Stops reading until `resume`. A portion that is being read is still handed over. */
   readonly pause: () => void
   readonly resume: () => void
   /** Sends a close frame; a side that does not answer it is cut off after two seconds. */

@@ -103,7 +103,7 @@ describe("What a stream takes of what others share", () => {
 
   it("is time to read, all of which its tenant has again when its last stream has ended", () => {
     const { connect } = bench()
-    const most = ReadBudget.limits.messages
+    const most = ReadBudget.limits.frames
     for (const end of ["stopped", "failed"] as const) {
       const flooding = connect()
       for (let i = 1; i < most; i++) flooding.say({ event: "other" })

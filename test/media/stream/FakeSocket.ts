@@ -19,6 +19,9 @@ export interface Connection {
   isReading: boolean
 }
 
+/** Longer texts are handed over in portions. */
+const longText = 16 * 1024
+
 /**
  * A network of sockets in memory, in which every opened connection has a server at once. `onOpen` is called with each.
  */
@@ -40,7 +43,12 @@ export const make = (onOpen: (connection: Connection) => void) => {
         handlers.onOpen()
       },
       say: (message) => {
-        if (!isOver) handlers.onMessage(message)
+        if (isOver) return
+        handlers.onRead?.(message.length, 1)
+        if (typeof message !== "string" || message.length <= longText || handlers.onLongText === undefined)
+          return handlers.onMessage(message)
+        const portion = handlers.onLongText(Buffer.from(message))
+        while (portion()) continue
       },
       end: (closed) => {
         if (isOver) return

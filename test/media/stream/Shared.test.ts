@@ -14,7 +14,7 @@ const flood = (budgets: ReadonlyArray<ReadBudget.ReadBudget>, seconds: number, s
   const read = budgets.map(() => 0)
   for (let at = 0; at <= seconds * 1000; at += 20)
     budgets.forEach((budget, index) => {
-      for (let goesOn = budget.mayRead(at); goesOn; goesOn = budget.take(size)) read[index] = (read[index] ?? 0) + 1
+      for (let goesOn = budget.mayRead(at); goesOn; goesOn = budget.take(size, 1)) read[index] = (read[index] ?? 0) + 1
     })
   return read
 }
@@ -38,9 +38,9 @@ describe("What streams of a thread share", () => {
   })
 
   it("is time to read: many streams of one tenant flood no more than one beyond their ordinary speech", () => {
-    const { messages, messagesPerSecond } = ReadBudget.ordinary
-    const each = (seconds: number) => messages + seconds * messagesPerSecond
-    const together = (seconds: number) => ReadBudget.ofTenant.messages + seconds * ReadBudget.ofTenant.messagesPerSecond
+    const { frames, framesPerSecond } = ReadBudget.ordinary
+    const each = (seconds: number) => frames + seconds * framesPerSecond
+    const together = (seconds: number) => ReadBudget.ofTenant.frames + seconds * ReadBudget.ofTenant.framesPerSecond
     const tenants = ReadBudget.tenants()
     const streams = Array.from({ length: 100 }, () => ReadBudget.make(tenants, loud, 0))
     const read = flood(streams, 10)
@@ -64,14 +64,14 @@ describe("What streams of a thread share", () => {
     const tenants = ReadBudget.tenants()
     const [one, other] = [ReadBudget.make(tenants, loud, 0), ReadBudget.make(tenants, loud, 0)]
     expect(flood([one, other], 0)).toEqual([
-      ReadBudget.limits.messages,
-      2 * ReadBudget.ordinary.messages + ReadBudget.ofTenant.messages - ReadBudget.limits.messages
+      ReadBudget.limits.frames,
+      2 * ReadBudget.ordinary.frames + ReadBudget.ofTenant.frames - ReadBudget.limits.frames
     ])
     one.leave()
     const third = ReadBudget.make(tenants, loud, 0)
-    expect(flood([third], 0)).toEqual([ReadBudget.ordinary.messages])
+    expect(flood([third], 0)).toEqual([ReadBudget.ordinary.frames])
     other.leave()
     third.leave()
-    expect(flood([ReadBudget.make(tenants, loud, 0)], 0)).toEqual([ReadBudget.limits.messages])
+    expect(flood([ReadBudget.make(tenants, loud, 0)], 0)).toEqual([ReadBudget.limits.frames])
   })
 })

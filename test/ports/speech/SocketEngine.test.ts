@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted } from "effect"
 import * as NodeOperatorEgress from "../../../src/ports/egress/node/NodeOperatorEgress.ts"
+import * as ReadTurns from "../../../src/ports/egress/node/ReadTurns.ts"
 import * as WsClient from "../../../src/ports/egress/node/WsClient.ts"
 import type { SampleRate } from "../../../src/protocol/audio/SampleRate.ts"
 import type { Phrase } from "../../../src/ports/speech/Recognition.ts"
@@ -21,7 +22,13 @@ const session = Effect.fnUntraced(function* (
   rate: SampleRate = 8000
 ) {
   const server = yield* SocketServer.start(behave)
-  const engine = SocketEngine.make({ name: "test", client: server.client, open: WsClient.open, dialect, places: 4 })
+  const engine = SocketEngine.make({
+    name: "test",
+    client: server.client,
+    open: WsClient.make(ReadTurns.make()),
+    dialect,
+    places: 4
+  })
   const queue = yield* Queue.unbounded<Int16Array | null>()
   const phrases: Array<Phrase> = []
   const sound = { rate, language: "en-US", take: Queue.take(queue) }

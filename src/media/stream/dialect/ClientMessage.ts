@@ -3,7 +3,7 @@
  *
  * Their ids are ignored: a stream has a connection of its own, and servers omit them or get them wrong.
  */
-type ClientMessage =
+export type ClientMessage =
   /** `payload` is base64. */
   | { readonly type: "media"; readonly payload: string }
   | { readonly type: "mark"; readonly name: string }

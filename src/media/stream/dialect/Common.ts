@@ -2,6 +2,7 @@ import * as FairShare from "../../../domain/fair/FairShare.ts"
 import * as Policies from "../../../domain/fair/Policies.ts"
 import type { Open } from "../../../ports/egress/WebSocketClient.ts"
 import type * as Message from "../../../ports/media/StreamMessages.ts"
+import * as GivenUp from "../GivenUp.ts"
 import * as ReadBudget from "../ReadBudget.ts"
 
 /** The state that the streams of a thread share. */
@@ -12,6 +13,7 @@ export interface Common {
   /** The octets of waiting sound. */
   readonly capacity: FairShare.CountedShare
   readonly reading: ReadBudget.Tenants
+  readonly givenUp: GivenUp.GivenUp
   readonly figures: Figures
 }
 
@@ -29,6 +31,7 @@ export const make = (reaches: Pick<Common, "open" | "wallClock">): Common => ({
   ...reaches,
   capacity: FairShare.counted(Policies.streamSound),
   reading: ReadBudget.tenants(),
+  givenUp: GivenUp.make(),
   figures: noFigures()
 })
 

@@ -29,6 +29,7 @@ const limits = {
 const linkOptions = ({ headers }: RecognizerDialect): LinkOptions => ({
   headers,
   protocols: [],
+  holder: "engine",
   handshakeMs: limits.connectMs,
   maxMessageBytes: limits.maxMessageBytes,
   maxBufferedBytes: limits.maxBufferedBytes,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo, Socket } from "node:net"
@@ -5,6 +6,7 @@ import { Worker } from "node:worker_threads"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type WebSocket, WebSocketServer } from "ws"
+import * as ReadTurns from "../../../../src/ports/egress/node/ReadTurns.ts"
 import * as WsClient from "../../../../src/ports/egress/node/WsClient.ts"
 import type { Pinned } from "../../../../src/ports/egress/Pinned.ts"
 import type { Closed, Link, Options } from "../../../../src/ports/egress/WebSocketClient.ts"
@@ -12,8 +14,10 @@ import * as BusyListener from "../../../support/network/BusyListener.ts"
 import { eventually } from "../../../support/network/HttpsReceiver.ts"
 import * as TestCertificate from "../../../support/network/TestCertificate.ts"
 import { certificate, egressOf, listen } from "./Egresses.ts"
+import type { Asked, Turns } from "./WsTurns.fixture.ts"
 
 const options: Options = {
+  holder: "tenant",
   headers: {},
   protocols: [],
   handshakeMs: 60_000,
@@ -70,7 +74,7 @@ interface Told {
 /** Opens a link and records its events; `opened` is called as soon as it is open. */
 const connect = (pinned: Pinned, more: Partial<Options> = {}, opened: (link: Link) => void = () => undefined): Told => {
   let count = 0
-  const link = WsClient.open(
+  const link = WsClient.make(ReadTurns.make())(
     pinned,
     { ...options, ...more },
     {
@@ -374,6 +378,128 @@ describe("a WebSocket to a server that misbehaves", () => {
       const closedPort = yield* Effect.scoped(Effect.map(listen(), ({ port }) => port))
       const told = connect(yield* pin(`wss://hook.example:${closedPort}/`))
       expect(yield* end(told)).toMatchObject({ reason: "connect", detail: "ECONNREFUSED" })
+    })
+  )
+})
+
+/** A thread with hostile servers of one tenant: `WsTurns.fixture.ts`. */
+const threadWith = (pinned: Pinned, count: number, more: Partial<Options> = {}) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Worker(new URL("./WsTurns.fixture.ts", import.meta.url))),
+      (worker) => Effect.promise(() => worker.terminate())
+    ),
+    (worker) => {
+      const ask = (message: Asked | "start" | "report") => worker.postMessage(message, [])
+      const report = (): Promise<Turns> => {
+        const answer = new Promise<Turns>((done) => worker.once("message", done))
+        ask("report")
+        return answer
+      }
+      const until = Effect.fnUntraced(function* (isSo: (turns: Turns) => boolean) {
+        for (;;) {
+          const turns = yield* Effect.promise(report)
+          if (isSo(turns)) return turns
+          yield* Effect.sleep(50)
+        }
+      })
+      ask({ pinned, options: { ...options, ...more }, count })
+      return { until, start: () => ask("start") }
+    }
+  )
+
+/** Writes without end what the connection takes. */
+const flood = (socket: Socket, octets: Buffer): void => {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(octets)) continue
+  }
+  socket.on("drain", write).on("error", () => undefined)
+  write()
+}
+
+/** Frames of a server: a text in fragments, and frames of control. */
+const frame = (first: number, payload: Uint8Array): Buffer => {
+  const head = Buffer.alloc(payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10)
+  head[0] = first
+  head[1] = payload.length < 126 ? payload.length : payload.length < 65_536 ? 126 : 127
+  if (head.length === 4) head.writeUInt16BE(payload.length, 2)
+  if (head.length === 10) head.writeBigUInt64BE(BigInt(payload.length), 2)
+  return Buffer.concat([head, payload])
+}
+const none = new Uint8Array(0)
+/** The longest time that packets of calls may wait for a turn; the machine may be slow. */
+const mostMs = 15
+const few = 5
+
+describe("a WebSocket to a server that floods its thread", () => {
+  const interim = "HTTP/1.1 102 Processing\r\n\r\n"
+  it.live("gives up a handshake of endless interim answers, and one with an endless head", () =>
+    Effect.gen(function* () {
+      for (const answer of [
+        interim.repeat(10_000),
+        `HTTP/1.1 101 Switching Protocols\r\n${"X: y\r\n".repeat(30_000)}`
+      ]) {
+        const server = yield* serve(undefined, { upgrade: (socket) => flood(socket, Buffer.from(answer)) })
+        const { start, until } = yield* threadWith(yield* pin(server.at()), few)
+        start()
+        const { closed, longestMs, octets } = yield* until((turns) => turns.closed.length === few)
+        expect(closed.map(({ reason }) => reason)).toStrictEqual(Array.from({ length: few }, () => "protocol"))
+        expect(octets).toBeLessThan(few * 64 * 1024)
+        expect(longestMs).toBeLessThan(mostMs * 4)
+      }
+    })
+  )
+
+  it.live("accepts a few interim answers", () =>
+    Effect.gen(function* () {
+      const server = yield* serve(undefined, {
+        upgrade: (socket, request) => {
+          const accept = createHash("sha1")
+            .update(`${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+            .digest("base64")
+          socket.write(
+            `${interim.repeat(3)}HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
+          )
+          socket.write(frame(0x81, Buffer.from("here")))
+        }
+      })
+      const told = connect(yield* pin(server.at()))
+      yield* eventually(
+        () => told.messages.length === 1,
+        () => told.closed
+      )
+    })
+  )
+
+  it.live.each<readonly [string, Buffer]>([
+    [
+      "messages of a thousand empty fragments",
+      Buffer.concat([frame(0x01, none), ...Array.from({ length: 1_000 }, () => frame(0x00, none)), frame(0x80, none)])
+    ],
+    ["empty messages", frame(0x81, none)],
+    ["pings", frame(0x89, Buffer.from("x"))],
+    ["pongs", frame(0x8a, none)],
+    ["long messages", frame(0x82, Buffer.alloc(933_000))]
+  ])("holds its thread for no longer than a portion by %s", ([, octets]) =>
+    Effect.gen(function* () {
+      const many = Buffer.concat(Array.from({ length: Math.ceil(65_536 / octets.length) }, () => octets))
+      const server = yield* serve((_socket, { socket: raw }) => flood(raw as Socket, many))
+      const { start, until } = yield* threadWith(yield* pin(server.at()), few, { maxMessageBytes: 1_048_576 })
+      yield* until(({ open }) => open === few)
+      start()
+      const { closed, longestMs } = yield* until(
+        (turns) => turns.octets > few * (octets.length > 65_536 ? 1_000_000 : 8_000) || turns.closed.length > 0
+      )
+      expect(closed).toStrictEqual([])
+      expect(longestMs).toBeLessThan(mostMs)
+    })
+  )
+
+  it.live("gives up on a message of too many fragments", () =>
+    Effect.gen(function* () {
+      const octets = Buffer.concat([frame(0x01, none), ...Array.from({ length: 2_000 }, () => frame(0x00, none))])
+      const server = yield* serve((_socket, { socket: raw }) => flood(raw as Socket, octets))
+      expect(yield* end(connect(yield* pin(server.at())))).toMatchObject({ reason: "protocol" })
     })
   )
 })
