@@ -5,6 +5,7 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from "node:
 import { connect, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import { setTimeout as delay } from "node:timers/promises"
+import { type WebSocket, WebSocketServer } from "ws"
 import type { Site } from "./Abuse.ts"
 
 /**
@@ -109,6 +110,26 @@ export const table = {
   /** As many placements at once as connections allow. */
   "a burst of placements": async (site: Site) => {
     for (let n = 0; n < 100 * site.size; n++) forEver(() => place(site, echoing, 1))
+  },
+  /** Five streams whose server sends media messages of 933 kB without end. */
+  "long stream messages": async (site: Site) => {
+    const payload = Buffer.alloc(700_000, 0x55).toString("base64")
+    const message = JSON.stringify({ event: "media", media: { payload } })
+    await streams(site, Math.ceil(5 * site.size), (socket) => {
+      const send = (): void => socket.send(message, (error) => (error ? undefined : send()))
+      send()
+    })
+  },
+  /** Five streams whose server sends messages of a thousand empty fragments without end. */
+  "empty stream fragments": async (site: Site) => {
+    const fragments = Buffer.alloc(2_002)
+    fragments[0] = 0x01
+    fragments[2_000] = 0x80
+    const many = Buffer.concat(Array.from({ length: 32 }, () => fragments))
+    await streams(site, Math.ceil(5 * site.size), (_, connection) => {
+      const send = (): void => void connection.write(many, (error) => (error ? undefined : send()))
+      send()
+    })
   }
 } satisfies Readonly<Record<string, (site: Site) => Promise<void>>>
 
@@ -175,6 +196,29 @@ const calls = (site: Site, to: string, count: number): void => {
       await place(site, to, 30)
       await delay(30_000)
     })
+}
+
+/** Keeps calls alive with a stream each, to a server that does this with each connection. */
+const streams = async (
+  site: Site,
+  count: number,
+  connected: (socket: WebSocket, connection: Socket) => void
+): Promise<void> => {
+  const server = createServer(site.certificate as ServerOptions)
+  new WebSocketServer({ server }).on("connection", (socket, { socket: connection }) => {
+    socket.on("error", () => undefined).resume()
+    connected(socket, connection)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const url = `wss://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`
+  const started = Array.from({ length: count }, async () => {
+    const id = await place(site, echoing, 600)
+    await delay(1500)
+    await post(site, `/v1/calls/${id}/actions/streaming_start`, { stream_url: url, stream_bidirectional_mode: "rtp" })
+  })
+  await Promise.all(started)
 }
 
 const subscribe = async (site: Site, url: string, count: number): Promise<void> => {
