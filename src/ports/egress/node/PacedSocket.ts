@@ -46,7 +46,8 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
   /** The last octets of the present head, because its end may be cut. */
   let headTail: Buffer = Buffer.alloc(0)
   let work: Work | null = null
-  let leave: (() => void) | null = null
+  let isAsked = false
+  let leave: () => void = () => undefined
 
   const fetch = (): boolean => {
     // At the end this gives null, and makes the connection emit `end`.
@@ -55,15 +56,14 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
   }
 
   const ask = (): void => {
-    if (isOver || isHeld || leave !== null) return
+    if (isOver || isHeld || isAsked) return
     if (work === null && !isWanted) return
     if (work === null && !fetch()) {
       if (hasEnded) duplex.push(null)
       return
     }
-    leave = () => undefined
-    const left = turns.ask(holder, portion)
-    if (leave !== null) leave = left
+    isAsked = true
+    leave = turns.ask(holder, portion)
   }
 
   /** Returns the portion of an answer's head: it ends where the head ends. */
@@ -79,7 +79,7 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
   }
 
   const portion = (): number => {
-    leave = null
+    isAsked = false
     if (isOver || isHeld) return 0
     if (work !== null) {
       if (!work()) work = null
@@ -118,7 +118,7 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
     final: (done) => void connection.end(done),
     destroy: (error, done) => {
       isOver = true
-      leave?.()
+      leave()
       connection.destroy()
       done(error)
     }

@@ -16,15 +16,17 @@ export const make = (nextTurn?: LoopTurns.Options["nextTurn"]): ReadTurns => {
   const turns = LoopTurns.make({ ...Policies.socketTurns, ...(nextTurn && { nextTurn }) })
   return {
     ask: (holder, read) => {
-      let turn: LoopTurns.Turn | null = null
-      let cost: number | null = null
-      const start = (): void => {
-        cost = read()
-        turn?.leave(cost)
+      const state: { turn?: LoopTurns.Turn; cost?: number } = {}
+      const end = (): void => {
+        if (state.cost !== undefined) state.turn?.leave(state.cost)
       }
-      turn = turns.take(holder, start)
-      if (cost !== null) turn.leave(cost)
-      return () => turn?.leave()
+      state.turn = turns.take(holder, () => {
+        state.cost = read()
+        end()
+      })
+      // The turn may have come, and ended, before it is known here.
+      end()
+      return state.turn.leave
     },
     isWaiting: () => turns.waiting() > 0
   }

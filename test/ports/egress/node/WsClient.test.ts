@@ -483,7 +483,7 @@ describe("a WebSocket to a server that floods its thread", () => {
   ])("holds its thread for no longer than a portion by %s", ([, octets]) =>
     Effect.gen(function* () {
       const many = Buffer.concat(Array.from({ length: Math.ceil(65_536 / octets.length) }, () => octets))
-      const server = yield* serve((_socket, { socket: raw }) => flood(raw as Socket, many))
+      const server = yield* serve((_socket, { socket: raw }) => flood(raw, many))
       const { start, until } = yield* threadWith(yield* pin(server.at()), few, { maxMessageBytes: 1_048_576 })
       yield* until(({ open }) => open === few)
       start()
@@ -498,7 +498,7 @@ describe("a WebSocket to a server that floods its thread", () => {
   it.live("gives up on a message of too many fragments", () =>
     Effect.gen(function* () {
       const octets = Buffer.concat([frame(0x01, none), ...Array.from({ length: 2_000 }, () => frame(0x00, none))])
-      const server = yield* serve((_socket, { socket: raw }) => flood(raw as Socket, octets))
+      const server = yield* serve((_socket, { socket: raw }) => flood(raw, octets))
       expect(yield* end(connect(yield* pin(server.at())))).toMatchObject({ reason: "protocol" })
     })
   )
