@@ -18,7 +18,7 @@ const headEnd = Buffer.from("\r\n\r\n")
 export const longMessage = 16 * 1024
 
 /** A portion of a message that is worked on in several; false: it was the last. */
-export type Work = () => boolean
+type Work = () => boolean
 
 interface Options {
   readonly holder: string
