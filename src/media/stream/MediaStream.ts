@@ -35,7 +35,8 @@ export interface MediaStream {
  * A media stream: its connection, and the messages both ways, guide/streams.md.
  *
  * A stream has one connection. The end of the socket ends the stream, and never the leg. The server can affect only
- * this stream: both its input is bounded (`ReadBudget`, `Playout`, `LongMessage`), and the messages that wait for it (`SendQueue`).
+ * this stream: both its input is bounded (`ReadBudget`, `Playout`, `LongMessage`), and the messages that wait for it
+ * (`SendQueue`).
  */
 export const make = (
   start: Message.StartStream,

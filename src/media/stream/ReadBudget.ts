@@ -10,8 +10,8 @@ interface Allowance {
 
 /**
  * How much a stream's server may send, at once and each second. A message is a frame or several; pings and parts of the
- * handshake count as frames, and a few frames are read at a time. Anything beyond is read later, so that a flood takes no
- * more of the thread than its share. Ordinary speech is far below the limit, and a minute of it is read at once.
+ * handshake count as frames, and a few frames are read at a time. Anything beyond is read later, so that a flood takes
+ * no more of the thread than its share. Ordinary speech is far below the limit, and a minute of it is read at once.
  */
 export const limits = {
   octets: 8 * 1024 * 1024,

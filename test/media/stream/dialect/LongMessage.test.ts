@@ -11,7 +11,7 @@ const read = (text: string): { readonly outcome: LongMessage.Outcome; readonly p
   }
 }
 
-/** What the message means when it is read at once. */
+/** The outcome when the message is read at once. */
 const atOnce = (text: string): LongMessage.Outcome => {
   const message = ClientMessage.read(text)
   if (message.type !== "media") return { type: "message", message }
