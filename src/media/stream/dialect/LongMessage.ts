@@ -66,7 +66,7 @@ const cut = (text: Buffer): { readonly rest: string; readonly strings: ReadonlyA
   }
 }
 
-/** The stand-in for a string; its escape is a character that neither base64 nor names of marks have. */
+/** The replacement of a string; its escape is a character that neither base64 nor names of marks have. */
 const mark = (index: number): string => `\\u0000${index}`
 const indexOf = (value: string): number | null => (value.startsWith("\u0000") ? Number(value.slice(1)) : null)
 
