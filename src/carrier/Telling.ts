@@ -5,6 +5,14 @@ const repeatMs = [500, 1_000, 2_000, 4_000, 8_000]
 const slowestMs = 8_000
 const endRepeats = 40
 
+/** Reports an event once. A sink that dies answers `fault`. */
+export const once = (tell: Effect.Effect<Told>): Effect.Effect<Told> =>
+  Effect.catchCause(tell, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.failCause(cause)
+      : Effect.as(Effect.logError("the sink of a carrier died", cause), "fault" as const)
+  )
+
 /**
  * Reports an event until it is durable. When the sink could not store it, it is reported again under the same number.
  *
@@ -13,13 +21,8 @@ const endRepeats = 40
  * party.
  */
 export const untilDurable = (tell: Effect.Effect<Told>, isEnd: boolean): Effect.Effect<Told> => {
-  const once = Effect.catchCause(tell, (cause) =>
-    Cause.hasInterruptsOnly(cause)
-      ? Effect.failCause(cause)
-      : Effect.as(Effect.logError("the sink of a carrier died", cause), "fault" as const)
-  )
   const attempt = (count: number): Effect.Effect<Told> =>
-    Effect.flatMap(once, (told) => {
+    Effect.flatMap(once(tell), (told) => {
       if (told !== "fault") return Effect.succeed(told)
       const waitMs = repeatMs[count] ?? (isEnd && count < endRepeats ? slowestMs : null)
       if (waitMs === null)

@@ -21,8 +21,8 @@ export interface Rooms {
   readonly caughtUp: (id: ConferenceId) => Effect.Effect<void>
 }
 
-/** Takes the events of rooms; answers like `CarrierSink.tell`. */
-export type RoomListener = (conferenceId: ConferenceId, event: RoomEvent) => Effect.Effect<Told>
+/** Takes events of a room, in their order and all or none; answers like `CarrierSink.tell`. */
+export type RoomListener = (conferenceId: ConferenceId, ...events: ReadonlyArray<RoomEvent>) => Effect.Effect<Told>
 
 /**
  * Passes the events of every adapter's rooms to the conferences that own them. Before there is a listener they wait.
@@ -30,7 +30,7 @@ export type RoomListener = (conferenceId: ConferenceId, event: RoomEvent) => Eff
 export class RoomSink extends Context.Service<
   RoomSink,
   {
-    /** Returns the outcome of the event, as `CarrierSink.tell` does. */
+    /** Returns the outcome of the events, as `CarrierSink.tell` does. */
     readonly tell: RoomListener
     /** The conferences are the only listener. */
     readonly listen: (listener: RoomListener) => Effect.Effect<void>
@@ -39,8 +39,8 @@ export class RoomSink extends Context.Service<
   static readonly layer = Layer.sync(RoomSink, () => {
     const listening = Deferred.makeUnsafe<RoomListener>()
     return RoomSink.of({
-      tell: (conferenceId, event) =>
-        Effect.flatMap(Deferred.await(listening), (listener) => listener(conferenceId, event)),
+      tell: (conferenceId, ...events) =>
+        Effect.flatMap(Deferred.await(listening), (listener) => listener(conferenceId, ...events)),
       listen: (listener) => Effect.asVoid(Deferred.succeed(listening, listener))
     })
   })

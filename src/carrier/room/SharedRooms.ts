@@ -5,7 +5,8 @@ import { type Entry, entryOf, type MemberChange } from "../../ports/media/Member
 import type { MediaCommand, MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type { Bridgeable } from "../bridge/Bridges.ts"
 import * as OrderMemory from "../OrderMemory.ts"
-import type { RoomReport } from "./RoomEvent.ts"
+import type { Told } from "../CarrierEvent.ts"
+import type { RoomEvent, RoomReport } from "./RoomEvent.ts"
 import * as RoomBook from "./RoomBook.ts"
 import * as RoomEvents from "./RoomEvents.ts"
 import type { RoomMedia } from "./RoomMedia.ts"
@@ -168,17 +169,20 @@ const makeShared = (given: {
     }
   }
 
-  const events = RoomEvents.make((event, settled) =>
+  const report = (all: ReadonlyArray<RoomEvent>): Effect.Effect<Told> => {
+    const [event] = all
+    if (event === undefined) return Effect.succeed("committed")
+    const told = sink.tell(event.conferenceId, ...all)
+    return all.length > 1
+      ? Telling.once(told)
+      : // An entry that its member left without a report is as bad as a leg that never ends.
+        Telling.untilDurable(told, event.type === "over" || event.type === "member_left")
+  }
+
+  const events = RoomEvents.make((all, settled) =>
     run(
       // The separate turn keeps the outcome of an event from arriving in the middle of the step that reports it.
-      Effect.andThen(
-        Effect.yieldNow,
-        // An entry that its member left without a report is as bad as a leg that never ends.
-        Telling.untilDurable(
-          sink.tell(event.conferenceId, event),
-          event.type === "over" || event.type === "member_left"
-        )
-      ),
+      Effect.andThen(Effect.yieldNow, report(all)),
       (exit) => settled(Exit.isSuccess(exit) ? exit.value : "fault")
     )
   )

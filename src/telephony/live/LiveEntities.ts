@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* <
 
   /**
    * Passes an event of a carrier on to an entity, in its time. `isWanted` decides whether it does, where that is
-   * uncertain.
+   * uncertain, before `of` makes the input.
    */
   const tell = (
     id: Id,
@@ -163,9 +163,8 @@ export const make = Effect.fnUntraced(function* <
       const actor = registry.live.get(id)
       if (actor === undefined) return tellAbsent(id, of, isWanted)
       const state = actor.state()
-      const input = of(inTimeOf(actor))
       return Effect.flatMap(state === null ? Effect.succeed(true) : isWanted(state), (wanted) =>
-        wanted ? Effect.map(actor.tell(input), toldOf) : Effect.succeed("committed" as const)
+        wanted ? Effect.map(actor.tell(of(inTimeOf(actor))), toldOf) : Effect.succeed("committed" as const)
       )
     })
 

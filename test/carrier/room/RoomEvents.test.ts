@@ -7,9 +7,9 @@ import * as Ids from "../../support/Ids.ts"
 
 /** Outboxes whose events become durable when the test settles them. */
 const make = () => {
-  const telling: Array<readonly [RoomEvent, (told: Told) => void]> = []
+  const telling: Array<readonly [ReadonlyArray<RoomEvent>, (told: Told) => void]> = []
   const told: Array<string> = []
-  const events = RoomEvents.make((event, settled) => void telling.push([event, settled]))
+  const events = RoomEvents.make((all, settled) => void telling.push([all, settled]))
   let n = 0
   return {
     events,
@@ -18,11 +18,11 @@ const make = () => {
       const event = { conferenceId: Ids.conference(room), at: 0, incarnation: "i", n: ++n, ...report }
       return events.tell(event, (answer) => void told.push(`${room} ${event.n} ${answer}`))
     },
-    /** The event that is being reported becomes durable. */
+    /** The events that are being reported become durable. */
     settle: (answer: Told = "committed") => {
       const now = telling.splice(0)
       for (const [, settled] of now) settled(answer)
-      return now.map(([{ n: number, type }]) => `${number} ${type}`)
+      return now.flatMap(([all]) => all.map(({ n: number, type }) => `${number} ${type}`))
     }
   }
 }
@@ -60,6 +60,31 @@ describe("What rooms have to tell", () => {
     const all = []
     for (let settled = use.settle(); settled.length > 0; settled = use.settle()) all.push(...settled)
     expect(all).toEqual(["1 live", "4 member_speaking", "5 member_left", "6 member_speaking"])
+  })
+
+  it("is told together where it came while others were told, up to a bound, and the end by itself", () => {
+    const use = make()
+    for (let member = 0; member < 300; member++) use.tell(left(`${member}`))
+    use.tell(speaks("m", true))
+    use.tell(speaks("n", true))
+    use.tell({ type: "over" })
+    const sizes = []
+    for (let settled = use.settle(); settled.length > 0; settled = use.settle()) sizes.push(settled.length)
+    expect(sizes).toEqual([1, 128, 128, 43, 2, 1])
+    expect(use.told).toEqual(Array.from({ length: 303 }, (_, index) => `r ${index + 1} committed`))
+  })
+
+  it("is told one by one where it could not be told together, so one event costs no other", () => {
+    const use = make()
+    for (const member of ["a", "b", "c", "d"]) use.tell(left(member))
+    use.settle()
+    expect(use.settle("fault")).toEqual(["2 member_left", "3 member_left", "4 member_left"])
+    use.tell(left("e"))
+    expect(use.settle()).toEqual(["2 member_left"])
+    expect(use.settle("fault")).toEqual(["3 member_left"])
+    expect(use.settle()).toEqual(["4 member_left"])
+    expect(use.settle()).toEqual(["5 member_left"])
+    expect(use.told).toEqual(["r 1 committed", "r 2 committed", "r 3 fault", "r 4 committed", "r 5 committed"])
   })
 
   it("has a bound, beyond which only the end is told", () => {

@@ -206,7 +206,7 @@ describe("Conferences of a process that is gone", () => {
         const damaged = yield* first.meeting(caller, "Damaged")
         const strange = yield* first.meeting(caller, "Strange")
         yield* first.kill
-        yield* sql`UPDATE entity SET state = state - 'members' WHERE id = ${damaged.room}`
+        yield* sql`UPDATE entity_element SET value = value - 'phase' WHERE entity_id = ${damaged.room}`
         yield* sql`UPDATE entity SET state = '{"hello": ["there"]}' WHERE id = ${strange.room}`
         const second = yield* start
         yield* settled(damaged.room)

@@ -62,6 +62,20 @@ state AS (
   ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,
     state_version = EXCLUDED.state_version, state = EXCLUDED.state, updated_at = EXCLUDED.updated_at
 )`,
+  elements: (rows) => `
+element AS MATERIALIZED (
+  SELECT r.* FROM jsonb_to_recordset(${rows}::jsonb) AS r(entity_id text, id text, field text, value jsonb, ordinal int)
+  WHERE EXISTS (SELECT 1 FROM owner)
+),
+elements_gone AS (
+  DELETE FROM entity_element e USING element g
+  WHERE g.value IS NULL AND e.entity_id = g.entity_id AND (g.id IS NULL OR e.id = g.id)
+),
+elements_written AS (
+  INSERT INTO entity_element (entity_id, id, field, value)
+  SELECT entity_id, id, field, value FROM element WHERE value IS NOT NULL ORDER BY entity_id, ordinal
+  ON CONFLICT (entity_id, id) DO UPDATE SET value = EXCLUDED.value
+)`,
   closed: (rows) => `
 closed AS MATERIALIZED (
   SELECT ARRAY(SELECT jsonb_array_elements_text(${rows}::jsonb)) AS endpoints

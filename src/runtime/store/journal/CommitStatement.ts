@@ -123,6 +123,7 @@ const writtenBy = (batch: ReadonlyArray<Commit>, offer: Offer): ReadonlyArray<Wr
   const events = batch.flatMap(({ events }) => events)
   const own: ReadonlyArray<Written> = [
     { name: "entities", part: parts.entities, rows: batch.flatMap(({ entities }) => entities.map(entityRow)) },
+    { name: "elements", part: parts.elements, rows: batch.flatMap(({ entities }) => entities.flatMap(elementRows)) },
     // A batch with events always names the closed endpoints, even when there are none.
     ...(events.length === 0 ? [] : [{ name: "closed", part: parts.closed, rows: offer.closed }]),
     { name: "events", part: parts.events, rows: events.map((row) => ({ ...row, offered: offer.events.has(row.id) })) },
@@ -171,9 +172,28 @@ const entityRow = (entity: EntityWrite): unknown => ({
   seq: entity.seq,
   settled: entity.settled,
   state_version: entity.stateVersion,
-  state: entity.state,
+  state: rowStateOf(entity),
   at: entity.input.at,
   seed: entity.input.seed,
   machine_version: entity.input.machineVersion,
   input: entity.input.body
 })
+
+/** The state without the elements that are rows of their own. */
+const rowStateOf = ({ elements, state }: EntityWrite): unknown =>
+  elements === undefined || elements.gone === null
+    ? state
+    : { ...(state as Readonly<Record<string, unknown>>), [elements.field]: [] }
+
+const elementRows = ({ elements, id, state }: EntityWrite): ReadonlyArray<unknown> => {
+  if (elements === undefined) return []
+  const { changed, field, gone } = elements
+  if (gone === null) return [{ entity_id: id, id: null, field, value: null }]
+  const all = (state as Readonly<Record<string, ReadonlyArray<{ readonly id: string }>>>)[field] ?? []
+  return [
+    ...gone.map((element) => ({ entity_id: id, id: element, field, value: null })),
+    ...all.flatMap((value, ordinal) =>
+      changed.has(value.id) ? [{ entity_id: id, id: value.id, field, value, ordinal }] : []
+    )
+  ]
+}

@@ -31,6 +31,21 @@ type Entity =
   | { readonly kind: "account"; readonly id: TenantId }
 export type Kind = Entity["kind"]
 
+/**
+ * How the elements of one field of a state are stored: as rows of their own, so that a commit writes those that have
+ * changed, however many there are. The field is an array of objects with an `id`, to which elements are only appended.
+ */
+export interface Elements {
+  readonly field: string
+  /** The ids of the elements that are new or have changed. */
+  readonly changed: ReadonlySet<string>
+  /**
+   * The ids of the elements that are no longer there. Null: the state is stored whole, in one row, and the rows of its
+   * elements are deleted.
+   */
+  readonly gone: ReadonlyArray<string> | null
+}
+
 /** The new state of an entity and the input that made it. */
 export type EntityWrite = Entity & {
   readonly tenantId: TenantId
@@ -39,7 +54,9 @@ export type EntityWrite = Entity & {
   /** The entity has ended, is rated and has nothing pending, so recovery need not rebuild it. */
   readonly settled: boolean
   readonly stateVersion: number
+  /** The whole state, also where `elements` says which part of it is written. */
   readonly state: unknown
+  readonly elements?: Elements
   readonly input: {
     readonly at: number
     readonly seed: string

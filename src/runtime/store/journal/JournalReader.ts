@@ -6,7 +6,8 @@ import type { Kind, StoredEntity, StoredInput, StoredOf } from "./Journal.ts"
 /** Reads the stored entities and inputs without decoding them. A failed read dies. */
 export const make = (sql: SqlClient.SqlClient) => {
   const entity = sql`id, kind, tenant_id, partition, seq, settled, state_version,
-    state`
+    state || coalesce((SELECT jsonb_build_object(min(field), jsonb_agg(value ORDER BY ordinal))
+      FROM entity_element WHERE entity_id = entity.id HAVING count(*) > 0), '{}') AS state`
 
   return {
     find: Effect.fn("Journal.find")(function* (entityId: EntityId) {

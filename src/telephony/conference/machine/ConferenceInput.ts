@@ -47,6 +47,8 @@ export const ConferenceInput = Schema.Union([
   }),
   Schema.Struct({ type: Schema.tag("told"), told: ToConference }),
   Schema.Struct({ type: Schema.tag("room"), event: RoomEvent }),
+  /** Several events of its room, in their order, which are committed together. */
+  Schema.Struct({ type: Schema.tag("room_events"), events: Schema.Array(RoomEvent) }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
   /** The minutes that the account reserved for each meter, as for a call; null: it refused, or did not answer. */
   Schema.Struct({ type: Schema.tag("renewal"), reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)) }),

@@ -52,7 +52,9 @@ const decide = (
     case "told":
       return OnCallTell.step(state, input.told, context)
     case "room":
-      return OnConferenceRoomEvent.step(state, input.event, context)
+      return OnConferenceRoomEvent.step(state, [input.event], context)
+    case "room_events":
+      return OnConferenceRoomEvent.step(state, input.events, context)
     case "deadline":
       return OnConferenceDeadline.step(state, input, context)
     case "renewal": {

@@ -15,15 +15,25 @@ type Result = ConferenceStepBuilder.ConferenceStepBuilder | Outcome<never, never
 /** The number of events that are outside the room's numbering. */
 const unnumbered = 0
 
-export const step = (state: ConferenceState, event: RoomEvent, context: StepContext): Result => {
-  const { heard } = state
+/** Applies the events in their order. One that changes nothing is skipped. */
+export const step = (state: ConferenceState, events: ReadonlyArray<RoomEvent>, context: StepContext): Result => {
+  const before = ConferenceStepBuilder.from(state)
+  const after = events.reduce((builder, event) => {
+    const result = apply(builder, event, context)
+    return "type" in result ? builder : result
+  }, before)
+  return after === before ? unchanged : after
+}
+
+const apply = (before: ConferenceStepBuilder.ConferenceStepBuilder, event: RoomEvent, context: StepContext): Result => {
+  const { createdAt, heard } = before.state
   if (event.n !== unnumbered && heard?.incarnation === event.incarnation && event.n <= heard.n) return unchanged
   const builder =
     event.n === unnumbered
-      ? ConferenceStepBuilder.from(state)
-      : ConferenceStepBuilder.from({ ...state, heard: { incarnation: event.incarnation, n: event.n }, lostAt: null })
+      ? before
+      : ConferenceStepBuilder.set(before, { heard: { incarnation: event.incarnation, n: event.n }, lostAt: null })
   // An event's time is clamped to between the beginning of the conference and now.
-  const at = Math.min(Math.max(event.at, state.createdAt), context.now)
+  const at = Math.min(Math.max(event.at, createdAt), context.now)
   return row(builder, event, at, context)
 }
 

@@ -207,15 +207,32 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     ownerOf: conferences.ownerOf,
     snapshot,
     recover: conferences.recover(() => Effect.void),
-    tell: (id: ConferenceId, event: RoomEvent): Effect.Effect<Told> =>
-      conferences.tell(
-        id,
-        (of) => ({ type: "room", event: inTime(event, of) }),
-        (state) => (event.type === "member_speaking" ? speaking.heard(state, event) : Effect.succeed(true))
-      ),
+    tell: (id: ConferenceId, ...events: ReadonlyArray<RoomEvent>): Effect.Effect<Told> =>
+      Effect.suspend(() => {
+        let wanted = events
+        return conferences.tell(
+          id,
+          (of) => inputOf(wanted.map((event) => inTime(event, of))),
+          (state) =>
+            Effect.map(
+              Effect.filter(events, (event) =>
+                event.type === "member_speaking" ? speaking.heard(state, event) : Effect.succeed(true)
+              ),
+              (found) => {
+                wanted = found
+                return found.length > 0
+              }
+            )
+        )
+      }),
     speaking: (id: ConferenceId): ReadonlyArray<MemberId> => speaking.of(id)
   } as const
 })
+
+const inputOf = (events: ReadonlyArray<RoomEvent>): ConferenceInput => {
+  const [event, ...others] = events
+  return event !== undefined && others.length === 0 ? { type: "room", event } : { type: "room_events", events }
+}
 
 export type ConferenceRegistry = Effect.Success<ReturnType<typeof make>>
 

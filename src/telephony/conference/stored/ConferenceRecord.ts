@@ -4,7 +4,7 @@ import { Meter } from "../../call/Call.ts"
 import * as Id from "../../../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../../../runtime/idempotency/Slot.ts"
 import * as EventRecord from "../../../runtime/store/journal/EventRecord.ts"
-import type { AuditRow, Commit, MoneyRow } from "../../../runtime/store/journal/Journal.ts"
+import type { AuditRow, Commit, Elements, MoneyRow } from "../../../runtime/store/journal/Journal.ts"
 import type { UsageRow } from "../../../runtime/store/usage/UsageRow.ts"
 import type { ConferenceInput } from "../machine/ConferenceInput.ts"
 import { ConferenceList } from "./ConferenceList.ts"
@@ -37,6 +37,7 @@ export const commitOf = (step: ConferenceStep, asked: Asked | null, rendered: Re
         settled: isSettled(state),
         stateVersion,
         state,
+        elements: elementsOf(step),
         input: { at: context.now, seed: context.seed, machineVersion, body: input }
       }
     ],
@@ -53,6 +54,14 @@ export const commitOf = (step: ConferenceStep, asked: Asked | null, rendered: Re
     receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now),
     usage: usageOf(step)
   }
+}
+
+/** The members are rows, so that a change of one in a large room writes no more than in a small one. */
+const elementsOf = ({ before, state }: ConferenceStep): Elements => {
+  const known = new Map(before?.members.map((member) => [member.id, member]))
+  const changed = new Set(state.members.flatMap((member) => (known.get(member.id) === member ? [] : [member.id])))
+  for (const { id } of state.members) known.delete(id)
+  return { field: "members", changed, gone: isSettled(state) ? null : [...known.keys()] }
 }
 
 const moneyOf = ({ context, state }: ConferenceStep, { cents, type }: Meter.Charge): MoneyRow => ({
