@@ -53,6 +53,11 @@ export class SipCarrier extends Context.Service<
   }
 >()("trunkline/carrier/sip/SipCarrier") {}
 
+/** A later wake shows that this thread stood still, and messages that came meanwhile wait in the sockets. */
+const lateMs = 500
+/** The time in which they are read, before what is overdue is given up. */
+const readMs = 100
+
 const logFault = (error: unknown) => Effect.logError("fault in the SIP carrier", error)
 
 const resolveName = (host: string): Effect.Effect<ReadonlyArray<string>, unknown> => {
@@ -137,9 +142,10 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
       wakeAt: (at) => {
         // The wait is at least 1 ms, because a wake within this call would come before `alarm` holds its fiber.
         const wait = Effect.sleep(Math.max(1, Math.ceil(at - Monotonic.read(clock))))
+        const read = Effect.suspend(() => (Monotonic.read(clock) - at > lateMs ? Effect.sleep(readMs) : Effect.void))
         alarm(
           Effect.andThen(
-            wait,
+            Effect.andThen(wait, read),
             Effect.sync(() => agent.transactions.wake())
           )
         )

@@ -45,6 +45,11 @@ interface Session {
 
 /** After this long without a packet, the other side is sent silence. Opus sends one every 400 ms in silence. */
 const patienceMs = 500
+/**
+ * More time than this between two looks does not count as the peer's silence: the thread stood still, and the packets
+ * that came meanwhile wait to be read. A leg whose packets come looks less often.
+ */
+const mostLookMs = 1_000
 /** Sound that was forwarded longer ago has faded out at the peer. */
 const staleMs = 60
 
@@ -77,6 +82,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, onHeld, random, wallClock 
   /** When the last packet of sound or digits came, or the leg was pointed at its peer after that. */
   let soundAt = 0
   let timedOut = false
+  let lookedAt = 0
+  /** How long the peer has been silent, as far as this thread could know. */
+  let silentMs = 0
   let reportedPackets = 0
   const fast = FastPath.make(receiver.recent, (packet, duration, at) => {
     if (session === null) return false
@@ -211,9 +219,12 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, onHeld, random, wallClock 
       sendControl(session, rtcp.report(said(), now))
       quality(session, now)
     }
+    const at = Math.max(heardAt, fast.heardAt())
+    silentMs = (at >= lookedAt ? 0 : silentMs) + Math.min(mostLookMs, now - Math.max(at, lookedAt))
+    lookedAt = now
     // A peer that holds may send nothing, RFC 3264 section 8.4. The timeout applies again when it resumes.
     const isHeld = session.remote.direction !== "sendrecv"
-    if (mediaTimeoutMs === 0 || timedOut || isHeld || now - Math.max(heardAt, fast.heardAt()) < mediaTimeoutMs) return
+    if (mediaTimeoutMs === 0 || timedOut || isHeld || silentMs < mediaTimeoutMs) return
     timedOut = true
     emit({ type: "lost", reason: "no_packets" })
   }

@@ -14,6 +14,7 @@ import * as Descriptors from "./packet/Descriptors.ts"
 import * as PacketIo from "./packet/PacketIo.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
 import * as ThreadStart from "./ThreadStart.ts"
+import * as ThreadWatch from "./ThreadWatch.ts"
 import { type FromThread, resourceLimits, type ThreadConfig, type ToThread } from "./PlaneThread.ts"
 import * as UdpPorts from "./packet/UdpPorts.ts"
 
@@ -50,10 +51,7 @@ const maxRestarts = 5
 const restartWindowMs = 60_000
 const pingMs = 1_000
 const startLookMs = 1_000
-/**
- * A thread that answers nothing for this long hangs, and none of its legs has had a packet meanwhile. Only time in
- * which its parent looks counts, because a parent that stood still has not read the answers yet.
- */
+/** A thread that spins for this long without a turn hangs, and none of its legs has had a packet meanwhile. */
 const hungMs = 5_000
 
 /**
@@ -64,7 +62,7 @@ const hungMs = 5_000
  */
 export const layer = (config: Config) => layerOf(config, new URL("./PlaneWorker.ts", import.meta.url))
 
-/** The same with another program in the thread, which counts as hung after `patienceMs` without an answer. */
+/** The same with another program in the thread, and its `patienceMs` (`ThreadWatch`). */
 export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
   Layer.effect(
     MediaPlane,
@@ -75,7 +73,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       const log = Effect.runForkWith(context)
       const fatal = yield* Fatal
       const ready = yield* Deferred.make<void, MediaPlaneFailed>()
-      const threadConfig: Omit<ThreadConfig, "descriptors"> = {
+      const threadConfig: Omit<ThreadConfig, "descriptors" | "turns"> = {
         bindAddress: config.bindAddress,
         portMin: config.portMin,
         portMax: config.portMax,
@@ -89,8 +87,10 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       let worker: Worker | null = null
       let stopping = false
       let deaths: Array<number> = []
-      /** How often in a row the watch has looked without a message of the thread. */
-      let silentLooks = 0
+      let watched = ThreadWatch.initial
+      /** The signs of life of the present thread: its turns, and the messages that it has sent. */
+      let turns = new Int32Array(new SharedArrayBuffer(4))
+      let messages = 0
       /** Whether the present thread has said that it is ready; before that, `ThreadStart` is its limit. */
       let isReady = false
       let progress = ThreadStart.initial
@@ -98,7 +98,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
       const told = PlaneMetrics.make(context)
 
       const receive = (message: FromThread): void => {
-        silentLooks = 0
+        messages++
         if (message.type === "pong") return told.pong(Monotonic.read(clock) - pingedAt, message.figures)
         if (message.type === "ready") {
           isReady = true
@@ -115,10 +115,11 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
 
       const start = (): void => {
         const descriptors = Descriptors.make()
-        const workerData: ThreadConfig = { ...threadConfig, descriptors }
+        turns = new Int32Array(new SharedArrayBuffer(4))
+        const workerData: ThreadConfig = { ...threadConfig, descriptors, turns }
         const thread = new Worker(program, { workerData, resourceLimits })
         worker = thread
-        silentLooks = 0
+        watched = ThreadWatch.initial
         isReady = false
         progress = ThreadStart.initial
         thread.on("message", (message: FromThread) => {
@@ -146,22 +147,26 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         if (worker !== null) worker.postMessage(message, [])
       }
 
-      const lookMs = Math.min(pingMs, patienceMs / 2)
-      const watch = Effect.sync(() => {
-        const quietMs = silentLooks++ * lookMs
-        if (worker !== null && quietMs > patienceMs) {
-          log(Effect.logError("media thread hangs and is ended", { quietMs: Math.round(quietMs) }))
-          return void worker.terminate()
-        }
-        pingedAt = Monotonic.read(clock)
-        post({ type: "ping" })
-      })
-
       /** The processor time of the thread; null: it does not say. */
       const used = Effect.promise(async () => {
         const of = await worker?.cpuUsage().catch(() => null)
         return of === null || of === undefined ? null : (of.user + of.system) / 1_000
       }).pipe(Effect.timeoutOrElse({ duration: startLookMs, orElse: () => Effect.succeed(null) }))
+
+      const lookMs = Math.min(pingMs, patienceMs / 2)
+      const watch = Effect.gen(function* () {
+        const usedMs = yield* used
+        const signs = Atomics.load(turns, 0) + messages
+        const [next, hangsMs] = ThreadWatch.look(watched, { signs, usedMs }, { lookMs, patienceMs })
+        watched = next
+        if (worker !== null && hangsMs !== null) {
+          log(Effect.logError("media thread hangs and is ended", { quietMs: Math.round(hangsMs) }))
+          watched = ThreadWatch.initial
+          return void worker.terminate()
+        }
+        pingedAt = Monotonic.read(clock)
+        post({ type: "ping" })
+      })
 
       /** Looks after a thread that starts; completes with the reason why it will not become ready. */
       const watchStart = Effect.gen(function* () {

@@ -21,6 +21,8 @@ export interface ThreadConfig {
   /** The descriptors that the thread has open, which its parent closes when it has ended. */
   readonly descriptors: Descriptors.Descriptors
   readonly packetIo: PacketIo
+  /** One counter, which the thread raises in each turn: its parent sees there that it lives. */
+  readonly turns: Int32Array<SharedArrayBuffer>
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
 }

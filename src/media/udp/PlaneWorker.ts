@@ -87,11 +87,13 @@ const fall = (): void => {
   if (timer !== null) clearTimeout(timer)
   timer = null
   armedFor = Number.POSITIVE_INFINITY
+  Atomics.add(config.turns, 0, 1)
   plane.tick(clock())
   arm()
 }
 
 port.on("message", (message: ToThread) => {
+  Atomics.add(config.turns, 0, 1)
   if (message.type === "ping") {
     const { playbackGaps, size, skippedFrames } = plane
     return emit({

@@ -16,10 +16,15 @@ import {
 const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
 
 /** The thread that the service has for its calls, driven by its own messages; ends with its scope. */
-export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo" | "descriptors">) {
+export const start = Effect.fnUntraced(function* (options: Omit<ThreadConfig, "packetIo" | "descriptors" | "turns">) {
   // The setting is read as the service reads it.
   const packetIo = PacketIo.all.find((io) => io === process.env["RTP_IO"]) ?? PacketIo.preferred
-  const config: ThreadConfig = { ...options, packetIo, descriptors: Descriptors.make() }
+  const config: ThreadConfig = {
+    ...options,
+    packetIo,
+    descriptors: Descriptors.make(),
+    turns: new Int32Array(new SharedArrayBuffer(4))
+  }
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(program, { workerData: config, resourceLimits })),
     (worker) => Effect.promise(() => worker.terminate())

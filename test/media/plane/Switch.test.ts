@@ -274,6 +274,19 @@ describe("The switch, towards RTP peers", () => {
     expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual(["no_packets", "no_packets"])
   })
 
+  it("takes no time in which it stood still for the silence of a peer", () => {
+    const bench = SwitchBench.make({ mediaTimeoutMs: 5_000 })
+    const leg = Ids.leg("a")
+    bench.handle({ type: "open_rtp", leg })
+    bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+    bench.run(1_000)
+    bench.stall(600_000)
+    bench.run(2_900)
+    expect(bench.lossesOf(leg)).toStrictEqual([])
+    bench.run(200)
+    expect(bench.lossesOf(leg)).toStrictEqual(["no_packets"])
+  })
+
   it.each([20, 40, 60])(
     "counts the packets of %i ms that a peer which vanished should have sent as lost",
     (packetMs) => {

@@ -1,6 +1,7 @@
 import { connect as connectPlain, isIP, isIPv6, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { WebSocket } from "ws"
+import * as Attended from "../../../domain/time/Attended.ts"
 import type { Closed, Open, Options } from "../WebSocketClient.ts"
 import { addressMs, type Pinned } from "../Pinned.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
@@ -103,7 +104,9 @@ export const make =
       return { bufferedBytes: () => 0, send: () => false, pause: ignore, resume: ignore, close: ignore }
     }
     let over = false
-    let heardAt = performance.now()
+    // A thread that stood still has not read the pongs that came meanwhile.
+    const time = Attended.make(options.pingMs, performance.now())
+    let heardAt = 0
     let pinging: NodeJS.Timeout | undefined
     let closing: NodeJS.Timeout | undefined
 
@@ -116,7 +119,7 @@ export const make =
       socket.terminate()
       handlers.onClose(closed)
     }
-    const heard = (): void => void (heardAt = performance.now())
+    const heard = (): void => void (heardAt = time.at(performance.now()))
 
     const handshake = setTimeout(
       () => finish(broken("timeout", "the handshake is not complete in time")),
@@ -126,9 +129,11 @@ export const make =
       paced?.opened()
       if (over) return
       clearTimeout(handshake)
+      time.look(performance.now())
       heard()
       pinging = setInterval(() => {
-        if (performance.now() - heardAt >= options.silenceMs) finish(broken("timeout", "the other side is silent"))
+        const now = time.look(performance.now())
+        if (now - heardAt >= options.silenceMs) finish(broken("timeout", "the other side is silent"))
         else if (socket.readyState === WebSocket.OPEN) socket.ping()
       }, options.pingMs)
       handlers.onOpen()

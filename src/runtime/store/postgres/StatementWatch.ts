@@ -1,13 +1,11 @@
 import { Clock, Context, Effect } from "effect"
 import * as Supervised from "../../process/Supervised.ts"
+import * as Attended from "../../../domain/time/Attended.ts"
 import * as Monotonic from "../../../domain/time/Monotonic.ts"
 
 /** The time between two checks, and so how late a deadline may be noticed. */
 const lookMs = 100
-/**
- * More time than this between two checks does not count, because this thread stood still meanwhile: an answer may have
- * come that it has not read yet.
- */
+/** More time than this between two checks does not count. */
 const mostMs = 500
 
 interface Entry {
@@ -32,14 +30,11 @@ export const make = Effect.gen(function* () {
   // The server answers in real time, whatever clock a test provides.
   const clock = Context.get(Context.empty(), Clock.Clock)
   const entries = new Set<Entry>()
-  let lookedAt = Monotonic.read(clock)
-  let before = 0
+  const time = Attended.make(mostMs, Monotonic.read(clock))
   /** The time in which this thread could read answers. */
-  const attended = (): number => before + Math.min(mostMs, Monotonic.read(clock) - lookedAt)
+  const attended = (): number => time.at(Monotonic.read(clock))
   const look = (): void => {
-    const now = attended()
-    before = now
-    lookedAt = Monotonic.read(clock)
+    const now = time.look(Monotonic.read(clock))
     for (const entry of entries)
       if (now - entry.since >= entry.limitMs) {
         entries.delete(entry)

@@ -26,7 +26,8 @@ it("What a media thread has open when it is ended in the middle is closed by its
     maxLegs: 2,
     ringback: "US",
     packetIo: "kernel",
-    descriptors
+    descriptors,
+    turns: new Int32Array(new SharedArrayBuffer(4))
   }
   const program = new URL("../../../../src/media/udp/PlaneWorker.ts", import.meta.url)
   const worker = new Worker(program, { workerData })

@@ -320,6 +320,24 @@ describe("a WebSocket to a server that misbehaves", () => {
     })
   )
 
+  it.live("stays open when its own thread stood still for longer than a silence may last", () =>
+    Effect.gen(function* () {
+      let pings = 0
+      const answering = yield* serve((socket) => socket.on("ping", () => pings++))
+      const kept = connect(yield* pin(answering.at()), { pingMs: 100, silenceMs: 225 })
+      const pinged = (count: number) =>
+        eventually(
+          () => pings > count || kept.closed !== null,
+          () => `${pings} pings`
+        )
+      yield* pinged(0)
+      // The whole thread waits, as that of a process that was stopped.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+      yield* pinged(pings + 1)
+      expect(kept.closed).toBeNull()
+    })
+  )
+
   it.live("cuts off a side that does not answer its close frame", () =>
     Effect.gen(function* () {
       const server = yield* serve((socket) => socket.pause())
