@@ -19,6 +19,9 @@
  * to it and to all its processes at once, by an error that nothing catches, without a reader of its log. It must end
  * all calls with a BYE and bill them. At last it starts beside 20 busy loops, and every start must come up.
  *
+ * Then the process stands still for ten seconds, or for longer than a peer may be silent, while calls talk, alone or
+ * with its database, and its wall clock is set meanwhile (`test/crash/support/Pause.ts`). All calls must continue.
+ *
  * In half of the rounds under load the wall clock of the service is set by two or five hours while calls talk.
  *
  * It tests the death of the process, not of the disk: bytes that the kernel has taken are there after a kill -9. A
@@ -39,6 +42,7 @@ import * as Fault from "../test/crash/support/Fault.ts"
 import * as FaultRound from "../test/crash/support/FaultRound.ts"
 import * as FaultStage from "../test/crash/support/FaultStage.ts"
 import * as Pair from "../test/crash/support/Pair.ts"
+import * as Pause from "../test/crash/support/Pause.ts"
 import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
 import * as SipPeer from "../test/crash/support/peer/SipPeer.ts"
@@ -215,6 +219,29 @@ const waysOut = async (): Promise<void> => {
   }
 }
 
+/** The process is stopped and continues while calls talk; nothing may end. */
+const pauses = async (): Promise<void> => {
+  const random = Netem.random(seed)
+  const peer = await SipPeer.start(Netem.random(seed + 1))
+  try {
+    const world = await World.make({ tenants: 1, random, sipPeerPort: peer.port, awaitsLeases: true })
+    try {
+      for (let nth = 1; nth <= rounds; nth++) {
+        const paused = nth % 2 === 0 ? "all" : "process"
+        const pausedMs = nth % 5 === 0 ? 70_000 : 10_000
+        const setWallClockMs = random() < 0.5 ? (clockSteps[Math.floor(random() * clockSteps.length)] ?? 0) : 0
+        const options = { paused, pausedMs, setWallClockMs, calls: Math.ceil(calls / 10), name: `${nth}` } as const
+        const what = `${paused}, for ${pausedMs} ms, the clock ${setWallClockMs} ms off`
+        tell(`pauses, ${nth} of ${rounds}: ${what}`, await Pause.run(world, peer, options))
+      }
+    } finally {
+      await world.close()
+    }
+  } finally {
+    await peer.close()
+  }
+}
+
 /** Starts beside so many busy loops as make a load of 20; every start must come up. */
 const busyStarts = async (): Promise<void> => {
   const world = await World.make({ tenants: 1, random: Netem.random(seed), lean: true })
@@ -256,6 +283,7 @@ const parts: ReadonlyArray<readonly [name: string, title: string, run: () => Pro
   ["faults", "faults", faults],
   ["payments", "payments", payments],
   ["ways", "ways out", waysOut],
+  ["pauses", "pauses", pauses],
   ["busy", "busy starts", busyStarts],
   ["external", "DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))]
 ]
