@@ -1,7 +1,8 @@
 import { Result, Stream } from "effect"
+import * as TimeSlices from "../time/TimeSlices.ts"
 
 /**
- * CSV, RFC 4180: `parse` reads what operators import, `record` writes what tenants download.
+ * CSV, RFC 4180: `parsing` reads what operators import, `record` writes what tenants download.
  */
 
 /** A record, and the line on which it begins (the first line of a text is 1). */
@@ -17,7 +18,7 @@ interface Row {
  * Fails with one sentence that names the line: a quote inside an unquoted cell, text after a closing quote, a quote
  * that is never closed.
  */
-export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> => {
+export function* parsing(text: string): TimeSlices.Work<Result.Result<ReadonlyArray<Row>, string>> {
   const rows: Array<Row> = []
   let cells: Array<string> = []
   let line = 1
@@ -54,9 +55,13 @@ export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> =
       cells.push("")
       endRecord()
     }
+    if (cells.length === 0) yield
   }
   return Result.succeed(rows)
 }
+
+/** Parses a short text at once. */
+export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> => TimeSlices.atOnce(parsing(text))
 
 /** The cell ends at the next comma or line end; a lone CR belongs to it. */
 const endOfCell = (text: string, from: number): number => {

@@ -1,3 +1,4 @@
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import * as Destination from "../../domain/number/Destination.ts"
 import * as Increments from "../../domain/price/Increments.ts"
 
@@ -28,9 +29,15 @@ export interface RateDeck {
   readonly rate: (direction: Direction, number: string) => Increments.Price | null
 }
 
-export const make = (rates: Iterable<Rate>): RateDeck => {
+export const make = (rates: Iterable<Rate>): RateDeck => TimeSlices.atOnce(making(rates))
+
+/** Makes a deck of many rows. */
+export function* making(rates: Iterable<Rate>): TimeSlices.Work<RateDeck> {
   const deck = { outbound: new Map<string, Increments.Price>(), inbound: new Map<string, Increments.Price>() }
-  for (const { direction, prefix, ...price } of rates) deck[direction].set(prefix, price)
+  for (const { direction, prefix, ...price } of rates) {
+    deck[direction].set(prefix, price)
+    yield
+  }
   const isEmpty = deck.outbound.size + deck.inbound.size === 0
   const named = (direction: Direction, number: string): Increments.Price | null => {
     const digits = number.replace(/^\+/, "")
@@ -71,7 +78,7 @@ export const discounted = (price: Increments.Price, hundredths: number): Increme
 export const maxMicroUsdPerMinute = 100_000_000
 
 /** Returns the fault of a deck; null when there is none. */
-export const fault = (rates: ReadonlyArray<Rate>): string | null => {
+export function* fault(rates: ReadonlyArray<Rate>): TimeSlices.Work<string | null> {
   const seen = new Set<string>()
   for (const { direction, increments, microUsdPerMinute, prefix } of rates) {
     const name = `${direction} "${prefix}"`
@@ -82,6 +89,7 @@ export const fault = (rates: ReadonlyArray<Rate>): string | null => {
     if (wrong !== null) return `${name}: ${wrong}`
     if (seen.has(name)) return `${name} appears twice`
     seen.add(name)
+    yield
   }
   return null
 }
@@ -101,26 +109,41 @@ export interface Difference {
 }
 
 /** The rows in which `after` differs from `before`: first those of `before` in their order, then the new ones. */
-export const difference = (before: ReadonlyArray<Rate>, after: ReadonlyArray<Rate>): ReadonlyArray<Difference> => {
-  const named = (rates: ReadonlyArray<Rate>) => new Map(rates.map((rate) => [`${rate.direction} ${rate.prefix}`, rate]))
-  const [from, to] = [named(before), named(after)]
+export function* difference(
+  before: ReadonlyArray<Rate>,
+  after: ReadonlyArray<Rate>
+): TimeSlices.Work<ReadonlyArray<Difference>> {
+  const nameOf = ({ direction, prefix }: Rate): string => `${direction} ${prefix}`
   const spelled = (rate: Rate | undefined): Spelled | null => (rate === undefined ? null : Increments.spelled(rate))
-  return [...new Map([...from, ...to]).entries()]
-    .map(([name, { direction, prefix }]) => ({
-      direction,
-      prefix,
-      from: spelled(from.get(name)),
-      to: spelled(to.get(name))
-    }))
-    .filter((row) => row.from !== row.to)
+  const to = new Map<string, Rate>()
+  for (const rate of after) {
+    to.set(nameOf(rate), rate)
+    yield
+  }
+  const rows: Array<Difference> = []
+  for (const rate of before) {
+    const { direction, prefix } = rate
+    const name = nameOf(rate)
+    const row = { direction, prefix, from: spelled(rate), to: spelled(to.get(name)) }
+    if (row.from !== row.to) rows.push(row)
+    to.delete(name)
+    yield
+  }
+  for (const rate of to.values()) {
+    rows.push({ direction: rate.direction, prefix: rate.prefix, from: null, to: spelled(rate) })
+    yield
+  }
+  return rows
 }
 
 /** The changes from one deck to another, for the audit log; null: no such row. */
-export const changes = (
+export function* changes(
   before: ReadonlyArray<Rate>,
   after: ReadonlyArray<Rate>
-): ReadonlyArray<{ readonly field: string; readonly from: Spelled | null; readonly to: Spelled | null }> => {
-  const changed = difference(before, after)
+): TimeSlices.Work<
+  ReadonlyArray<{ readonly field: string; readonly from: Spelled | null; readonly to: Spelled | null }>
+> {
+  const changed = yield* difference(before, after)
   return [
     { field: "rows", from: before.length, to: after.length },
     { field: "changed_rows", from: null, to: changed.length },

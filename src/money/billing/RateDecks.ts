@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
@@ -66,6 +67,7 @@ export const make = Effect.gen(function* () {
   const decksOf = (tenantId: TenantId | null) =>
     Effect.map(every, (decks) => decks.filter((deck) => deck.tenantId === tenantId))
   const rows = RateRows.of(sql, "rate")
+  const made = (rates: ReadonlyArray<RateDeck.Rate>) => TimeSlices.run(() => RateDeck.making(rates))
   const ratesOf = rows.read
 
   type Loaded = PriceDeck & { readonly deck: RateDeck.RateDeck }
@@ -81,7 +83,7 @@ export const make = Effect.gen(function* () {
     held.set(
       owner,
       yield* Effect.forEach(fromNow(decks, startedAt), (each) =>
-        Effect.map(ratesOf(each.id), (rates) => ({ ...each, deck: RateDeck.make(rates) }))
+        Effect.map(Effect.flatMap(ratesOf(each.id), made), (deck) => ({ ...each, deck }))
       )
     )
   const heldOf = (tenantId: TenantId | null) => held.get(tenantId) ?? []
@@ -111,14 +113,14 @@ export const make = Effect.gen(function* () {
         )
   }
 
-  /** The deck that is in effect at `at`, and how `rates` differ from it. */
+  /** How `rates` differ from the deck that is in effect at `at`. */
   const changes = (tenantId: TenantId | null, rates: ReadonlyArray<RateDeck.Rate>, at: number) =>
-    Effect.map(ratesAt(tenantId, at), (before) => ({ before, changed: RateDeck.difference(before, rates) }))
+    Effect.flatMap(ratesAt(tenantId, at), (before) => TimeSlices.run(() => RateDeck.difference(before, rates)))
 
   /** Fails with the fault of a deck or of its moment. Null: it takes effect at once. */
   const checked = Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
     const now = yield* Clock.currentTimeMillis
-    const fault = RateDeck.fault(rates)
+    const fault = yield* TimeSlices.run(() => RateDeck.fault(rates))
     if (fault !== null) return yield* ApiError.of("invalid_request", fault)
     if (effectiveAt !== null && effectiveAt <= now)
       return yield* ApiError.of("invalid_request", "the moment from which the deck is to hold has passed", "effective")
@@ -176,7 +178,7 @@ export const make = Effect.gen(function* () {
       tenantId: TenantId | null = null
     ) {
       const { from } = yield* checked(rates, effectiveAt)
-      return (yield* changes(tenantId, rates, from)).changed
+      return yield* changes(tenantId, rates, from)
     }),
     set: Effect.fnUntraced(function* (
       rates: ReadonlyArray<RateDeck.Rate>,
@@ -189,7 +191,9 @@ export const make = Effect.gen(function* () {
         rates.length,
         fromNow(heldOf(tenantId), now).filter((deck) => deck.effectiveAt > from)
       )
-      const { before } = yield* changes(tenantId, rates, from)
+      const before = yield* ratesAt(tenantId, from)
+      const changed = yield* TimeSlices.run(() => RateDeck.changes(before, rates))
+      const deck = yield* made(rates)
       const id = yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO rate_deck (tenant_id, effective_at, imported_at, rows)
@@ -201,14 +205,14 @@ export const make = Effect.gen(function* () {
         const audit = [
           yield* line({ id, tenantId }, effectiveAt === null ? "rates.replaced" : "rates.scheduled", now, [
             ...scheduled,
-            ...RateDeck.changes(before, rates)
+            ...changed
           ])
         ]
         yield* journal.commitWithin({ ...empty, audit })
         return id
       }).pipe(transaction)
-      const made = { id, tenantId, effectiveAt: from, importedAt: now, rows: rates.length, deck: RateDeck.make(rates) }
-      held.set(tenantId, fromNow([...heldOf(tenantId), made].toSorted(inOrder), now))
+      const loaded = { id, tenantId, effectiveAt: from, importedAt: now, rows: rates.length, deck }
+      held.set(tenantId, fromNow([...heldOf(tenantId), loaded].toSorted(inOrder), now))
     }),
     /** Withdraws a deck that is not in effect yet. */
     cancel: Effect.fnUntraced(function* (id: number) {

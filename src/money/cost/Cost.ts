@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
 import { RateDeck, RateDecks, RateRows } from "../billing/Billing.ts"
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/time/Timestamp.ts"
 import * as Sql from "../../runtime/store/Sql.ts"
@@ -47,7 +48,7 @@ export const make = Effect.gen(function* () {
     set: Effect.fnUntraced(function* (trunk: string, rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
       const now = yield* Clock.currentTimeMillis
       const from = effectiveAt ?? now
-      const fault = RateDeck.fault(rates)
+      const fault = yield* TimeSlices.run(() => RateDeck.fault(rates))
       if (fault !== null) return yield* ApiError.of("invalid_request", fault)
       const isKnown = yield* some`SELECT 1 FROM route WHERE id = ${trunk} OR host = ${trunk} LIMIT 1`
       if (!isKnown) return yield* ApiError.of("not_found", `no route has the id or the host ${trunk}`)
@@ -56,6 +57,7 @@ export const make = Effect.gen(function* () {
         from
       )
       const before = held === null ? [] : yield* ratesOf(held.id)
+      const changed = yield* TimeSlices.run(() => RateDeck.changes(before, rates))
       yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO cost_deck (trunk, effective_at, imported_at, rows)
@@ -74,7 +76,7 @@ export const make = Effect.gen(function* () {
           changes: [
             { field: "trunk", from: null, to: trunk },
             { field: "effective_at", from: null, to: Timestamp.format(from) },
-            ...RateDeck.changes(before, rates)
+            ...changed
           ]
         })
         yield* journal.commitWithin({ ...empty, audit: [line] })
@@ -84,12 +86,13 @@ export const make = Effect.gen(function* () {
     between: Effect.fnUntraced(function* (from: number, to: number): Effect.fn.Return<Tariff.Tariff> {
       const needed = neededOf(yield* decks, from - longestCallMs, to)
       const steps = yield* Effect.forEach(needed, ({ id }) =>
-        Effect.map(Effect.tap(ratesOf(id), Effect.yieldNow), (rates) =>
-          (["outbound", "inbound"] as const).map((direction) => ({
-            deck: id,
-            direction,
-            ...PrefixSteps.of(rates, direction)
-          }))
+        Effect.flatMap(ratesOf(id), (rates) =>
+          Effect.forEach(["outbound", "inbound"] as const, (direction) =>
+            Effect.map(
+              TimeSlices.run(() => PrefixSteps.of(rates, direction)),
+              (steps) => ({ deck: id, direction, ...steps })
+            )
+          )
         )
       )
       const routes = yield* all<{

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import * as Money from "../../domain/Money.ts"
 import * as StatementLimit from "../../runtime/store/StatementLimit.ts"
 import * as PrefixSteps from "./PrefixSteps.ts"
@@ -102,7 +103,8 @@ export const read = Effect.fnUntraced(function* (of: {
   readonly legsAtOnce?: number
 }): Effect.fn.Return<ReadonlyMap<string | null, Sums>, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
-  const [decks, spans] = [JSON.stringify(of.tariff.decks), JSON.stringify(of.tariff.spans)]
+  const decks = yield* TimeSlices.run(() => encoded(of.tariff.decks))
+  const spans = JSON.stringify(of.tariff.spans)
   const text = statement(of.by)
   const { legsAtOnce = legsOfStatement } = of
   const sums = new Map<string | null, Sums>()
@@ -127,6 +129,28 @@ export const read = Effect.fnUntraced(function* (of: {
     place = behind.place
   }
 })
+
+/** The most numbers that are encoded in one step. */
+const encodedAtOnce = 2_000
+
+/** Decks as JSON. */
+function* encoded(decks: Tariff["decks"]): TimeSlices.Work<string> {
+  const texts: Array<string> = []
+  for (const deck of decks) {
+    const fields: Array<string> = []
+    for (const [name, value] of Object.entries(deck)) {
+      const parts: Array<string> = []
+      const items: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
+      for (let at = 0; at < items.length; at += encodedAtOnce) {
+        parts.push(JSON.stringify(items.slice(at, at + encodedAtOnce)).slice(1, -1))
+        yield
+      }
+      fields.push(`${JSON.stringify(name)}:${Array.isArray(value) ? `[${parts.join()}]` : JSON.stringify(value)}`)
+    }
+    texts.push(`{${fields.join()}}`)
+  }
+  return `[${texts.join()}]`
+}
 
 const none: Sums = {
   calls: 0,

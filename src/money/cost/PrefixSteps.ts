@@ -1,3 +1,4 @@
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import * as Increments from "../../domain/price/Increments.ts"
 import { type RateDeck } from "../billing/Billing.ts"
 
@@ -34,14 +35,9 @@ export const placeOf = (digits: string): bigint => {
 export const place = (digits: string): string =>
   `('x' || rpad(translate(${digits}, '0123456789', '123456789a'), ${longest}, '0'))::bit(${4 * longest})::bigint`
 
-export const of = (rates: ReadonlyArray<RateDeck.Rate>, direction: RateDeck.Direction): Steps => {
-  const inOrder = rates
-    .filter((rate) => rate.direction === direction)
-    .toSorted((one, other) => (one.prefix < other.prefix ? -1 : 1))
-    .map(({ prefix, ...price }) => {
-      const from = placeOf(prefix)
-      return { from, until: from + 16n ** BigInt(longest - prefix.length), ...price }
-    })
+export function* of(rates: ReadonlyArray<RateDeck.Rate>, direction: RateDeck.Direction): TimeSlices.Work<Steps> {
+  const own = rates.filter((rate) => rate.direction === direction)
+  const ordered = yield* TimeSlices.sorted(own, (one, other) => (one.prefix < other.prefix ? -1 : 1))
   const points: Array<bigint> = []
   const prices: Array<Increments.Price> = []
   const put = (at: bigint, price: Increments.Price) => {
@@ -50,21 +46,25 @@ export const of = (rates: ReadonlyArray<RateDeck.Rate>, direction: RateDeck.Dire
     points[index] = at
     prices[index] = price
   }
+  type Placed = Increments.Price & { readonly until: bigint }
   /** The prefixes that contain the current place, the longest last. */
-  const open: Array<(typeof inOrder)[number]> = []
-  const close = ({ until }: (typeof inOrder)[number]) => put(until, open.at(-1) ?? { microUsdPerMinute: unknown })
-  for (const row of inOrder) {
-    while ((open.at(-1)?.until ?? Infinity) <= row.from) close(open.pop() ?? row)
-    put(row.from, row)
+  const open: Array<Placed> = []
+  const close = ({ until }: Placed) => put(until, open.at(-1) ?? { microUsdPerMinute: unknown })
+  for (const { prefix, ...price } of ordered) {
+    const from = placeOf(prefix)
+    const row = { from, until: from + 16n ** BigInt(longest - prefix.length), ...price }
+    while ((open.at(-1)?.until ?? Infinity) <= from) close(open.pop() ?? row)
+    put(from, row)
     open.push(row)
+    yield
   }
   for (let last = open.pop(); last !== undefined; last = open.pop()) close(last)
   const all = prices.some(({ increments }) => increments !== undefined)
-    ? prices.map(({ increments = Increments.byTheMinute }) => increments)
+    ? yield* TimeSlices.mapped(prices, ({ increments = Increments.byTheMinute }) => increments)
     : []
   return {
-    points: points.map(String),
-    rates: prices.map(({ microUsdPerMinute }) => microUsdPerMinute),
+    points: yield* TimeSlices.mapped(points, String),
+    rates: yield* TimeSlices.mapped(prices, ({ microUsdPerMinute }) => microUsdPerMinute),
     firsts: all.map(({ firstSecs }) => firstSecs),
     steps: all.map(({ stepSecs }) => stepSecs),
     fees: all.map(({ connectionFeeMicroUsd }) => connectionFeeMicroUsd),

@@ -2,6 +2,7 @@ import { Cache, Clock, Context, Effect, Layer } from "effect"
 import { Accounts } from "../../money/account/Account.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as Audit from "../../runtime/audit/Audit.ts"
+import * as TimeSlices from "../../domain/time/TimeSlices.ts"
 import type { AddressId, NumberId, OrderId, TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Jobs } from "../../runtime/job/Jobs.ts"
@@ -232,8 +233,9 @@ export class Numbers extends Context.Service<
         }, withinOne),
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
-          const fault = Inventory.fault(entries)
+          const fault = yield* TimeSlices.run(() => Inventory.fault(entries))
           if (fault !== null) return yield* ApiError.of("invalid_request", fault)
+          const prices = yield* TimeSlices.run(() => pricesOf(entries))
           yield* Effect.andThen(
             inventory.put(entries),
             inventoryChanged("inventory.imported", [
@@ -243,7 +245,7 @@ export class Numbers extends Context.Service<
                 from: null,
                 to: entries.slice(0, shownNumbers).map((each) => each.phoneNumber)
               },
-              { field: "prices", from: null, to: pricesOf(entries).slice(0, shownNumbers) }
+              { field: "prices", from: null, to: prices.slice(0, shownNumbers) }
             ])
           ).pipe(withinOne)
         })
@@ -256,17 +258,18 @@ export class Numbers extends Context.Service<
 }
 
 /** The prices in an import, each with how many of its numbers have it. */
-const pricesOf = (entries: ReadonlyArray<Inventory.InventoryEntry>) =>
-  [
-    ...Map.groupBy(entries, ({ monthlyCostCents, upfrontCostCents }) => `${upfrontCostCents} ${monthlyCostCents}`)
-  ].flatMap(([, [first, ...rest]]) =>
-    first === undefined
-      ? []
-      : [
-          {
-            upfront_cost_cents: first.upfrontCostCents,
-            monthly_cost_cents: first.monthlyCostCents,
-            numbers: rest.length + 1
-          }
-        ]
-  )
+function* pricesOf(entries: ReadonlyArray<Inventory.InventoryEntry>) {
+  const prices = new Map<string, { upfront_cost_cents: number; monthly_cost_cents: number; numbers: number }>()
+  for (const { monthlyCostCents, upfrontCostCents } of entries) {
+    const key = `${upfrontCostCents} ${monthlyCostCents}`
+    const price = prices.get(key) ?? {
+      upfront_cost_cents: upfrontCostCents,
+      monthly_cost_cents: monthlyCostCents,
+      numbers: 0
+    }
+    price.numbers++
+    prices.set(key, price)
+    yield
+  }
+  return [...prices.values()]
+}

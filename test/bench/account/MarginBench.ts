@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import * as Margin from "../../../src/money/cost/Margin.ts"
+import * as TimeSlices from "../../../src/domain/time/TimeSlices.ts"
 import * as PrefixSteps from "../../../src/money/cost/PrefixSteps.ts"
 import type { Tariff } from "../../../src/money/cost/Tariff.ts"
 import { type Commit, Journal } from "../../../src/runtime/store/journal/Journal.ts"
@@ -80,9 +81,11 @@ const margin = Effect.gen(function* () {
     decks: (["outbound", "inbound"] as const).map((direction) => ({
       deck: 1,
       direction,
-      ...PrefixSteps.of(
-        rates.map((rate) => ({ ...rate, direction })),
-        direction
+      ...TimeSlices.atOnce(
+        PrefixSteps.of(
+          rates.map((rate) => ({ ...rate, direction })),
+          direction
+        )
       )
     })),
     spans: routes.map(({ id }) => ({ route: id, deck: 1, since: 0, until: null }))

@@ -5,6 +5,7 @@ import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
 import * as Abuse from "./Abuse.ts"
 import * as Abuses from "./Abuses.ts"
+import * as Operations from "./Operations.ts"
 import * as Quiet from "./Quiet.ts"
 
 /**
@@ -28,7 +29,8 @@ const leastMs = 50
 
 /**
  * One tenant abuses each thing that tenants share, in turn, while another places calls, gets their events and plays
- * prompts: in one run, so that a slow machine slows both.
+ * prompts; then the operator repeats each command that has a large input. All of it is one run, so that a slow machine
+ * slows both.
  */
 export const run = Effect.gen(function* () {
   const world = yield* Effect.acquireRelease(
@@ -62,6 +64,23 @@ const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>
     }
     await endCalls(world, abuser)
     await delay(3000)
+  }
+  for (const operation of Operations.operations) {
+    const { name, prepare } = operation
+    if (only?.includes(name) === false) continue
+    await prepare?.(world, abuser)
+    const repeated = Operations.repeat(world, operation, abuser)
+    try {
+      await Operations.longestTurnMs(world)
+      const seen = await watch()
+      const longestMs = await Operations.longestTurnMs(world)
+      tell([
+        ...rows(name, seen, alone),
+        Report.against(`${name}: longest turn, ms`, longestMs.toFixed(0), `≤ ${leastMs}`, longestMs <= leastMs)
+      ])
+    } finally {
+      await repeated.stop()
+    }
   }
   return figures
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
+import * as TimeSlices from "../../../src/domain/time/TimeSlices.ts"
 import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
 
 const deck = RateDeck.make([
@@ -51,10 +52,12 @@ describe("the rate deck (guide/money.md#rates)", () => {
     const row = { direction: "outbound", prefix: "49", microUsdPerMinute: 600 } as const
     const priced = RateDeck.make([{ ...row, increments }]).rate("outbound", "+4930123456")
     expect(priced).toStrictEqual({ microUsdPerMinute: 600, increments })
-    expect(RateDeck.difference([row], [{ ...row, increments }])).toStrictEqual([
+    expect(TimeSlices.atOnce(RateDeck.difference([row], [{ ...row, increments }]))).toStrictEqual([
       { direction: "outbound", prefix: "49", from: 600, to: "600 30/6 fee 500" }
     ])
-    expect(RateDeck.difference([{ ...row, increments }], [{ ...row, increments: { ...increments } }])).toEqual([])
+    expect(
+      TimeSlices.atOnce(RateDeck.difference([{ ...row, increments }], [{ ...row, increments: { ...increments } }]))
+    ).toEqual([])
   })
 
   const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
@@ -91,7 +94,7 @@ describe("the rate deck (guide/money.md#rates)", () => {
 
   it("refuses a prefix twice, other than digits, and amounts that are none", () => {
     const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 1 } as const
-    expect(RateDeck.fault([rate, { ...rate, direction: "inbound" }])).toBeNull()
+    expect(TimeSlices.atOnce(RateDeck.fault([rate, { ...rate, direction: "inbound" }]))).toBeNull()
     for (const wrong of [
       [rate, rate],
       [{ ...rate, prefix: "+1" }],
@@ -100,6 +103,6 @@ describe("the rate deck (guide/money.md#rates)", () => {
       [{ ...rate, increments: { ...increments, stepSecs: 0 } }],
       [{ ...rate, increments: { ...increments, minimumMicroUsd: -1 } }]
     ])
-      expect(RateDeck.fault(wrong)).toBeTypeOf("string")
+      expect(TimeSlices.atOnce(RateDeck.fault(wrong))).toBeTypeOf("string")
   })
 })

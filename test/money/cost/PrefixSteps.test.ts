@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as RateDeck from "../../../src/money/billing/RateDeck.ts"
+import * as TimeSlices from "../../../src/domain/time/TimeSlices.ts"
 import * as PrefixSteps from "../../../src/money/cost/PrefixSteps.ts"
 
 /** There are few digits, so that prefixes contain each other, and follow each other at the end of a digit. */
@@ -21,7 +22,7 @@ describe("A deck as steps along all numbers", () => {
     ({ numbers, prefixes }) => {
       const once = [...new Set(prefixes.map((digits) => digits.join("")))]
       const rates = once.map((prefix, index) => ({ direction: "outbound" as const, prefix, microUsdPerMinute: index }))
-      const steps = PrefixSteps.of(rates, "outbound")
+      const steps = TimeSlices.atOnce(PrefixSteps.of(rates, "outbound"))
       const places = steps.points.map(BigInt)
       expect(places).toEqual([...new Set(places)].toSorted((one, other) => (one < other ? -1 : 1)))
       const deck = RateDeck.make(rates)
@@ -32,14 +33,12 @@ describe("A deck as steps along all numbers", () => {
           deck.named("outbound", number)?.microUsdPerMinute ?? PrefixSteps.unknown
         ])
       const none = { points: [], rates: [], firsts: [], steps: [], fees: [], minimums: [] }
-      expect(PrefixSteps.of(rates, "inbound")).toEqual(none)
+      expect(TimeSlices.atOnce(PrefixSteps.of(rates, "inbound"))).toEqual(none)
       // Without increments no step has any, and with one of them each step has its own.
       expect(steps.firsts).toEqual([])
       const increments = { firstSecs: 1, stepSecs: 2, connectionFeeMicroUsd: 3, minimumMicroUsd: 4 }
-      const some = PrefixSteps.of(
-        rates.map((rate, index) => (index === 0 ? { ...rate, increments } : rate)),
-        "outbound"
-      )
+      const changed = rates.map((rate, index) => (index === 0 ? { ...rate, increments } : rate))
+      const some = TimeSlices.atOnce(PrefixSteps.of(changed, "outbound"))
       const isOwn = some.rates.map((rate) => rate === 0)
       expect(some.firsts).toEqual(isOwn.includes(true) ? isOwn.map((own) => (own ? 1 : 60)) : [])
     },

@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import type * as TimeSlices from "../../../domain/time/TimeSlices.ts"
 import * as Csv from "../../../domain/schema/Csv.ts"
 
 /** Larger imports are refused, because an import is one transaction and is held in memory. */
@@ -10,33 +11,37 @@ const recordLimit = 200_000
  *
  * Two records must not have the same `key`. Cells are trimmed; a column that is missing from the text reads as "".
  */
-export const read = <Column extends string, A>(
+export function* read<Column extends string, A>(
   text: string,
   columns: { readonly required: ReadonlyArray<Column>; readonly optional: ReadonlyArray<Column> },
   decode: (cell: (column: Column) => string) => Result.Result<A, string>,
   key: (value: A) => string
-): Result.Result<ReadonlyArray<A>, string> =>
-  Result.flatMap(Csv.parse(text), ([header, ...records]): Result.Result<ReadonlyArray<A>, string> => {
-    if (header === undefined) return Result.fail("line 1: there is no header")
-    const names = header.cells.map((cell) => cell.trim().toLowerCase())
-    const fault = headerFault(names, columns)
-    if (fault !== null) return Result.fail(`line ${header.line}: ${fault}`)
-    if (records.length > recordLimit) return Result.fail(`there are more than ${recordLimit} records`)
-    const values: Array<A> = []
-    const lines = new Map<string, number>()
-    for (const { cells, line } of records) {
-      if (cells.length !== names.length)
-        return Result.fail(`line ${line}: ${cells.length} cells under ${names.length} columns`)
-      const decoded = decode((column) => cells[names.indexOf(column)]?.trim() ?? "")
-      if (Result.isFailure(decoded)) return Result.fail(`line ${line}: ${decoded.failure}`)
-      const name = key(decoded.success)
-      const earlier = lines.get(name)
-      if (earlier !== undefined) return Result.fail(`line ${line}: ${name} stands on line ${earlier} already`)
-      lines.set(name, line)
-      values.push(decoded.success)
-    }
-    return Result.succeed(values)
-  })
+): TimeSlices.Work<Result.Result<ReadonlyArray<A>, string>> {
+  const parsed = yield* Csv.parsing(text)
+  if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
+  const [header] = parsed.success
+  const records = parsed.success.slice(1)
+  if (header === undefined) return Result.fail("line 1: there is no header")
+  const names = header.cells.map((cell) => cell.trim().toLowerCase())
+  const fault = headerFault(names, columns)
+  if (fault !== null) return Result.fail(`line ${header.line}: ${fault}`)
+  if (records.length > recordLimit) return Result.fail(`there are more than ${recordLimit} records`)
+  const values: Array<A> = []
+  const lines = new Map<string, number>()
+  for (const { cells, line } of records) {
+    if (cells.length !== names.length)
+      return Result.fail(`line ${line}: ${cells.length} cells under ${names.length} columns`)
+    const decoded = decode((column) => cells[names.indexOf(column)]?.trim() ?? "")
+    if (Result.isFailure(decoded)) return Result.fail(`line ${line}: ${decoded.failure}`)
+    const name = key(decoded.success)
+    const earlier = lines.get(name)
+    if (earlier !== undefined) return Result.fail(`line ${line}: ${name} stands on line ${earlier} already`)
+    lines.set(name, line)
+    values.push(decoded.success)
+    yield
+  }
+  return Result.succeed(values)
+}
 
 const headerFault = (
   names: ReadonlyArray<string>,

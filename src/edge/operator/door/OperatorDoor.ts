@@ -5,6 +5,8 @@ import * as Audit from "../../../runtime/audit/Audit.ts"
 import * as PassingDefect from "../../../runtime/store/PassingDefect.ts"
 import * as OperatorName from "../command/OperatorName.ts"
 import * as Command from "../command/Command.ts"
+import * as JsonAnswer from "./JsonAnswer.ts"
+import type * as JsonThread from "./JsonThread.ts"
 
 /** A CSV table of 100,000 numbers is about 8 MB. */
 const maxBody = ByteSize.mebibytes(32)
@@ -26,6 +28,7 @@ export const make = <R>(options: {
   readonly accepts: (authorization: string | undefined) => boolean
   /** The name of the person with this token; null: it is no person's. */
   readonly nameOf: (token: string) => Effect.Effect<string | null>
+  readonly parse: JsonThread.ParseJson
 }) => {
   const commands = new Map(options.commands.map((command) => [Command.route(command), command]))
   const underWay = new Set<string>()
@@ -86,13 +89,14 @@ export const make = <R>(options: {
       const known = [...commands.keys()].join(", ")
       return yield* ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${known}`)
     }
-    const body = yield* request.json.pipe(
-      Effect.mapError(() => ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
+    const bytes = yield* Effect.mapError(request.arrayBuffer, () =>
+      ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB")
     )
+    const body = yield* options.parse(bytes)
     const answered = yield* Effect.uninterruptible(
       Effect.provideService(answer(command, body), Audit.OperatorName, operator)
     )
-    return HttpServerResponse.isHttpServerResponse(answered) ? answered : HttpServerResponse.jsonUnsafe(answered ?? {})
+    return HttpServerResponse.isHttpServerResponse(answered) ? answered : yield* JsonAnswer.of(answered ?? {})
   })
 
   return HttpServerRequest.HttpServerRequest.pipe(

@@ -3,6 +3,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Commands from "../command/Commands.ts"
+import * as JsonThread from "./JsonThread.ts"
 import * as KnownHost from "./KnownHost.ts"
 import * as NamedOperators from "./NamedOperators.ts"
 import * as OperatorDoor from "./OperatorDoor.ts"
@@ -50,8 +51,9 @@ export class OperatorServer extends Context.Service<
         const commands = yield* Effect.promise(Commands.all)
         const context = yield* Effect.context<Commands.Needs>()
         const { nameOf } = yield* NamedOperators.make
+        const parse = yield* JsonThread.make
         const door = Effect.provideContext(
-          OperatorDoor.make({ commands, accepts: TokenFile.accepts(token), nameOf }),
+          OperatorDoor.make({ commands, accepts: TokenFile.accepts(token), nameOf, parse }),
           context
         )
         const node = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })

@@ -65,7 +65,7 @@ export const commands = [
       input: { deck: RateCommands.deck },
       run: Effect.fnUntraced(function* ({ deck }) {
         const costs = yield* Cost.make
-        if (deck !== undefined) return { results: (yield* costs.ratesOf(deck)).map(RateCsvTable.view) }
+        if (deck !== undefined) return { results: yield* RateCommands.shown(yield* costs.ratesOf(deck)) }
         return {
           results: (yield* costs.decks)
             .toReversed()

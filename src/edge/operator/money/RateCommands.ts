@@ -1,6 +1,7 @@
 import { Clock, Effect, Result, Schema } from "effect"
-import { Billing, RateDecks } from "../../../money/billing/Billing.ts"
+import { Billing, type RateDeck, RateDecks } from "../../../money/billing/Billing.ts"
 import * as WorkPrice from "../../../domain/WorkPrice.ts"
+import * as TimeSlices from "../../../domain/time/TimeSlices.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Command from "../command/Command.ts"
 import * as Flag from "../command/Flag.ts"
@@ -19,12 +20,14 @@ const columns =
 export const csv = Flag.argument("csv", Schema.String, `a file: ${columns}`, { read: Files.text })
 export const deck = Flag.optional(Schema.Int, "one deck of the history, by its number")
 
-export const ratesOf = (csv: string) => {
-  const rates = RateCsvTable.read(csv)
-  return Result.isFailure(rates)
-    ? Effect.fail(ApiError.of("invalid_request", rates.failure))
-    : Effect.succeed(rates.success)
-}
+export const ratesOf = Effect.fnUntraced(function* (csv: string) {
+  const rates = yield* TimeSlices.run(() => RateCsvTable.read(csv))
+  return Result.isFailure(rates) ? yield* ApiError.of("invalid_request", rates.failure) : rates.success
+})
+
+/** The rows of a deck as a list shows them. */
+export const shown = (rates: ReadonlyArray<RateDeck.Rate>) =>
+  TimeSlices.run(() => TimeSlices.mapped(rates, RateCsvTable.view))
 
 const ofTenant = Flag.optional(TenantReference.Reference, "the own deck of this tenant: its id or its slug", {
   value: "ID|SLUG"
@@ -91,7 +94,7 @@ export const commands = [
     run: Effect.fnUntraced(function* ({ deck, tenant }) {
       const billing = yield* Billing
       const rates = deck === undefined ? billing.rates(yield* TenantReference.idOrNull(tenant)) : billing.ratesOf(deck)
-      return { results: (yield* rates).map(RateCsvTable.view) }
+      return { results: yield* shown(yield* rates) }
     })
   }),
   Command.make("rates history", {

@@ -13,7 +13,7 @@ export const columns = [...required, ...optional].join(" ")
  * The prefix may have a `+`. The columns of increments may be left out, and their cells may be empty: then each started
  * minute counts, without a fee and a minimum.
  */
-export const read = (text: string): Result.Result<ReadonlyArray<RateDeck.Rate>, string> =>
+export const read = (text: string) =>
   CsvTable.read(
     text,
     { required, optional },

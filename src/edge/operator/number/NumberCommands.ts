@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { KeptE164 } from "../../../domain/E164.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
+import * as TimeSlices from "../../../domain/time/TimeSlices.ts"
 import type { AddressId, TenantId } from "../../../domain/Id.ts"
 import * as Wire from "../../../domain/schema/Wire.ts"
 import { Numbers, type OfTenant } from "../../../numbers/number/Number.ts"
@@ -102,7 +103,7 @@ export const commands = [
       "region,locality,rate_center,features,upfront_cost_cents,monthly_cost_cents",
     input: { csv: Flag.argument("csv", Schema.String, "a file with these columns", { read: Files.text }) },
     run: Effect.fnUntraced(function* ({ csv }) {
-      const entries = NumberCsvTable.read(csv)
+      const entries = yield* TimeSlices.run(() => NumberCsvTable.read(csv))
       if (Result.isFailure(entries)) return yield* ApiError.of("invalid_request", entries.failure)
       const numbers = entries.success.length
       yield* (yield* Numbers).importInventory(entries.success)

@@ -9,7 +9,7 @@ const maxCents = 1_000_000
 export const Price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCents }))
 
 /** `features` are in one cell, separated by spaces, commas or semicolons; without any, a number has `voice`. */
-export const read = (text: string): Result.Result<ReadonlyArray<Inventory.InventoryEntry>, string> =>
+export const read = (text: string) =>
   CsvTable.read(
     text,
     {
@@ -47,7 +47,7 @@ export const read = (text: string): Result.Result<ReadonlyArray<Inventory.Invent
           upfrontCostCents: yield* CsvTable.natural("upfront_cost_cents", cell("upfront_cost_cents"), maxCents),
           monthlyCostCents: yield* CsvTable.natural("monthly_cost_cents", cell("monthly_cost_cents"), maxCents)
         }
-        const refused = Inventory.fault([entry])
+        const refused = Inventory.faultOf(entry)
         return refused === null ? entry : yield* Result.fail(refused)
       })
     },

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as TimeSlices from "../../../domain/time/TimeSlices.ts"
 import { isE164 } from "../../../domain/E164.ts"
 import type { TenantId } from "../../../domain/Id.ts"
 import * as Sql from "../../../runtime/store/Sql.ts"
@@ -69,27 +70,37 @@ export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 },
 const maxCents = 100_000_000
 const isCents = (value: number) => Number.isInteger(value) && value >= 0 && value <= maxCents
 
-/** The fault of the entries, naming the number; null when there is none. */
-export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => {
+/** The fault of an entry, naming the number; null when there is none. */
+export const faultOf = (entry: InventoryEntry): string | null => {
+  const of = (detail: string) => `${entry.phoneNumber}: ${detail}`
+  if (!isE164(entry.phoneNumber)) return of("is not E.164")
+  if (isSimulated(entry.phoneNumber)) return of("is a simulated phone")
+  if (!/^[A-Z]{2}$/.test(entry.countryCode)) return of("country_code must be two upper-case letters")
+  if (!numberTypes.includes(entry.numberType)) return of(`number_type must be one of ${numberTypes.join(", ")}`)
+  const code = entry.nationalDestinationCode
+  if (code !== null && !(/^[0-9]{1,8}$/.test(code) && entry.phoneNumber.includes(code)))
+    return of("national_destination_code must be digits of the number")
+  if (!entry.features.every((feature) => /^[a-z0-9_]{1,32}$/.test(feature)))
+    return of("features must be lower-case words")
+  if (!isCents(entry.upfrontCostCents) || !isCents(entry.monthlyCostCents))
+    return of(`costs must be whole cents up to ${maxCents}`)
+  return null
+}
+
+/** The first fault of the entries; null when there is none. */
+export function* fault(entries: ReadonlyArray<InventoryEntry>): TimeSlices.Work<string | null> {
   const seen = new Set<string>()
   for (const entry of entries) {
-    const of = (detail: string) => `${entry.phoneNumber}: ${detail}`
-    if (!isE164(entry.phoneNumber)) return of("is not E.164")
-    if (isSimulated(entry.phoneNumber)) return of("is a simulated phone")
-    if (seen.has(entry.phoneNumber)) return of("appears twice")
-    if (!/^[A-Z]{2}$/.test(entry.countryCode)) return of("country_code must be two upper-case letters")
-    if (!numberTypes.includes(entry.numberType)) return of(`number_type must be one of ${numberTypes.join(", ")}`)
-    const code = entry.nationalDestinationCode
-    if (code !== null && !(/^[0-9]{1,8}$/.test(code) && entry.phoneNumber.includes(code)))
-      return of("national_destination_code must be digits of the number")
-    if (!entry.features.every((feature) => /^[a-z0-9_]{1,32}$/.test(feature)))
-      return of("features must be lower-case words")
-    if (!isCents(entry.upfrontCostCents) || !isCents(entry.monthlyCostCents))
-      return of(`costs must be whole cents up to ${maxCents}`)
+    const found = seen.has(entry.phoneNumber) ? `${entry.phoneNumber}: appears twice` : faultOf(entry)
+    if (found !== null) return found
     seen.add(entry.phoneNumber)
+    yield
   }
   return null
 }
+
+/** The most entries in a statement: this thread writes them in one turn. */
+const portion = 2_000
 
 /**
  * Rows of `inventory`. A number is available while it has no living owner. It is available to everybody when its last
@@ -113,20 +124,27 @@ export const make = Effect.map(Sql.make, ({ all, column, done, some, sql }) => {
   const whole = (pattern: string) => pattern.startsWith("+")
 
   return {
-    put: (entries: ReadonlyArray<InventoryEntry>) =>
-      done`
-        INSERT INTO inventory (phone_number, country_code, number_type, national_destination_code, region, locality,
-          rate_center, features, upfront_cost_cents, monthly_cost_cents)
-        SELECT "phoneNumber", "countryCode", "numberType", "nationalDestinationCode", region, locality, "rateCenter",
-          features, "upfrontCostCents", "monthlyCostCents"
-        FROM jsonb_to_recordset(${JSON.stringify(entries)}::text::jsonb) AS r("phoneNumber" text, "countryCode" text,
-          "numberType" text, "nationalDestinationCode" text, region text, locality text, "rateCenter" text,
-          features text[], "upfrontCostCents" bigint, "monthlyCostCents" bigint)
-        ORDER BY 1
-        ON CONFLICT (phone_number) DO UPDATE SET country_code = EXCLUDED.country_code, number_type = EXCLUDED.number_type,
-          national_destination_code = EXCLUDED.national_destination_code, region = EXCLUDED.region,
-          locality = EXCLUDED.locality, rate_center = EXCLUDED.rate_center, features = EXCLUDED.features,
-          upfront_cost_cents = EXCLUDED.upfront_cost_cents, monthly_cost_cents = EXCLUDED.monthly_cost_cents`,
+    /** Within the caller's transaction. Imports lock the numbers in one order, so they never wait for each other. */
+    put: Effect.fnUntraced(function* (entries: ReadonlyArray<InventoryEntry>) {
+      const ordered = yield* TimeSlices.run(() =>
+        TimeSlices.sorted(entries, (one, other) => (one.phoneNumber < other.phoneNumber ? -1 : 1))
+      )
+      for (let at = 0; at < ordered.length; at += portion)
+        yield* done`
+          INSERT INTO inventory (phone_number, country_code, number_type, national_destination_code, region, locality,
+            rate_center, features, upfront_cost_cents, monthly_cost_cents)
+          SELECT "phoneNumber", "countryCode", "numberType", "nationalDestinationCode", region, locality, "rateCenter",
+            features, "upfrontCostCents", "monthlyCostCents"
+          FROM jsonb_to_recordset(${JSON.stringify(ordered.slice(at, at + portion))}::text::jsonb) AS r(
+            "phoneNumber" text, "countryCode" text, "numberType" text, "nationalDestinationCode" text, region text,
+            locality text, "rateCenter" text, features text[], "upfrontCostCents" bigint, "monthlyCostCents" bigint)
+          ORDER BY 1
+          ON CONFLICT (phone_number) DO UPDATE SET country_code = EXCLUDED.country_code,
+            number_type = EXCLUDED.number_type, national_destination_code = EXCLUDED.national_destination_code,
+            region = EXCLUDED.region, locality = EXCLUDED.locality, rate_center = EXCLUDED.rate_center,
+            features = EXCLUDED.features, upfront_cost_cents = EXCLUDED.upfront_cost_cents,
+            monthly_cost_cents = EXCLUDED.monthly_cost_cents`
+    }),
 
     isEmpty: Effect.map(some`SELECT 1 FROM inventory LIMIT 1`, (isStocked) => !isStocked),
 

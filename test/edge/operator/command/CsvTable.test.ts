@@ -1,12 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
+import * as TimeSlices from "../../../../src/domain/time/TimeSlices.ts"
 import * as NumberCsvTable from "../../../../src/edge/operator/number/NumberCsvTable.ts"
 import * as RateCsvTable from "../../../../src/edge/operator/money/RateCsvTable.ts"
+
+const read = <A>(table: { readonly read: (text: string) => TimeSlices.Work<A> }, text: string): A =>
+  TimeSlices.atOnce(table.read(text))
 
 describe("rate deck as CSV", () => {
   it("reads directions, prefixes with and without +, and the empty prefix", () =>
     expect(
-      RateCsvTable.read("direction,prefix,micro_usd_per_minute\noutbound,+44,9000\noutbound,,10000\ninbound,1,0\n")
+      read(RateCsvTable, "direction,prefix,micro_usd_per_minute\noutbound,+44,9000\noutbound,,10000\ninbound,1,0\n")
     ).toStrictEqual(
       Result.succeed([
         { direction: "outbound" as const, prefix: "44", microUsdPerMinute: 9000 },
@@ -18,9 +22,9 @@ describe("rate deck as CSV", () => {
   it("reads increments, and an empty cell as none", () => {
     const fields =
       "direction,prefix,micro_usd_per_minute,first_secs,step_secs,connection_fee_micro_usd,minimum_micro_usd"
-    const read = RateCsvTable.read(`${fields}\noutbound,44,9000,30,6,500,\noutbound,1,1,60,60,0,0\n`)
+    const found = read(RateCsvTable, `${fields}\noutbound,44,9000,30,6,500,\noutbound,1,1,60,60,0,0\n`)
     const increments = { firstSecs: 30, stepSecs: 6, connectionFeeMicroUsd: 500, minimumMicroUsd: 0 }
-    expect(read).toStrictEqual(
+    expect(found).toStrictEqual(
       Result.succeed([
         { direction: "outbound" as const, prefix: "44", microUsdPerMinute: 9000, increments },
         { direction: "outbound" as const, prefix: "1", microUsdPerMinute: 1 }
@@ -66,13 +70,14 @@ describe("rate deck as CSV", () => {
       'line 3: outbound prefix "1" stands on line 2 already'
     ]
   ] as const)
-    it(`refuses ${title}, naming the line`, () => expect(RateCsvTable.read(text)).toStrictEqual(Result.fail(message)))
+    it(`refuses ${title}, naming the line`, () => expect(read(RateCsvTable, text)).toStrictEqual(Result.fail(message)))
 })
 
 describe("inventory as CSV", () => {
   it("reads columns in any order; what is left out is null, and features are voice", () =>
     expect(
-      NumberCsvTable.read(
+      read(
+        NumberCsvTable,
         "monthly_cost_cents,phone_number,country_code,number_type,upfront_cost_cents,locality\n" +
           '100,+12025550160,us,local,0,"Washington, D.C."\n'
       )
@@ -94,11 +99,12 @@ describe("inventory as CSV", () => {
     ))
 
   it("reads several features from one cell", () => {
-    const read = NumberCsvTable.read(
+    const found = read(
+      NumberCsvTable,
       "phone_number,country_code,number_type,features,upfront_cost_cents,monthly_cost_cents\n" +
         '+12025550160,US,toll_free,"voice, sms;fax",0,100'
     )
-    expect(Result.map(read, (all) => all.map(({ features }) => features))).toStrictEqual(
+    expect(Result.map(found, (all) => all.map(({ features }) => features))).toStrictEqual(
       Result.succeed([["voice", "sms", "fax"]])
     )
   })
@@ -124,5 +130,5 @@ describe("inventory as CSV", () => {
     ]
   ] as const)
     it(`refuses ${title}, naming the line`, () =>
-      expect(NumberCsvTable.read(`${header}\n${record}`)).toStrictEqual(Result.fail(`line 2: ${message}`)))
+      expect(read(NumberCsvTable, `${header}\n${record}`)).toStrictEqual(Result.fail(`line 2: ${message}`)))
 })

@@ -13,7 +13,8 @@ const asked = (defect: unknown) =>
   OperatorDoor.make({
     commands: [Command.make("tenant list", { summary: "", run: () => Effect.die(defect) })],
     accepts: () => true,
-    nameOf: () => Effect.succeed(null)
+    nameOf: () => Effect.succeed(null),
+    parse: () => Effect.succeed({})
   }).pipe(
     Effect.provideService(
       HttpServerRequest.HttpServerRequest,
