@@ -68,6 +68,18 @@ export class Funding extends Context.Service<
       reason: string | null,
       idempotencyKey?: string | null
     ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
+    /** The tenant's refunds that were requested here, the newest first. */
+    readonly refunds: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<FundingRepo.RefundRow>>
+    /**
+     * Settles a pending refund whose outcome the processor will not report. One that was made is booked, once, even if
+     * the processor reports it later; one that was not made is booked if the processor reports it as made after all.
+     * A repetition changes nothing. 404; 409 when it has the other outcome already.
+     */
+    readonly settleRefund: (
+      id: string,
+      outcome: "made" | "not_made",
+      reason: string
+    ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
     /**
      * Returns the remaining balance of a closed tenant to its cards. Returns the number of the round, which is a new
      * one unless one is under way. `within` joins the transaction of a new round. 409 while the tenant is not closed.
@@ -119,6 +131,8 @@ export class Funding extends Context.Service<
           attempts: repo.attempts,
           abandon: yield* Abandoning.make(settling),
           refund: reversals.request,
+          refunds: repo.refunds,
+          settleRefund: reversals.decide,
           requestPayout: payouts.request,
           runPayout: payouts.run,
           payout: payouts.find,

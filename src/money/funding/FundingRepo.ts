@@ -256,6 +256,11 @@ export const make = Effect.gen(function* () {
     refund: (id: string) => first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`,
     lockRefund: (id: string) =>
       first<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`,
+    /** The tenant's refunds that were requested here, the newest first. */
+    refunds: (tenantId: TenantId, limit: number) =>
+      all<RefundRow>`
+        SELECT ${refundColumns} FROM payment_refund WHERE tenant_id = ${tenantId}
+        ORDER BY created_at DESC, id LIMIT ${limit}`,
     pendingRefund: (attemptId: LedgerEntryId) =>
       first<RefundRow>`
         SELECT ${refundColumns} FROM payment_refund WHERE attempt_id = ${attemptId} AND status = 'pending'`,
@@ -271,6 +276,11 @@ export const make = Effect.gen(function* () {
       done`
         UPDATE payment_refund SET status = ${outcome.status}, refund_id = coalesce(${outcome.refundId}::text, refund_id),
           failure = ${outcome.failure}, settled_at = ${timestamptz(now)} WHERE id = ${id}`,
+    /** Fails a refund, unless it was settled meanwhile. */
+    failRefund: (id: string, failure: string, now: number) =>
+      done`
+        UPDATE payment_refund SET status = 'failed', failure = ${failure}, settled_at = ${timestamptz(now)}
+        WHERE id = ${id} AND status = 'pending'`,
     /** The cents of an attempt that went back, by the ledger. */
     wentBack: (tenantId: TenantId, attemptId: LedgerEntryId) =>
       count`

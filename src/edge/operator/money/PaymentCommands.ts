@@ -13,7 +13,7 @@ const attemptOf = (attempt: Attempt) =>
     "id kind amountCents status failureCode failureMessage paymentMethodId processor intentId createdAt settledAt"
   )
 
-const refundOf = (refund: RefundRow) => Shown.of(refund, "id attemptId amountCents status refundId failure")
+const refundOf = (refund: RefundRow) => Shown.of(refund, "id attemptId amountCents status refundId failure createdAt")
 
 const exceptionsOf = Command.table("tenant_id attempt_id intent_id processor_cents currency ledger_cents")
 
@@ -46,6 +46,29 @@ export const commands = [
     },
     { isSound: ({ status }) => status !== "failed" }
   ),
+  Command.make("payment refunds", {
+    summary: "lists the refunds of a tenant's top-ups that were requested here, the newest first",
+    input: { tenant: TenantReference.required, limit: Flag.limit(50) },
+    columns: "created_at amount_cents status failure refund_id attempt_id id",
+    run: TenantReference.within((id, { limit }) =>
+      Effect.map(
+        Funding.use((funding) => funding.refunds(id, limit)),
+        (refunds) => ({ results: refunds.map(refundOf) })
+      )
+    )
+  }),
+  Command.make("payment settle-refund", {
+    summary:
+      "settles a pending refund whose outcome the processor will not report; its later report is booked right in any case",
+    input: {
+      refund: Flag.argument("REFUND", Flag.text(100), "its id, from payment refunds"),
+      outcome: Flag.of(Schema.Literals(["made", "not_made"]), "whether this refund was made at the processor"),
+      reason: Flag.of(Flag.text(200), "why, for the audit log")
+    },
+    run: Effect.fnUntraced(function* ({ outcome, reason, refund }) {
+      return refundOf(yield* (yield* Funding).settleRefund(refund, outcome, reason))
+    })
+  }),
   Command.make("payment abandon", {
     summary:
       "fails a pending top-up whose outcome the processor will not report; it is credited if it was paid after all",

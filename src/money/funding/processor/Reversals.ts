@@ -66,14 +66,14 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
     if (attempt?.status !== "succeeded") yield* intent(yield* payments.intent(intentId))
   })
 
-  /** Books the reversals that are not booked yet. */
+  /** Books the reversals that are not booked yet, in the transaction of `reversalsOf` and under the attempt's lock. */
   const book = Effect.fnUntraced(function* (
-    intentId: string,
+    locked: Effect.Effect<Machine.Attempt | null>,
     reversalsOf: (hasMoved: (cause: string) => Effect.Effect<boolean>) => Effect.Effect<ReadonlyArray<Reversal>>
   ) {
     const at = yield* Clock.currentTimeMillis
     const tenantId = yield* Effect.gen(function* () {
-      const attempt = yield* repo.lockByIntent(payments.name, intentId)
+      const attempt = yield* locked
       if (attempt?.status !== "succeeded") return null
       const reversals = yield* reversalsOf(repo.hasMoved)
       if (reversals.length === 0) return null
@@ -112,11 +112,12 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
     if (tenantId !== null) yield* accounts.moneyMoved(tenantId)
   }, Effect.uninterruptible)
 
+  /** A request that was settled as not made is settled again, because the processor's report decides. */
   const settleRequest = Effect.fnUntraced(function* (refund: Refund) {
     if (refund.requestId === null) return
     const request = yield* repo.refund(refund.requestId)
-    if (request === null || (request.status !== "pending" && refund.status !== "failed")) return
     const status = refund.status === "failed" ? "failed" : "succeeded"
+    if (request === null || (request.status === status && request.refundId === refund.id)) return
     const failure = refund.status === "failed" ? "the card's bank did not take it" : null
     yield* repo.settleRefund(request.id, { status, refundId: refund.id, failure }, yield* Clock.currentTimeMillis)
   })
@@ -136,11 +137,14 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
   const refunds = Effect.fn("Reversals.refunds")(function* (intentId: string, told: ReadonlyArray<Refund>) {
     yield* known(intentId)
     const all = yield* Effect.filter(told, (refund) => Effect.map(isOther(refund), (is) => !is))
-    yield* book(intentId, (hasMoved) =>
+    yield* book(repo.lockByIntent(payments.name, intentId), (hasMoved) =>
       Effect.map(
         Effect.forEach(all, (refund) =>
           Effect.gen(function* () {
-            const cause = `refund:${refund.id}`
+            yield* settleRequest(refund)
+            const asked = refund.requestId === null ? null : causeOf(refund.requestId)
+            // The operator may have booked it before the processor reported it.
+            const cause = asked !== null && (yield* hasMoved(asked)) ? asked : causeOf(refund.id)
             const booked = yield* hasMoved(cause)
             if (refund.status !== "failed") return booked ? null : refunded(cause, refund)
             return booked && !(yield* hasMoved(`${cause}:failed`)) ? refundFailed(cause, refund) : null
@@ -149,13 +153,12 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
         (found) => found.filter((reversal) => reversal !== null)
       )
     )
-    yield* Effect.forEach(all, settleRequest, { discard: true })
   })
 
   const dispute = Effect.fn("Reversals.dispute")(function* (of: Dispute) {
     if (of.intentId === null || of.status === "inquiry") return
     yield* known(of.intentId)
-    yield* book(of.intentId, (hasMoved) =>
+    yield* book(repo.lockByIntent(payments.name, of.intentId), (hasMoved) =>
       Effect.gen(function* () {
         const [opened, won] = [`dispute:${of.id}:opened`, `dispute:${of.id}:won`]
         const isBooked = yield* hasMoved(opened)
@@ -236,6 +239,37 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
   }, Effect.uninterruptible)
 
   /**
+   * The operator settles a pending refund whose outcome the processor does not report. When the processor reports it
+   * after all, its report decides: a refund that was made is booked once, and one that failed is taken back.
+   */
+  const decide = Effect.fn("Reversals.decide")(function* (id: string, outcome: "made" | "not_made", reason: string) {
+    const row = (yield* repo.refund(id)) ?? (yield* ApiError.of("not_found", "no such refund"))
+    const { amountCents, attemptId, tenantId } = row
+    const [at, actor, seed] = [yield* Clock.currentTimeMillis, yield* Audit.operator, entropy.hex(16)]
+    const status = outcome === "made" ? "succeeded" : "failed"
+    const failure = outcome === "made" ? null : "the operator has settled it as not made"
+    yield* book(repo.lockAttempt(attemptId), () =>
+      Effect.gen(function* () {
+        if ((yield* repo.lockRefund(id))?.status !== "pending") return []
+        yield* repo.settleRefund(id, { status, refundId: null, failure }, at)
+        const changes = [
+          { field: "refund", from: null, to: id },
+          { field: "status", from: "pending", to: status },
+          { field: "amount_cents", from: null, to: amountCents },
+          { field: "reason", from: null, to: reason }
+        ]
+        const line = { tenantId, at, seed, actor, action: "topup.refund_settled", resourceId: attemptId, changes }
+        yield* journal.commitWithin({ ...empty, audit: [Audit.line(line)] })
+        return outcome === "made" ? [refunded(causeOf(id), row)] : []
+      })
+    )
+    yield* outcomes.known(id)
+    const settled = (yield* repo.refund(id)) ?? row
+    if (settled.status !== status) return yield* ApiError.of("conflict", `the refund is ${settled.status} already`)
+    return settled
+  }, Effect.uninterruptible)
+
+  /**
    * Like an attempt, a refund is first requested by its key, and later looked up in the processor's list. A refusal is
    * no result here either: only the list of the account that has the intent shows that nothing went back.
    */
@@ -258,7 +292,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
     const known = asks ? [] : yield* payments.refunds(intentId)
     const found = known.find((refund) => refund.requestId === id)
     const now = yield* Clock.currentTimeMillis
-    const fail = (failure: string) => repo.settleRefund(id, { status: "failed", refundId: null, failure }, now)
+    const fail = (failure: string) => repo.failRefund(id, failure, now)
     if (found !== undefined) return yield* refunds(intentId, [found])
     const next = asks ? "charge" : Machine.absent(row, now)
     if (next === "wait") return yield* new StillPending({ detail: "the refund may be under way" })
@@ -286,7 +320,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling, outcomes:
       )
   })
 
-  return { intent, refunds, dispute, request, askWithin, carryOutNow } as const
+  return { intent, refunds, dispute, request, decide, askWithin, carryOutNow } as const
 })
 
 export type Reversals = Effect.Success<ReturnType<typeof make>>
@@ -303,7 +337,10 @@ const rowOf = (attempt: Machine.Attempt, reversal: Reversal, at: number): MoneyR
   at
 })
 
-const refunded = (cause: string, { amountCents }: Refund): Reversal => ({
+/** `id`: of the refund at the processor, or of the request that the operator has settled. */
+const causeOf = (id: string): string => `refund:${id}`
+
+const refunded = (cause: string, { amountCents }: Pick<Refund, "amountCents">): Reversal => ({
   cause,
   type: "refund",
   amountCents: -amountCents,

@@ -227,6 +227,75 @@ describe("a request that the processor refuses (guide/money.md#top-ups)", () => 
         })
       )
 
+    for (const [wasMade, outcome, booked, status, atLast, difference] of [
+      [true, "made", 1_100, "succeeded", 1_100, 0],
+      [true, "not_made", 1_500, "failed", 1_100, 0],
+      [false, "not_made", 1_500, "failed", 1_500, 0],
+      [false, "made", 1_100, "succeeded", 1_100, 400]
+    ] as const)
+      it.effect(
+        `blocks no refund for ever: the operator settles it as ${outcome}, and it was ${wasMade ? "" : "not "}made`,
+        () =>
+          Effect.gen(function* () {
+            const funding = yield* Funding
+            const double = yield* DoubledStripe.Double
+            const sql = yield* SqlClient.SqlClient
+            const tenant = yield* payer
+            const { id } = yield* topUp(tenant)
+            double.faults.push(wasMade ? "lose_answer" : "lose_request")
+            const refund = yield* funding.refund(id as never, 400, "asked for")
+            // The key is not accepted any more.
+            double.answersInstead = () => refused(401)
+            yield* again
+            expect((yield* funding.refunds(tenant.id, 10)).map(({ status }) => status)).toEqual(["pending"])
+            expect(yield* Effect.flip(funding.refund(id as never, 100, null))).toMatchObject({ code: "conflict" })
+
+            const settle = (as: "made" | "not_made") => funding.settleRefund(refund.id, as, "the account is closed")
+            for (let time = 0; time < 2; time++) {
+              expect(yield* settle(outcome)).toMatchObject({ status, amountCents: 400 })
+              expect(yield* balanceOf(tenant.id)).toBe(booked)
+            }
+            const other = outcome === "made" ? "not_made" : "made"
+            expect(yield* Effect.flip(settle(other))).toMatchObject({ code: "conflict" })
+            expect(yield* Effect.flip(funding.settleRefund("none", "made", "no"))).toMatchObject({ code: "not_found" })
+            yield* again
+            expect(yield* balanceOf(tenant.id)).toBe(booked)
+            const lines = yield* sql<{ readonly actor: string; readonly changes: ReadonlyArray<object> }>`
+              SELECT actor_type AS actor, changes FROM audit
+              WHERE tenant_id = ${tenant.id} AND action = 'topup.refund_settled' AND resource_id = ${id}`
+            expect(lines.map(({ actor }) => actor)).toEqual(["operator"])
+            expect(lines[0]?.changes).toContainEqual({ field: "reason", from: null, to: "the account is closed" })
+
+            // The key of the account is set again, and it reports what has happened, twice.
+            double.answersInstead = () => null
+            if (wasMade)
+              for (let time = 0; time < 2; time++) {
+                const payload = (double.events.at(-1) ?? "").replace("evt_", `evt_${time}`)
+                yield* funding.receive(Buffer.from(payload), double.signed(payload)["stripe-signature"] ?? "")
+                yield* again
+              }
+            const { difference_cents } = yield* funding.reconcile(tenant.id)
+            expect([difference_cents, yield* balanceOf(tenant.id)]).toEqual([difference, atLast])
+            const last = wasMade ? "succeeded" : status
+            expect((yield* funding.refunds(tenant.id, 10)).map(({ status }) => status)).toEqual([last])
+            expect(yield* Features.ledgerAddsUp).toBe(true)
+            // A refund that was made may come back from the card's bank later.
+            if (wasMade) {
+              for (const made of double.refunds) if (made.metadata?.["refund"] === refund.id) made.status = "failed"
+              const payload = (double.events.at(-1) ?? "").replace("evt_", "evt_failed")
+              yield* funding.receive(Buffer.from(payload), double.signed(payload)["stripe-signature"] ?? "")
+              yield* again
+              expect(yield* balanceOf(tenant.id)).toBe(1_500)
+              expect((yield* funding.refunds(tenant.id, 10)).map(({ status }) => status)).toEqual(["failed"])
+            }
+            // A refund that was not made can be requested again.
+            if (last === "failed") {
+              expect((yield* funding.refund(id as never, 400, null)).status).toBe("succeeded")
+              expect(yield* balanceOf(tenant.id)).toBe(1_100)
+            }
+          })
+      )
+
     it.effect("does not book a refund or a charge by an answer that names another amount", () =>
       Effect.gen(function* () {
         const funding = yield* Funding
