@@ -151,6 +151,9 @@ const workspace = Effect.fnUntraced(function* (started: Started, lifeMs: number 
   const developer = yield* member("developer")
   const callId = yield* tenant.answered("+12025550100")
   const legId = (yield* tenant.find(callId)).legs[0]?.id ?? ""
+  const conference = yield* made("/v1/conferences/", { name: "Weekly", host_call_id: callId })
+  const joined = sql`SELECT FROM conference_participant WHERE conference_id = ${conference} AND joined_at IS NOT NULL`
+  while ((yield* joined).length === 0) yield* Effect.sleep("10 millis")
   const owned = yield* sql<{ readonly id: string }>`SELECT id FROM phone_number WHERE phone_number = ${number}`
   const address = { name: "Acme", street_address: "1600 Pennsylvania Avenue NW", locality: "Washington" }
   const hook = { target_url: "https://hook.example/", event_types: ["call.started"] }
@@ -166,7 +169,7 @@ const workspace = Effect.fnUntraced(function* (started: Started, lifeMs: number 
       country_code: "US"
     }),
     calls: callId,
-    conferences: yield* made("/v1/conferences/", { name: "Weekly", host_call_id: callId }),
+    conferences: conference,
     participants: callId,
     "webhook-subscriptions": yield* made("/v1/webhook-subscriptions", hook),
     // There are none of these, so without the refusal the answer would be 404.
