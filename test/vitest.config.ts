@@ -1,8 +1,13 @@
 import { defineConfig } from "vitest/config"
+import * as MemoryFolder from "./support/MemoryFolder.ts"
 import * as Projects from "./Projects.ts"
 
 const here = (path: string) => new URL(path, import.meta.url).pathname
 const files = Projects.find()
+
+// The workers and the processes that tests start inherit it.
+const memory = process.env["TMPDIR"] === undefined ? MemoryFolder.find() : null
+if (memory !== null) process.env["TMPDIR"] = memory
 
 const common = {
   root: here(".."),

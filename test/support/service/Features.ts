@@ -19,6 +19,7 @@ import { Recognizer } from "../../../src/ports/speech/Recognizer.ts"
 import * as JournalWriter from "../../../src/runtime/store/journal/JournalWriter.ts"
 import { Vault } from "../../../src/runtime/store/vault/Vault.ts"
 import { type SignupPolicy, Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
+import * as CheapHashing from "../CheapHashing.ts"
 import * as MemoryStorage from "../fake/MemoryStorage.ts"
 import * as NoEgress from "../network/NoEgress.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -55,7 +56,8 @@ const layers = (
   mailIsReal = false,
   numbers: typeof Numbers.layer = Numbers.layer,
   payments: typeof DevelopmentPayments.layer = DevelopmentPayments.layer,
-  signup: SignupPolicy = "open"
+  signup: SignupPolicy = "open",
+  hashing: Layer.Layer<never> = CheapHashing.layer
 ) =>
   Features.accounts({ ...options, signup }, numbers).pipe(
     Layer.provide(payments),
@@ -66,6 +68,7 @@ const layers = (
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed(label)),
+    Layer.provideMerge(hashing),
     Layer.orDie
   )
 
@@ -84,9 +87,14 @@ export const startedAgain = (label: string) => layers(label)
 
 /**
  * The same features for one of several starts on one database: the random values differ by `label`. This start learns
- * of a lost partition by its writes, not by its heartbeat.
+ * of a lost partition by its writes, not by its heartbeat. `hashing`: the password hashing, `Layer.empty` for the real
+ * one.
  */
-export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(label, partitions, 600_000)
+export const startedAs = (
+  label: string,
+  partitions: ReadonlyArray<number>,
+  hashing: Layer.Layer<never> = CheapHashing.layer
+) => layers(label, partitions, 600_000, false, Numbers.layer, DevelopmentPayments.layer, "open", hashing)
 
 /** The features where mail reaches people, over a database of their own. */
 export const mailing = layers("mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
@@ -133,6 +141,7 @@ export const request = (fields: {
   readonly email: string
   readonly tenantName?: string
   readonly invitationToken?: string | null
+  readonly password?: string
 }) => ({
   password: "correct horse battery",
   tenantName: "Acme",

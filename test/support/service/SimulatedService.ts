@@ -58,8 +58,7 @@ const layers = (
       )
     ),
     Layer.provideMerge(Layer.merge(DialingPermissions.layer, carriers)),
-    Layer.provideMerge(Features.startedAs(label, partitions)),
-    Layer.provide(hashing)
+    Layer.provideMerge(Features.startedAs(label, partitions, hashing))
   )
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { Billing } from "../../../src/money/billing/Billing.ts"
@@ -7,7 +7,6 @@ import type { TenantId } from "../../../src/domain/Id.ts"
 import { ApiKeys } from "../../../src/tenancy/apikey/ApiKey.ts"
 import { Team } from "../../../src/tenancy/team/Team.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
-import * as CheapHashing from "../../support/CheapHashing.ts"
 import * as Features from "../../support/service/Features.ts"
 
 const password = "correct horse battery"
@@ -35,7 +34,7 @@ const newestToken = (email: string) =>
 const lettersTo = (email: string) => Features.mails.filter(({ to }) => to.address === email).length
 
 describe("the address of a closed workspace (guide/tenants.md#closing)", () => {
-  layer(Features.mailing.pipe(Layer.provide(CheapHashing.layer)), { excludeTestServices: true })((it) => {
+  layer(Features.mailing, { excludeTestServices: true })((it) => {
     it.effect("signs up again, once, and belongs to the new workspace from then on", () =>
       Effect.gen(function* () {
         const [team, tenants, sql] = [yield* Team, yield* Tenants, yield* SqlClient.SqlClient]

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/money/account/Account.ts"
 import { Billing } from "../../../src/money/billing/Billing.ts"
@@ -7,6 +7,7 @@ import { Trunks } from "../../../src/numbers/trunk/Trunk.ts"
 import type { TenantId } from "../../../src/domain/Id.ts"
 import * as Slot from "../../../src/runtime/idempotency/Slot.ts"
 import { Tenants } from "../../../src/tenancy/tenant/Tenant.ts"
+import * as CheapHashing from "../../support/CheapHashing.ts"
 import * as Features from "../../support/service/Features.ts"
 
 const by = { type: "operator", name: "test" } as const
@@ -85,23 +86,40 @@ describe("signup (guide/tenants.md#signup)", () => {
     it.effect("hashes nothing for those who have gone, and takes addresses in turn", () =>
       Effect.gen(function* () {
         const tenants = yield* Tenants
+        const sql = yield* SqlClient.SqlClient
         const order: Array<string> = []
+        const allCame = yield* Latch.make()
+        const nextCame = yield* Latch.make()
+        CheapHashing.held.until = (password) => {
+          order.push(password)
+          return Latch.await(order.length <= 2 ? allCame : nextCame)
+        }
+        yield* Effect.addFinalizer(() => Effect.sync(() => void (CheapHashing.held.until = () => Effect.void)))
+        const passwordOf = (name: string) => `password of ${name}`
         const signup = (name: string, ip: string) =>
-          Effect.map(
-            tenants.signup(Features.request({ email: `${name}@example.com`, tenantName: name }), ip, null),
-            () => void order.push(name)
+          tenants.signup(
+            Features.request({ email: `${name}@example.com`, tenantName: name, password: passwordOf(name) }),
+            ip,
+            null
           )
         const loud = yield* Effect.forEach(
           Array.from({ length: 40 }, (_, n) => `loud${n}`),
           (name) => Effect.forkChild(signup(name, "192.0.2.1"), { startImmediately: true })
         )
+        while (order.length < 2) yield* Effect.sleep("5 millis")
+        // A connection that is still being made would keep the next ones back.
+        yield* Effect.forEach(Array.from({ length: 10 }), () => sql`SELECT pg_sleep(0.05)`, { concurrency: 10 })
         const quiet = yield* Effect.forkChild(signup("quiet", "192.0.2.2"), { startImmediately: true })
         const late = yield* Effect.forkChild(signup("late", "192.0.2.3"), { startImmediately: true })
         yield* Fiber.interruptAll(loud.slice(4))
+        // The others wait for their turn when the few statements before it have been answered.
+        for (let asked = 0; asked < 50; asked++) yield* sql`SELECT`
+        yield* Latch.open(allCame)
+        while (order.length < 4) yield* Effect.sleep("5 millis")
+        yield* Latch.open(nextCame)
         yield* Effect.forEach([...loud.slice(0, 4), quiet, late], Fiber.join)
         // Two passwords of the first address were being hashed when the others came.
-        expect(order.slice(0, 4).toSorted()).toEqual(["late", "loud0", "loud1", "quiet"])
-        const sql = yield* SqlClient.SqlClient
+        expect(order.slice(0, 4).toSorted()).toEqual(["late", "loud0", "loud1", "quiet"].map(passwordOf))
         const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name LIKE 'loud%'`
         expect(row).toStrictEqual({ n: 4 })
       })

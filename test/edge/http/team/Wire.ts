@@ -14,7 +14,6 @@ import { Idempotency } from "../../../../src/runtime/idempotency/Idempotency.ts"
 import { Team } from "../../../../src/tenancy/team/Team.ts"
 import { Tenants } from "../../../../src/tenancy/tenant/Tenant.ts"
 import { Webhooks } from "../../../../src/webhook/Webhook.ts"
-import * as CheapHashing from "../../../support/CheapHashing.ts"
 import * as FakeSpeech from "../../../support/fake/FakeSpeech.ts"
 import * as Features from "../../../support/service/Features.ts"
 import * as TestServer from "../TestServer.ts"
@@ -33,8 +32,7 @@ export const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 
     RateLimit.layer({ signupPerHour: 5 }),
     Layer.succeed(BaseUrl, "https://api.example.com")
   ]),
-  Layer.provideMerge(Features.mailing),
-  Layer.provide(CheapHashing.layer)
+  Layer.provideMerge(Features.mailing)
 )
 
 let addresses = 0
