@@ -67,7 +67,7 @@ describe("the guide's tables", () => {
       call: ["call_id", "leg_id", "customer_reference"],
       stream: ["call_id", "leg_id", "customer_reference", "stream_id", "stream_url", "stream_track", "stream_codec"],
       recording: ["call_id", "conference_id", "recording_id", "channels", "format", "customer_reference"],
-      conference: ["conference_id", "member_id", "call_id"],
+      conference: ["conference_id", "member_id", "call_id", "leg_id", "customer_reference"],
       number_order: ["order_id", "status", "country_code", "number_type", "phone_numbers", "total_cents"]
     }
     for (const { data, type } of eventsBelow("## Events")) {

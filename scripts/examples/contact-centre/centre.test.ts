@@ -7,7 +7,8 @@ let trunkline: Trunkline
 beforeAll(async () => {
   trunkline = await Trunkline.start()
   const { apiKey, baseUrl, number } = trunkline
-  const handle = centre({ apiKey, baseUrl, number, agent: "+12025550198", supervisor: "+12025550199" })
+  const agents = ["+12025550198", "+12025550197"]
+  const handle = centre({ apiKey, baseUrl, number, agents, supervisor: "+12025550199" })
   await trunkline.webhooks((_event, request) => handle(request))
 })
 afterAll(() => trunkline.stop())
@@ -36,12 +37,12 @@ describe("Acme's contact centre", () => {
 
     await agent.says("You get your money back").isDone()
     await customer.hears("You get your money back")
-    agent.hangsUp()
+    await agent.presses("#").isDone()
     expect(await customer.isOver()).toMatchObject({ by: "service" })
     expect(await supervisor.isOver()).toMatchObject({ by: "service" })
     const { data } = await trunkline.event("conference.ended")
+    expect(data).toMatchObject({ reason: "api" })
     const room = await trunkline.get(`/v1/conferences/${String(data["conference_id"])}/`)
-    expect(room.status).toBe("completed")
     expect(room.participants.map(({ role }: { readonly role: string }) => role)).toEqual([
       "host",
       "participant",
@@ -49,8 +50,25 @@ describe("Acme's contact centre", () => {
     ])
   })
 
-  it("lets the customer go when the agent is busy", async () => {
+  it("keeps the customer when the agent's phone dies, and brings the next agent", async () => {
+    const first = trunkline.phone("+12025550198").answers({ after: "1 second" })
+    const next = trunkline.phone("+12025550197").answers({ after: "2 seconds" })
+    const customer = await trunkline.phone("+12025550144").calls(trunkline.number)
+    await first.isConnected()
+    await first.says("How can I help you").isDone()
+    await customer.hears("How can I help you")
+    first.hangsUp()
+    await customer.hears("Please stay on the line.")
+    await next.isConnected()
+    await next.says("I go on with your order").isDone()
+    await customer.hears("I go on with your order")
+    customer.hangsUp()
+    expect(await next.isOver()).toMatchObject({ by: "service" })
+  })
+
+  it("lets the customer go when all agents are busy", async () => {
     trunkline.phone("+12025550198").busy()
+    trunkline.phone("+12025550197").busy()
     const customer = await trunkline.phone("+12025550143").calls(trunkline.number)
     expect(await customer.isOver()).toMatchObject({ by: "service" })
   })

@@ -1,6 +1,7 @@
 /**
- * A contact centre in a page, as an ordinary HTTP handler: each caller is put into a room with an agent, and a
- * supervisor listens and whispers to the agent. `centre.test.ts` beside it is its test.
+ * A contact centre in a page, as an ordinary HTTP handler: each caller hosts a room into which an agent is dialled, and
+ * a supervisor listens and whispers to the agent. The customer stays when the agent's phone dies, and the next agent is
+ * dialled. `centre.test.ts` beside it is its test.
  */
 interface Options {
   /** The URL of the API. */
@@ -8,23 +9,26 @@ interface Options {
   readonly apiKey: string
   /** The number that customers call, and from which we call the others. */
   readonly number: string
-  readonly agent: string
+  /** They are dialled one after the other. */
+  readonly agents: ReadonlyArray<string>
   readonly supervisor: string
+  /** The URL of the music for a customer who waits. */
+  readonly music?: string
 }
 
 interface Participant {
-  readonly id: string
-  readonly call_id: string
   readonly leg_id: string
   readonly role: "host" | "participant"
+  readonly joined_at: string | null
+  readonly left_at: string | null
 }
 
 /** The purpose of a call that we place, which is the `customer_reference` on each of its events. */
 type Purpose =
-  | { readonly type: "agent"; readonly customer: string }
+  | { readonly type: "agent"; readonly room: string; readonly nth: number }
   | { readonly type: "supervisor"; readonly room: string }
 
-export const centre = ({ agent, apiKey, baseUrl, number, supervisor }: Options) => {
+export const centre = ({ agents, apiKey, baseUrl, music, number, supervisor }: Options) => {
   // oxlint-disable-next-line typescript/no-explicit-any -- the document of the API says what is in it
   const ask = async (method: string, path: string, key: string, body?: object): Promise<any> => {
     const response = await fetch(`${baseUrl}/v1/${path}`, {
@@ -37,8 +41,23 @@ export const centre = ({ agent, apiKey, baseUrl, number, supervisor }: Options) 
     if (!response.ok && response.status !== 409) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return response.json()
   }
-  const place = (to: string, purpose: Purpose, key: string) =>
-    ask("POST", "calls", key, { from: number, to, customer_reference: JSON.stringify(purpose) })
+  const dial = (to: string, purpose: Purpose, key: string, more: object = {}) =>
+    ask("POST", `conferences/${purpose.room}/participants/`, key, {
+      from: number,
+      to,
+      timeout_secs: 20,
+      customer_reference: JSON.stringify(purpose),
+      ...more
+    })
+  /** Dials the agent whose turn it is; the room ends when there is none. */
+  const find = (room: string, nth: number, key: string) => {
+    const agent = agents[nth]
+    return agent === undefined
+      ? ask("POST", `conferences/${room}/actions/end/`, key)
+      : dial(agent, { type: "agent", room, nth }, key)
+  }
+  const speak = (call: string, key: string, payload: string) =>
+    ask("POST", `calls/${call}/actions/speak`, key, { payload, voice: "female" })
 
   return async (request: Request): Promise<Response> => {
     const { data, event_id: key, event_type: type } = JSON.parse(await request.text())
@@ -47,38 +66,43 @@ export const centre = ({ agent, apiKey, baseUrl, number, supervisor }: Options) 
     if (type === "call.started" && data.direction === "inbound")
       await ask("POST", `calls/${data.call_id}/actions/answer`, key)
 
+    // The customer's call hosts the room: it ends when the customer leaves, and not when an agent does.
     if (type === "call.answered" && purpose === null) {
-      await ask("POST", `calls/${data.call_id}/actions/speak`, key, { payload: "One moment.", voice: "female" })
-      await place(agent, { type: "agent", customer: data.call_id }, `${key} agent`)
+      await speak(data.call_id, `${key} speak`, "One moment.")
+      const room = await ask("POST", "conferences/", key, {
+        name: data.call_id,
+        host_call_id: data.call_id,
+        start_on_create: false,
+        ...(music === undefined ? {} : { hold_audio_url: music })
+      })
+      await find(room.id, 0, `${key} agent`)
     }
 
-    // The agent's call hosts the room: when the agent leaves, all calls end.
-    if (type === "call.answered" && purpose?.type === "agent") {
-      const room = await ask("POST", "conferences/", key, { name: purpose.customer, host_call_id: data.call_id })
-      await ask("POST", `conferences/${room.id}/actions/join/`, `${key} join`, { call_id: purpose.customer })
-      await place(supervisor, { type: "supervisor", room: room.id }, `${key} supervisor`)
+    if (type === "conference.member_joined" && purpose?.type === "agent") {
+      const whisper = { role: "whisper", whisper_leg_ids: [data.leg_id] }
+      const { participants } = await ask("GET", `conferences/${purpose.room}/`, key)
+      const supervisors = (participants as ReadonlyArray<Participant>).filter(
+        ({ joined_at, leg_id, left_at, role }) =>
+          role !== "host" && joined_at !== null && left_at === null && leg_id !== data.leg_id
+      )
+      for (const { leg_id } of supervisors)
+        await ask("POST", `conferences/${purpose.room}/actions/supervise/`, `${key} whisper`, { leg_id, ...whisper })
+      // The supervisor has its role before it is in, so the customer never hears it.
+      if (supervisors.length === 0)
+        await dial(supervisor, { type: "supervisor", room: purpose.room }, `${key} supervisor`, whisper)
     }
 
-    // The supervisor is muted until the room knows which legs may hear it.
-    if (type === "call.answered" && purpose?.type === "supervisor")
-      await ask("POST", `conferences/${purpose.room}/actions/join/`, key, { call_id: data.call_id, mute: true })
+    // An agent's own key ends the conversation. Without it, the agent's phone has died, and the customer stays.
+    if (type === "call.dtmf" && purpose?.type === "agent" && data.digit === "#")
+      await ask("POST", `conferences/${purpose.room}/actions/end/`, key)
 
-    if (type === "conference.member_joined" && data.role === "participant") {
-      const call = await ask("GET", `calls/${data.call_id}`, key)
-      const { participants } = await ask("GET", `conferences/${data.conference_id}/`, key)
-      const legs = (role: string) =>
-        (participants as ReadonlyArray<Participant>).filter((each) => each.role === role).map(({ leg_id }) => leg_id)
-      const leg = call.legs[0].id
-      if (call.customer_reference !== null) {
-        const act = (verb: string, body: object) =>
-          ask("POST", `conferences/${data.conference_id}/actions/${verb}/`, `${key} ${verb}`, body)
-        await act("supervise", { leg_id: leg, role: "whisper", whisper_leg_ids: legs("host") })
-        await act("unmute", { leg_ids: [leg] })
-      }
+    if (type === "conference.member_left" && purpose?.type === "agent" && data.reason === "call_ended") {
+      const { host_call_id } = await ask("GET", `conferences/${purpose.room}/`, key)
+      await speak(host_call_id, `${key} speak`, "Please stay on the line.")
     }
-
-    if (type === "call.ended" && data.status === "failed" && purpose?.type === "agent")
-      await ask("POST", `calls/${purpose.customer}/actions/hangup`, key)
+    // Also for an agent that is busy, or does not answer.
+    if (type === "call.ended" && purpose?.type === "agent" && data.end_reason !== "conference_ended")
+      await find(purpose.room, purpose.nth + 1, key)
     return new Response(null, { status: 204 })
   }
 }

@@ -81,6 +81,10 @@ export const text = (description: string, example: string) =>
 export const textOrNull = (description: string, example: string | null) =>
   Schema.NullOr(Schema.String).annotate({ description, examples: [example] })
 
+/** A whole number from 0; the description explains the null. */
+export const countOrNull = (description: string, example: number | null) =>
+  Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))).annotate({ description, examples: [example] })
+
 export const oneOf = <const Values extends readonly [string, ...ReadonlyArray<string>]>(
   description: string,
   values: Values

@@ -94,14 +94,17 @@ const ear = (): Ear => {
   }
 }
 
-export const make = (leg: LocalLeg, { isHeld, isHost, isMuted, memberId }: Entry): MixMember => ({
+export const make = (
+  leg: LocalLeg,
+  { isHeld, isHost, isMuted, memberId, role = "none", targets = [] }: Entry
+): MixMember => ({
   id: memberId,
   leg,
   isHost,
   isMuted,
   isHeld,
-  role: "none",
-  targets: new Set(),
+  role,
+  targets: new Set(targets),
   isLeaving: false,
   isLast: false,
   rate: leg.far.rate(),

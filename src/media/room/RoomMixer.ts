@@ -209,6 +209,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       byLeg.set(leg, member)
       for (const signal of [beeps, warnings]) signal.joined(member)
       relate()
+      if (entry.isHeld && entry.audioUrl !== undefined) music.start(leg, entry.audioUrl)
       return true
     },
     leave: (leg: LocalLeg, now: number): void => {

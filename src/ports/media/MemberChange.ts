@@ -7,6 +7,24 @@ import * as Secret from "../../domain/schema/Secret.ts"
  * change, and the same value goes through the conference, its command and the media plane to the mixer.
  */
 
+/**
+ * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears
+ * it. `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
+ */
+export const SupervisorRole = Schema.Literals(["none", "monitor", "whisper", "barge"])
+export type SupervisorRole = typeof SupervisorRole.Type
+
+/** How a member supervises, and what it hears on hold, from its first moment on. */
+export const settings = {
+  /** Absent: it is an ordinary member. */
+  role: Schema.optionalKey(SupervisorRole),
+  /** The members that hear its whisper. */
+  targets: Schema.optionalKey(Schema.Array(MemberId)),
+  /** The sound that it hears while it is on hold; absent: silence. */
+  audioUrl: Schema.optionalKey(Secret.url(Schema.String))
+} as const
+export type Settings = Schema.Struct<typeof settings>["Type"]
+
 /** The values with which a member enters a room. */
 export const entry = {
   /** Unique in the room, also among members that have left. */
@@ -14,18 +32,21 @@ export const entry = {
   /** The host has a channel of its own in recordings. */
   isHost: Schema.Boolean,
   isMuted: Schema.Boolean,
-  isHeld: Schema.Boolean
+  isHeld: Schema.Boolean,
+  ...settings
 } as const
 export type Entry = Schema.Struct<typeof entry>["Type"]
 
-export const entryOf = ({ isHeld, isHost, isMuted, memberId }: Entry): Entry => ({ memberId, isHost, isMuted, isHeld })
+export const settingsOf = ({ audioUrl, role, targets }: Settings): Settings => ({
+  ...(role === undefined ? {} : { role }),
+  ...(targets === undefined ? {} : { targets }),
+  ...(audioUrl === undefined ? {} : { audioUrl })
+})
 
-/**
- * Which members a member hears, and which hear it. `none`: an ordinary member. `monitor`: it hears all, and none hears
- * it. `whisper`: it hears all, and only its targets hear it. `barge`: it hears all, and all hear it.
- */
-export const SupervisorRole = Schema.Literals(["none", "monitor", "whisper", "barge"])
-export type SupervisorRole = typeof SupervisorRole.Type
+export const entryOf = (entry: Entry): Entry => {
+  const { isHeld, isHost, isMuted, memberId } = entry
+  return { memberId, isHost, isMuted, isHeld, ...settingsOf(entry) }
+}
 
 /** The flags of a member that changes set. */
 export const flags = {
@@ -40,7 +61,12 @@ export const flags = {
 export type Flags = Schema.Struct<typeof flags>["Type"]
 
 /** The flags of a member that has entered and was not changed since. */
-export const flagsOf = ({ isHeld, isMuted }: Entry): Flags => ({ isMuted, isHeld, role: "none", targets: [] })
+export const flagsOf = ({ isHeld, isMuted, role = "none", targets = [] }: Entry): Flags => ({
+  isMuted,
+  isHeld,
+  role,
+  targets
+})
 
 const { isHeld, isMuted, role, targets } = flags
 

@@ -1,6 +1,7 @@
 import type * as Audit from "../../runtime/audit/Audit.ts"
 import type { PlaceRequest } from "../call/Call.ts"
 import type * as Id from "../../domain/Id.ts"
+import type { Entering } from "./verb/ConferenceField.ts"
 import type { Beep } from "./machine/ConferenceState.ts"
 
 export type Caller = Omit<Audit.Caller, "scopes">
@@ -14,10 +15,13 @@ export interface CreateRequest {
   readonly endOnExit: boolean
   readonly maxParticipants: number
   readonly durationMinutes: number
+  readonly holdAudioUrl?: string
+  readonly endWhenAloneSecs?: number | null
 }
 
 /** A call that is dialled into a room: a placed call without the fields that only a call outside a room has. */
 export type DialRequest = Pick<
   PlaceRequest,
   "from" | "to" | "routeId" | "customerReference" | "timeoutSecs" | "callerIdForwarding"
->
+> &
+  Entering

@@ -23,6 +23,10 @@ export const Conference = Wire.struct({
   endOnExit: Field.flag("The room ends when its host leaves.", true),
   maxParticipants: Field.count("How many it holds: the host, those inside and those who still ring.", 10),
   durationMinutes: Field.count("How long it may last.", 720),
+  endWhenAloneSecs: Field.countOrNull(
+    "It ends when all but one have left for so many seconds; null: it does not.",
+    null
+  ),
   startedAt: Field.timeOrNull("When it became live; null until then.", example),
   endedAt: Field.timeOrNull("When it was over; null until then."),
   createdAt: Field.time("When it was created."),
@@ -36,7 +40,11 @@ export type Conference = typeof Conference.Encoded
 const encode = Wire.encoder(Conference)
 
 export const ofState = (state: ConferenceState, now: ParticipantView.Now): Conference =>
-  encode({ ...state, participants: state.members.map((member) => ParticipantView.shown(state.id, member, now)) })
+  encode({
+    ...state,
+    endWhenAloneSecs: state.endWhenAloneSecs ?? null,
+    participants: state.members.map((member) => ParticipantView.shown(state.id, member, now))
+  })
 
 /** Hides the host's call when it is not in `kept`, because retention has deleted it. */
 export const withHost = (room: Conference, kept: ReadonlySet<string>): Conference =>

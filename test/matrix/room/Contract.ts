@@ -50,28 +50,60 @@ const ofLegs: Verb = {
 const beep = ["never", "on_enter", "on_exit", "always"]
 const roles = ["monitor", "whisper", "barge", "none"]
 
+const aloneSecs = { good: [1, 3600, null], bad: [0, 3601, 1.5, "30"] }
+
+/** How a call comes in. */
+const entering = {
+  fields: {
+    mute: [true, false],
+    hold: [true, false],
+    hold_audio_url: [],
+    role: [],
+    whisper_leg_ids: [],
+    beep_enabled: [],
+    end_on_exit: [],
+    soft_end_on_exit: []
+  },
+  ranges: {
+    mute: flag,
+    hold: flag,
+    // It needs `hold`.
+    hold_audio_url: { good: [], bad: [...url.good, ...url.bad] },
+    role: { good: ["monitor", "barge", "none"], bad: ["listen", "whisper", 7] },
+    beep_enabled: oneOf(...beep),
+    end_on_exit: flag,
+    soft_end_on_exit: flag
+  }
+} satisfies Pick<Verb, "fields" | "ranges">
+
 /** guide/conferences.md#actions. */
 export const verbs: Readonly<Record<string, Verb>> = {
   update: {
     body: {},
-    fields: { duration_minutes: [], beep_enabled: beep, end_on_exit: [true, false], max_participants: [] },
+    fields: {
+      duration_minutes: [],
+      beep_enabled: beep,
+      end_on_exit: [true, false],
+      max_participants: [],
+      end_when_alone_secs: []
+    },
     defaults: {},
     ranges: {
       duration_minutes: int(1, 2880),
       beep_enabled: oneOf(...beep),
       end_on_exit: flag,
-      max_participants: int(2, 250)
+      max_participants: int(2, 250),
+      end_when_alone_secs: aloneSecs
     }
   },
   end: onlyRegion,
   join: {
     body: { call_id: `svc_call_${"0".repeat(32)}` },
-    fields: { call_id: [], mute: [true, false], hold: [true, false], ...region.fields },
+    fields: { call_id: [], ...entering.fields, ...region.fields },
     defaults: { mute: false, hold: false },
     ranges: {
       call_id: { good: [], bad: ["x", nobody, 7] },
-      mute: flag,
-      hold: flag,
+      ...entering.ranges,
       ...region.ranges
     }
   },
@@ -139,7 +171,9 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
       start_on_create: [true, false],
       end_on_exit: [true, false],
       max_participants: [],
-      duration_minutes: []
+      duration_minutes: [],
+      hold_audio_url: [],
+      end_when_alone_secs: []
     },
     ranges: {
       name: text(120),
@@ -148,7 +182,8 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
       start_on_create: flag,
       end_on_exit: flag,
       max_participants: int(2, 250),
-      duration_minutes: int(1, 2880)
+      duration_minutes: int(1, 2880),
+      end_when_alone_secs: aloneSecs
     }
   },
   dial: {
@@ -158,7 +193,9 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
       route_id: [],
       timeout_secs: [],
       customer_reference: [],
-      caller_id_forwarding: [true]
+      caller_id_forwarding: [true],
+      mute: [],
+      role: []
     },
     ranges: {
       from: number,
@@ -166,7 +203,8 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
       route_id: { good: [null], bad: ["x", nobody, 7] },
       timeout_secs: int(1, 600),
       customer_reference: { good: ["", "é".repeat(128), null], bad: ["x".repeat(129), 7] },
-      caller_id_forwarding: flag
+      caller_id_forwarding: flag,
+      ...entering.ranges
     }
   },
   update_member: {
@@ -188,7 +226,7 @@ export const events: Readonly<
   "conference.started": { data: [...ofRoom, "name", "host_call_id"] },
   "conference.ended": {
     data: [...ofRoom, "ended_at", "duration_seconds", "reason"],
-    values: { reason: ["api", "host_left", "member_left", "all_on_hold", "empty"] }
+    values: { reason: ["api", "host_left", "member_left", "all_on_hold", "empty", "alone"] }
   },
   "conference.member_joined": { data: [...ofMember, "role", "joined_at"], values: { role: ["host", "participant"] } },
   "conference.member_left": {

@@ -67,6 +67,19 @@ describe("A room", () => {
     hears(rig, "1151", "439")
   })
 
+  it("lets a member in with its role and its music on hold from the first frame", () => {
+    const rig = meeting(2)
+    rig.open("1151", RoomRig.tone(1151))
+    rig.enter("1151", { role: "whisper", targets: [Ids.member("761")] })
+    rig.run(1000)
+    hears(rig, "761", "1151")
+    isDeafTo(rig, "439", "1151")
+    rig.open("1637", RoomRig.tone(1637))
+    rig.enter("1637", { isHeld: true, audioUrl: "https://music/" })
+    const wanted = rig.events.flatMap((event) => (event.type === "wanted" ? [event.sound] : []))
+    expect(wanted).toEqual([{ type: "url", url: "https://music/" }])
+  })
+
   it("plays to all, or to certain members, and music to who is on hold; each sound ends once", () => {
     const rig = meeting(3)
     const supply = (leg: string, id: string, hz: number, ms: number) =>

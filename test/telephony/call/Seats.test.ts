@@ -98,6 +98,7 @@ const membership = (
   adapter: "simulator",
   near: Id.derive("room", "leg"),
   claim,
+  enters: () => ({ isMuted: false, isHeld: false }),
   render: ({ callId, legId }: Dialled) => JSON.stringify({ callId, legId })
 })
 

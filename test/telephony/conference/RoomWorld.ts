@@ -39,6 +39,8 @@ export const make = (options: {
   readonly maxParticipants: number
   readonly startOnCreate: boolean
   readonly endOnExit: boolean
+  readonly holdAudioUrl?: string
+  readonly endWhenAloneSecs?: number
 }) => {
   let now = 1_000_000
   let seeds = 0

@@ -1,10 +1,13 @@
 import { Schema } from "effect"
 import { ConferenceField } from "../../../telephony/conference/Conference.ts"
+import * as BodyField from "../../../telephony/verb/BodyField.ts"
 import * as Name from "../../../domain/schema/Name.ts"
 import * as PathId from "../request/PathId.ts"
 import * as Text from "../request/Text.ts"
 import * as CallBodies from "../call/CallBodies.ts"
 import { body, of, or } from "../../../domain/schema/RequestField.ts"
+
+const noWaiting = "needs start_on_create false"
 
 /** The request body of a new conference, guide/conferences.md#creating-a-conference. */
 export const CreateConference = body("CreateConference", {
@@ -14,13 +17,22 @@ export const CreateConference = body("CreateConference", {
   startOnCreate: or(of(Schema.Boolean, "False: the room starts when its second participant comes in.", true), true),
   endOnExit: or(of(Schema.Boolean, "The room ends when the host leaves.", true), true),
   maxParticipants: or(ConferenceField.maxParticipants, 10),
-  durationMinutes: or(ConferenceField.durationMinutes, 720)
-})
+  durationMinutes: or(ConferenceField.durationMinutes, 720),
+  holdAudioUrl: Schema.optionalKey(
+    BodyField.httpsUrl("With `start_on_create` false: what those hear, on hold, who wait for the start.")
+  ),
+  endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs))
+}).check(
+  Schema.makeFilter(({ holdAudioUrl, startOnCreate }) =>
+    startOnCreate && holdAudioUrl !== undefined ? { path: ["hold_audio_url"], issue: noWaiting } : undefined
+  )
+)
 
 /** The person to be dialled into the conference, guide/conferences.md#dialling-somebody-in. */
 export const DialParticipant = body("DialParticipant", {
   ...CallBodies.parties,
   timeoutSecs: CallBodies.timeoutSecs,
   customerReference: Text.optional(128, "Told with each event of its call.", "order 7"),
-  callerIdForwarding: CallBodies.callerIdForwarding
-})
+  callerIdForwarding: CallBodies.callerIdForwarding,
+  ...ConferenceField.entering
+}).check(Schema.makeFilter(ConferenceField.enteringFault))

@@ -5,6 +5,7 @@ import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Api } from "../Api.ts"
 import { list, read, write } from "../Handler.ts"
+import * as Reachable from "../connection/Reachable.ts"
 import * as VerbHandlers from "../VerbHandlers.ts"
 
 const defaultUpstreamPageSize = 20
@@ -18,14 +19,21 @@ export const layer = HttpApiBuilder.group(
   "conferences",
   Effect.fnUntraced(function* (handlers) {
     const conferences = yield* Conferences
+    const reachable = yield* Reachable.make
+    const holdSound = ({ holdAudioUrl }: { readonly holdAudioUrl?: string }) =>
+      reachable(holdAudioUrl === undefined ? {} : { hold_audio_url: holdAudioUrl }, "https:")
     const actions = (yield* VerbHandlers.make)(ConferenceVerbs, conferences)
 
     return handlers.handleAll({
       ...actions,
-      create: write((caller, { payload }, slot) => conferences.create(caller, payload, slot)),
+      create: write((caller, { payload }, slot) =>
+        Effect.andThen(holdSound(payload), conferences.create(caller, payload, slot))
+      ),
       list: list((tenantId, window, filters) => conferences.list(tenantId, filters, window)),
       retrieve: read((tenantId, { params }) => conferences.find(tenantId, params.id)),
-      dial: write((caller, { params, payload }, slot) => conferences.dial(caller, params.id, payload, slot)),
+      dial: write((caller, { params, payload }, slot) =>
+        Effect.andThen(holdSound(payload), conferences.dial(caller, params.id, payload, slot))
+      ),
       participants: list((tenantId, window, { includeLeft = false, ...filters }, { params }) =>
         conferences.participants(tenantId, params.id, { ...filters, includeLeft }, window)
       ),

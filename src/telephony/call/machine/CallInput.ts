@@ -4,6 +4,7 @@ import { Increments } from "../../../domain/price/Increments.ts"
 import { Prices } from "../../../domain/WorkPrice.ts"
 import { RejectCause } from "../../../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../../../carrier/CarrierEvent.ts"
+import { settings } from "../../../ports/media/MemberChange.ts"
 import { CallerFacts } from "../../../carrier/number/CallIdentity.ts"
 import { Snapshot } from "../../../carrier/Snapshot.ts"
 import { CallId, ConferenceId, LegId, MemberId, RouteId, TenantId } from "../../../domain/Id.ts"
@@ -73,7 +74,15 @@ export const CallInput = Schema.Union([
      * has this name.
      */
     seat: Schema.optionalKey(
-      Schema.Struct({ conferenceId: ConferenceId, memberId: MemberId, legId: LegId, reservedMinutes: Schema.Int })
+      Schema.Struct({
+        conferenceId: ConferenceId,
+        memberId: MemberId,
+        legId: LegId,
+        reservedMinutes: Schema.Int,
+        isMuted: Schema.optionalKey(Schema.Boolean),
+        isHeld: Schema.optionalKey(Schema.Boolean),
+        ...settings
+      })
     )
   }),
   Schema.Struct({

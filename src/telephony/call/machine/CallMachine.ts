@@ -1,4 +1,5 @@
 import { accepted, type Machine, type Outcome, rejected, unchanged } from "../../../runtime/actor/Machine.ts"
+import { settingsOf } from "../../../ports/media/MemberChange.ts"
 import type { CarrierEvent } from "../../../carrier/Carrier.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
@@ -202,8 +203,9 @@ const started = (
             since: context.now,
             wasDialled: true,
             isHost: false,
-            isMuted: false,
-            isHeld: false
+            isMuted: membership.isMuted ?? false,
+            isHeld: membership.isHeld ?? false,
+            ...settingsOf(membership)
           },
     letGo: null,
     ...(terms.rules === undefined ? {} : { rules: terms.rules }),

@@ -142,7 +142,8 @@ export const make = Effect.fnUntraced(function* (options: {
                 conferenceId: membership.conferenceId,
                 memberId: membership.memberId,
                 legId,
-                reservedMinutes
+                reservedMinutes,
+                ...membership.enters()
               }
             })
       },

@@ -66,7 +66,11 @@ export const left = (
   if (member.endOnExit ?? (member.role === "host" && state.endOnExit))
     return close(out, member.role === "host" ? "host_left" : "member_left", at, context)
   if (RoomMembers.count(state) === 0) return close(out, "empty", at, context)
-  const soft = ConferenceStepBuilder.set(out, { endsWithoutUnheld: state.endsWithoutUnheld || member.softEndOnExit })
+  const alone = RoomMembers.count(state) === 1 && state.aloneAt !== undefined ? { aloneAt: at } : {}
+  const soft = ConferenceStepBuilder.set(out, {
+    ...alone,
+    endsWithoutUnheld: state.endsWithoutUnheld || member.softEndOnExit
+  })
   const heard =
     member.phase === "joined" && RoomMembers.beeps(state, member, "on_exit")
       ? ConferenceStepBuilder.ask(soft, { type: "beep", except: null }, context)

@@ -1,12 +1,14 @@
 import { Schema } from "effect"
 import { ToConference } from "../../call/Call.ts"
 import { RoomEvent, RoomSnapshot } from "../../../carrier/room/RoomEvent.ts"
+import * as Secret from "../../../domain/schema/Secret.ts"
 import * as Id from "../../../domain/Id.ts"
 import { Beep } from "./ConferenceState.ts"
 import { facts } from "../verb/ConferenceVerb.ts"
+import * as ConferenceField from "../verb/ConferenceField.ts"
 import { ConferenceAction } from "../verb/ConferenceVerbs.ts"
 
-const Deadline = Schema.Literals(["live", "unstarted", "duration", "told", "stored", "unpaid", "over", "lost"])
+const Deadline = Schema.Literals(["live", "unstarted", "duration", "alone", "told", "stored", "unpaid", "over", "lost"])
 export type Deadline = typeof Deadline.Type
 
 /**
@@ -30,7 +32,9 @@ export const ConferenceInput = Schema.Union([
     startOnCreate: Schema.Boolean,
     endOnExit: Schema.Boolean,
     maxParticipants: Schema.Int,
-    durationMinutes: Schema.Int
+    durationMinutes: Schema.Int,
+    holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(Schema.Int))
   }),
   Schema.Struct({
     type: Schema.tag("action"),
@@ -43,7 +47,8 @@ export const ConferenceInput = Schema.Union([
     memberId: Id.MemberId,
     callId: Id.CallId,
     legId: Id.LegId,
-    customerReference: Schema.optionalKey(Schema.NullOr(Schema.String))
+    customerReference: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    entering: Schema.optionalKey(ConferenceField.Entering)
   }),
   Schema.Struct({ type: Schema.tag("told"), told: ToConference }),
   Schema.Struct({ type: Schema.tag("room"), event: RoomEvent }),

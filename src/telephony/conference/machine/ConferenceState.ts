@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { Meter } from "../../call/Call.ts"
 import { RoomCommand } from "../../../carrier/room/RoomCommand.ts"
-import { SupervisorRole } from "../../../ports/media/MemberChange.ts"
+import { settings, SupervisorRole } from "../../../ports/media/MemberChange.ts"
+import * as Secret from "../../../domain/schema/Secret.ts"
 import * as Id from "../../../domain/Id.ts"
 
 /**
@@ -55,6 +56,10 @@ export const Member = Schema.Struct({
   isHeld: Schema.Boolean,
   /** The role that the room last reported; absent: it is an ordinary member. */
   supervises: Schema.optionalKey(Schema.Struct({ role: SupervisorRole, targets: Schema.Array(Id.MemberId) })),
+  /** How it enters, until it is in. */
+  enters: Schema.optionalKey(Schema.Struct(settings)),
+  /** The room put it on hold, until the room starts. */
+  isWaiting: Schema.optionalKey(Schema.Boolean),
   /** Whether the last speaking event that was sent for it is a beginning. */
   isSpeaking: Schema.Boolean,
   /** Null: the host has the conference's setting, and others have false. */
@@ -106,6 +111,12 @@ export const ConferenceState = Schema.Struct({
   endOnExit: Schema.Boolean,
   maxParticipants: Schema.Int,
   durationMinutes: Schema.Int,
+  /** The sound for members that wait for the start. */
+  holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+  /** The room ends when it has been left by all but one for this long; absent or null: it does not. */
+  endWhenAloneSecs: Schema.optionalKey(OrNull(Schema.Int)),
+  /** Since when all but one have left; null: several are there or expected; absent: there was one at most. */
+  aloneAt: Schema.optionalKey(OrNull(Millis)),
   createdAt: Millis,
   startedAt: OrNull(Millis),
   endedAt: OrNull(Millis),

@@ -19,7 +19,15 @@ export const ask = (
   return members === null
     ? rejected(RoomMembers.noMember(param))
     : members.reduce(
-        (open, { id }) => ConferenceStepBuilder.askPending(open, { ...change, memberId: id }, context),
+        (open, { id, isWaiting }) =>
+          ConferenceStepBuilder.askPending(
+            // A request decides over the hold of a member from then on.
+            change.type === "hold" && isWaiting === true
+              ? ConferenceStepBuilder.setMember(open, id, { isWaiting: false })
+              : open,
+            { ...change, memberId: id },
+            context
+          ),
         builder
       )
 }
@@ -38,7 +46,7 @@ export const told = (
     case "member_held":
       return held(builder, id, changed.isHeld, at, context)
     case "member_supervises":
-      return supervising(
+      return RoomMembers.supervising(
         ConferenceStepBuilder.settle(builder, (pending) => pending.type === "supervise" && pending.memberId === id),
         id,
         changed
@@ -53,27 +61,7 @@ export const found = (
   { isHeld, isMuted, role, targets }: Flags,
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder =>
-  held(supervising(muted(builder, id, isMuted), id, { role, targets }), id, isHeld, context.now, context)
-
-const supervising = (
-  builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  id: Id.MemberId,
-  { role, targets }: Pick<Flags, "role" | "targets">
-): ConferenceStepBuilder.ConferenceStepBuilder => {
-  const member = ConferenceStepBuilder.present(builder, id)
-  if (member === null) return builder
-  const { role: wasRole, targets: wasTargets } = member.supervises ?? { role: "none", targets: [] }
-  if (role === wasRole && targets.join() === wasTargets.join()) return builder
-  const legIdOf = (target: Id.MemberId) => builder.state.members.find((other) => other.id === target)?.legId ?? []
-  return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, id, { supervises: { role, targets } }), {
-    type: "conference.member_role_changed",
-    data: {
-      ...RoomMembers.ofMember(builder.state, member),
-      supervisorRole: role,
-      whisperLegIds: targets.flatMap(legIdOf)
-    }
-  })
-}
+  held(RoomMembers.supervising(muted(builder, id, isMuted), id, { role, targets }), id, isHeld, context.now, context)
 
 const muted = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,

@@ -45,17 +45,25 @@ export const step = (
 /** Claims a membership for a call that is now being dialled. */
 export const claim = (
   state: ConferenceState,
-  { callId, customerReference = null, legId, memberId }: Extract<ConferenceInput, { readonly type: "claim" }>,
+  {
+    callId,
+    customerReference = null,
+    entering = {},
+    legId,
+    memberId
+  }: Extract<ConferenceInput, { readonly type: "claim" }>,
   { now }: StepContext
 ): Result => {
   if (isCompleted(state)) return rejected(alreadyEnded)
   if (RoomMembers.isFull(state)) return rejected(RoomMembers.full)
+  const enters = RoomMembers.entering(state, entering)
+  if (enters === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
   const afterMs = RoomMembers.ringingRetellMs
   // The call already knows its membership, so it is asked only if it reports nothing for that long.
   const told = { type: "enter", by: "system", at: now + afterMs, afterMs } as const
   const present = RoomMembers.add(
     ConferenceStepBuilder.from(state),
-    { id: memberId, callId, legId, customerReference, phase: "ringing" },
+    { id: memberId, callId, legId, customerReference, ...enters, phase: "ringing" },
     now
   )
   return ConferenceStepBuilder.setMember(present, memberId, { told })

@@ -32,6 +32,9 @@ const dues = (state: ConferenceState): ReadonlyArray<readonly [at: number, deadl
       : [
           ...(state.room === "asked" ? [[state.createdAt + liveMs, "live"] as const] : []),
           ...(state.lostAt === null ? [] : [[state.lostAt + lostMs, "lost"] as const]),
+          ...(state.aloneAt == null || state.endWhenAloneSecs == null
+            ? []
+            : [[state.aloneAt + state.endWhenAloneSecs * 1000, "alone"] as const]),
           state.startedAt === null
             ? ([state.createdAt + state.durationMinutes * minuteMs, "unstarted"] as const)
             : ([state.startedAt + state.durationMinutes * minuteMs, "duration"] as const)
@@ -68,6 +71,8 @@ export const step = (
       const reason = deadline === "live" ? "carrier" : "duration"
       return ConferenceClosing.close(builder, reason, Math.max(due[0], state.at), context, room)
     }
+    case "alone":
+      return ConferenceClosing.close(builder, "alone", Math.max(due[0], state.at), context)
     case "lost":
       return ConferenceClosing.close(ConferenceStepBuilder.set(builder, { room: "over" }), "carrier", now, context)
     case "told":

@@ -35,7 +35,7 @@ export const step = (
       ? heard
       : ConferenceStepBuilder.settle(ConferenceStepBuilder.set(heard, { room: "live" }), isCreate)
   const quiet = isSame && state.playbacks.length === 0 ? live : RoomPlaybacks.restarted(live, context)
-  return resend(retold(RoomMembers.start(members(quiet, room, context), context.now), context))
+  return resend(retold(RoomMembers.start(members(quiet, room, context), context.now, context), context))
 }
 
 const isCreate = ({ type }: ConferenceState["pending"][number]) => type === "create"

@@ -52,7 +52,8 @@ const row = (
           ConferenceStepBuilder.settle(builder, ({ type }) => type === "create"),
           { room: "live" }
         ),
-        at
+        at,
+        context
       )
     case "over":
       return over(builder, at, context)

@@ -1,5 +1,7 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import type { ToCall } from "../../call/Call.ts"
+import { type Flags, settingsOf } from "../../../ports/media/MemberChange.ts"
+import type { Entering } from "../verb/ConferenceField.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { LeftReason } from "../../../domain/event/ConferenceEvent.ts"
 import * as Id from "../../../domain/Id.ts"
@@ -42,11 +44,36 @@ export const ofMember = (state: ConferenceState, { callId, customerReference, id
 export const reasonOf = ({ state }: ConferenceStepBuilder.ConferenceStepBuilder, id: Id.MemberId): LeftReason =>
   state.pending.some((pending) => pending.type === "remove" && pending.memberId === id) ? "api" : "moved"
 
+type Enters = Pick<Member, "isMuted" | "isHeld" | "beepEnabled" | "endOnExit" | "softEndOnExit" | "enters">
+
+/** The fields of a member that comes in like this; null: a leg that is to hear its whisper is not in the room. */
+export const entering = (
+  state: ConferenceState,
+  { beepEnabled, endOnExit, hold, holdAudioUrl, mute, role, softEndOnExit, whisperLegIds }: Entering
+): Enters | null => {
+  const heard = role === "whisper" ? membersOf(state, whisperLegIds ?? []) : []
+  if (heard === null) return null
+  const targets = heard.map(({ id }) => id)
+  const enters = {
+    ...(role === undefined ? {} : { role, targets }),
+    ...(holdAudioUrl === undefined ? {} : { audioUrl: holdAudioUrl })
+  }
+  return {
+    isMuted: mute ?? false,
+    isHeld: hold ?? false,
+    beepEnabled: beepEnabled ?? null,
+    endOnExit: endOnExit ?? null,
+    softEndOnExit: softEndOnExit ?? false,
+    ...(Object.keys(enters).length === 0 ? {} : { enters })
+  }
+}
+
 /** Gives a call a membership. The host's call is the host again when it returns. */
 export const add = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
   fields: Pick<Member, "id" | "callId" | "phase"> &
-    Partial<Pick<Member, "isMuted" | "isHeld" | "legId" | "customerReference">>,
+    Partial<Pick<Member, "legId" | "customerReference">> &
+    Partial<Enters>,
   now: number
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { hostCallId, members } = builder.state
@@ -68,6 +95,7 @@ export const add = (
   const left = members.filter((other) => !isPresent(other))
   const forgotten = new Set(left.slice(0, Math.max(0, left.length + 1 - mostLeft)))
   return ConferenceStepBuilder.set(builder, {
+    ...(builder.state.aloneAt == null ? {} : { aloneAt: null }),
     members: [...members.filter((other) => !forgotten.has(other) || other.told !== null), member]
   })
 }
@@ -104,7 +132,8 @@ export const enter = (
     adapter: builder.state.adapter,
     isHost: member.role === "host",
     isMuted: member.isMuted,
-    isHeld: member.isHeld
+    isHeld: member.isHeld,
+    ...settingsOf(member.enters ?? {})
   })
 
 /** The message that the membership is over, with the details of `told`. */
@@ -146,16 +175,76 @@ export const joined = (
       }
     }
   )
+  const { role = "none", targets = [] } = member.enters ?? {}
+  const supervised = supervising(seen, member.id, { role, targets })
   const heard = beeps(state, member, "on_enter")
-    ? ConferenceStepBuilder.ask(seen, { type: "beep", except: member.id }, context)
-    : seen
-  return start(heard, at)
+    ? ConferenceStepBuilder.ask(supervised, { type: "beep", except: member.id }, context)
+    : supervised
+  const inside = heard.state.members.filter(({ phase }) => phase === "joined").length
+  const met = inside > 1 ? ConferenceStepBuilder.set(heard, { aloneAt: null }) : heard
+  return waiting(start(met, at, context), member.id, context)
+}
+
+/** Puts a member that came in before the start on hold with the room's sound for that, if it has one. */
+const waiting = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  id: Id.MemberId,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { holdAudioUrl, startOnCreate, status } = builder.state
+  const member = ConferenceStepBuilder.present(builder, id)
+  if (status !== "init" || startOnCreate || holdAudioUrl === undefined || member === null || member.isHeld)
+    return builder
+  return ConferenceStepBuilder.askPending(
+    ConferenceStepBuilder.setMember(builder, id, { isWaiting: true }),
+    { type: "hold", isHeld: true, audioUrl: holdAudioUrl, memberId: id },
+    context
+  )
+}
+
+/** Takes the members off hold that the room put there before its start. */
+const released = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder =>
+  builder.state.members
+    .filter(({ isWaiting, phase }) => isWaiting === true && phase === "joined")
+    .reduce(
+      (open, { id }) =>
+        ConferenceStepBuilder.askPending(
+          ConferenceStepBuilder.setMember(open, id, { isWaiting: false }),
+          { type: "hold", isHeld: false, audioUrl: null, memberId: id },
+          context
+        ),
+      builder
+    )
+
+/** Keeps the role that the room has given a member, with one event where it differs from the last. */
+export const supervising = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  id: Id.MemberId,
+  { role, targets }: Pick<Flags, "role" | "targets">
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const member = ConferenceStepBuilder.present(builder, id)
+  if (member === null) return builder
+  const { role: wasRole, targets: wasTargets } = member.supervises ?? { role: "none", targets: [] }
+  if (role === wasRole && targets.join() === wasTargets.join()) return builder
+  const legIdOf = (target: Id.MemberId) => builder.state.members.find((other) => other.id === target)?.legId ?? []
+  return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, id, { supervises: { role, targets } }), {
+    type: "conference.member_role_changed",
+    data: {
+      ...ofMember(builder.state, member),
+      supervisorRole: role,
+      whisperLegIds: targets.flatMap(legIdOf)
+    }
+  })
 }
 
 /** Starts the conference once its room is live: at once, or with the second member in it. */
 export const start = (
   builder: ConferenceStepBuilder.ConferenceStepBuilder,
-  at: number
+  at: number,
+  context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { state } = builder
   const isDue =
@@ -163,10 +252,13 @@ export const start = (
     state.room === "live" &&
     (state.startOnCreate || state.members.filter(({ phase }) => phase === "joined").length >= 2)
   return isDue
-    ? ConferenceStepBuilder.emit(ConferenceStepBuilder.set(builder, { status: "in_progress", startedAt: at }), {
-        type: "conference.started",
-        data: { ...ofRoom(state), name: state.name, hostCallId: state.hostCallId }
-      })
+    ? released(
+        ConferenceStepBuilder.emit(ConferenceStepBuilder.set(builder, { status: "in_progress", startedAt: at }), {
+          type: "conference.started",
+          data: { ...ofRoom(state), name: state.name, hostCallId: state.hostCallId }
+        }),
+        context
+      )
     : builder
 }
 

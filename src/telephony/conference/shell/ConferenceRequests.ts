@@ -14,6 +14,8 @@ import * as ConferenceMachine from "../machine/ConferenceMachine.ts"
 import type { ConferenceRegistry } from "./ConferenceRegistry.ts"
 import type { Caller, CreateRequest, DialRequest } from "../ConferenceRequest.ts"
 import { type ConferenceState, isPresent } from "../machine/ConferenceState.ts"
+import { settingsOf } from "../../../ports/media/MemberChange.ts"
+import * as ConferenceField from "../verb/ConferenceField.ts"
 import * as ParticipantView from "../ParticipantView.ts"
 import * as ReadConferences from "./ReadConferences.ts"
 import * as RoomMembers from "../machine/RoomMembers.ts"
@@ -141,7 +143,8 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
     const { actor, state } = yield* live(caller.tenantId, id)
     const memberId = Id.derive(registry.entropy.hex(16), "member")
     const callId = Id.derive(memberId, "call")
-    yield* allowed(state, { type: "claim", memberId, callId, legId: Id.derive(callId, "leg") })
+    const entering = ConferenceField.enteringOf(request)
+    yield* allowed(state, { type: "claim", memberId, callId, legId: Id.derive(callId, "leg"), entering })
     const rendered = yield* calls.dialIn(caller, { ...request, timeLimitSecs: null, plan: nothingPlanned }, slot, {
       conferenceId: id,
       memberId,
@@ -150,10 +153,15 @@ export const make = Effect.fnUntraced(function* (registry: ConferenceRegistry) {
       claim: ({ callId, legId }) =>
         Effect.asVoid(
           actor.ask(
-            { type: "claim", memberId, callId, legId, customerReference: request.customerReference },
+            { type: "claim", memberId, callId, legId, customerReference: request.customerReference, entering },
             { by: Audit.byCaller(caller), slot: null, status: 201, member: memberId }
           )
         ),
+      enters: () => {
+        const member = actor.state()?.members.find((other) => other.id === memberId)
+        const { isHeld, isMuted } = member ?? { isMuted: false, isHeld: false }
+        return { isMuted, isHeld, ...settingsOf(member?.enters ?? {}) }
+      },
       render: () => {
         const now = actor.state() ?? state
         const member = now.members.find((other) => other.id === memberId)

@@ -24,6 +24,7 @@ export const ConferenceList = of<ConferenceState>()("conference", {
   endOnExit: int((room) => Number(room.endOnExit)),
   maxParticipants: int((room) => room.maxParticipants),
   durationMinutes: int((room) => room.durationMinutes),
+  endWhenAloneSecs: int((room) => room.endWhenAloneSecs ?? null),
   createdAt: time((room) => room.createdAt),
   startedAt: time((room) => room.startedAt),
   endedAt: time((room) => room.endedAt)

@@ -93,7 +93,8 @@ const settings = {
     beep_enabled: (state: ConferenceState) => state.beepEnabled,
     end_on_exit: (state: ConferenceState) => state.endOnExit,
     max_participants: (state: ConferenceState) => state.maxParticipants,
-    duration_minutes: (state: ConferenceState) => state.durationMinutes
+    duration_minutes: (state: ConferenceState) => state.durationMinutes,
+    end_when_alone_secs: (state: ConferenceState) => state.endWhenAloneSecs ?? null
   },
   participant: {
     end_on_exit: (member: Member) => member.endOnExit,

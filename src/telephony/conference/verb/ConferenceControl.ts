@@ -19,7 +19,8 @@ export const update = verb({
     endOnExit: Schema.optionalKey(
       BodyField.of(Schema.Boolean, "Whether the room is closed when the host leaves.", true)
     ),
-    maxParticipants: Schema.optionalKey(ConferenceField.maxParticipants)
+    maxParticipants: Schema.optionalKey(ConferenceField.maxParticipants),
+    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs))
   }),
   // Fewer than are seated, or more than the plan allows.
   errors: ["unprocessable"],

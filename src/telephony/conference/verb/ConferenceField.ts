@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { SupervisorRole } from "../../../ports/media/MemberChange.ts"
+import * as Secret from "../../../domain/schema/Secret.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as BodyField from "../../verb/BodyField.ts"
 
@@ -30,6 +32,22 @@ export const whisperLegIds = Schema.optionalKey(
   ids("Who hears a whisper; needed with `whisper`, and ignored otherwise.")
 )
 
+/** The members that hear a supervisor. */
+export const supervisorRole = BodyField.of(
+  SupervisorRole,
+  "`monitor`: it hears all, and nobody hears it. `whisper`: only the legs of `whisper_leg_ids` hear it. `barge` and `none`: it hears all, and all hear it.",
+  "monitor"
+)
+
+const noTargets = "is required with the role whisper"
+const noHold = "needs hold true"
+
+/** A role `whisper` names its hearers. */
+export const whisperFault = (body: { readonly role?: SupervisorRole; readonly whisperLegIds?: unknown }) =>
+  body.role === "whisper" && body.whisperLegIds === undefined
+    ? { path: ["whisper_leg_ids"], issue: noTargets }
+    : undefined
+
 export const beepEnabled = BodyField.of(
   Schema.Literals(["never", "on_enter", "on_exit", "always"]),
   "When the others hear a short tone: as a member comes in, leaves, or both.",
@@ -40,4 +58,59 @@ export const maxParticipants = BodyField.of(
   "Members at once, the host and those who still ring among them.",
   10
 )
+export const endWhenAloneSecs = BodyField.of(
+  BodyField.int(1, 3600),
+  "The room is closed when it has been left by all but one for so many seconds, and nobody rings or comes in.",
+  30
+)
 export const durationMinutes = BodyField.of(BodyField.int(1, 2880), "The room is closed so long after its start.", 720)
+
+/** How a call comes in, whether it joins or is dialled. */
+export const entering = {
+  mute: BodyField.or(BodyField.of(Schema.Boolean, "It comes in muted.", false), false),
+  hold: BodyField.or(BodyField.of(Schema.Boolean, "It comes in on hold.", false), false),
+  holdAudioUrl: Schema.optionalKey(
+    BodyField.httpsUrl("With `hold`: what it hears until `unhold`, again and again; without it silence.")
+  ),
+  role: Schema.optionalKey(supervisorRole),
+  whisperLegIds,
+  beepEnabled: Schema.optionalKey(beepEnabled),
+  endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
+  softEndOnExit: Schema.optionalKey(
+    BodyField.of(Schema.Boolean, "Whether the room is closed when it has left and nobody off hold is there.", true)
+  )
+}
+
+/** The values of `entering`, under the names of the code. */
+export const Entering = Schema.Struct({
+  mute: Schema.optionalKey(Schema.Boolean),
+  hold: Schema.optionalKey(Schema.Boolean),
+  holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+  role: Schema.optionalKey(SupervisorRole),
+  whisperLegIds: Schema.optionalKey(Schema.Array(Id.LegId)),
+  beepEnabled: Schema.optionalKey(Schema.Literals(["never", "on_enter", "on_exit", "always"])),
+  endOnExit: Schema.optionalKey(Schema.Boolean),
+  softEndOnExit: Schema.optionalKey(Schema.Boolean)
+})
+export type Entering = typeof Entering.Type
+
+/** Refuses a field that would have no effect, or lacks another. */
+export const enteringFault = (body: Entering) =>
+  body.hold !== true && body.holdAudioUrl !== undefined
+    ? { path: ["hold_audio_url"], issue: noHold }
+    : whisperFault(body)
+
+/** The values of a larger body that say how a call comes in. */
+export const enteringOf = (body: Entering): Entering => {
+  const { beepEnabled, endOnExit, hold, holdAudioUrl, mute, role, softEndOnExit, whisperLegIds } = body
+  return {
+    ...(mute === undefined ? {} : { mute }),
+    ...(hold === undefined ? {} : { hold }),
+    ...(holdAudioUrl === undefined ? {} : { holdAudioUrl }),
+    ...(role === undefined ? {} : { role }),
+    ...(whisperLegIds === undefined ? {} : { whisperLegIds }),
+    ...(beepEnabled === undefined ? {} : { beepEnabled }),
+    ...(endOnExit === undefined ? {} : { endOnExit }),
+    ...(softEndOnExit === undefined ? {} : { softEndOnExit })
+  }
+}

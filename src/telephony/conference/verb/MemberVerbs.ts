@@ -20,17 +20,27 @@ export const join = verb({
   when: "open",
   body: BodyField.body("JoinConference", {
     callId: BodyField.id("call", "A call that is answered or bridged."),
-    mute: BodyField.or(BodyField.of(Schema.Boolean, "It comes in muted.", false), false),
-    hold: BodyField.or(BodyField.of(Schema.Boolean, "It comes in on hold.", false), false),
+    ...ConferenceField.entering,
     ...ConferenceField.region
-  }),
-  errors: [...reservationErrors, "call_not_in_required_state", "conference_full", "conflict", "unprocessable"],
-  act: ({ builder, context, joining }, { callId, hold, mute }) => {
+  }).check(Schema.makeFilter(ConferenceField.enteringFault)),
+  errors: [
+    ...reservationErrors,
+    "member_not_found",
+    "call_not_in_required_state",
+    "conference_full",
+    "conflict",
+    "unprocessable"
+  ],
+  targets: ({ holdAudioUrl }) => (holdAudioUrl === undefined ? {} : { hold_audio_url: holdAudioUrl }),
+  act: ({ builder, context, joining }, body) => {
+    const { callId } = body
     if (builder.state.members.some((member) => member.callId === callId && isPresent(member)))
       return rejected(alreadyMember)
     if (RoomMembers.isFull(builder.state)) return rejected(RoomMembers.full)
     const id = Id.derive(context.seed, "member")
-    const fields = { id, callId, ...joining, phase: "claimed", isMuted: mute, isHeld: hold } as const
+    const enters = RoomMembers.entering(builder.state, body)
+    if (enters === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
+    const fields = { id, callId, ...joining, ...enters, phase: "claimed" } as const
     return RoomMembers.callIn(RoomMembers.add(builder, fields, context.now), id, context.now)
   }
 })
@@ -79,27 +89,15 @@ export const unhold = changing(
   () => ({ type: "hold", isHeld: false, audioUrl: null })
 )
 
-const noTargets = "is required with the role whisper"
-
 export const supervise = verb({
   summary: "Change who hears a member",
   when: "begun",
   body: BodyField.body("Supervise", {
     legId: BodyField.id("leg", "The supervisor: a member that is in the room."),
-    role: BodyField.of(
-      Schema.Literals(["monitor", "whisper", "barge", "none"]),
-      "`monitor`: it hears all, and nobody hears it. `whisper`: only the legs of `whisper_leg_ids` hear it. `barge` and `none`: it hears all, and all hear it.",
-      "monitor"
-    ),
+    role: ConferenceField.supervisorRole,
     whisperLegIds: ConferenceField.whisperLegIds,
     ...ConferenceField.region
-  }).check(
-    Schema.makeFilter((body) =>
-      body.role === "whisper" && body.whisperLegIds === undefined
-        ? { path: ["whisper_leg_ids"], issue: noTargets }
-        : undefined
-    )
-  ),
+  }).check(Schema.makeFilter(ConferenceField.whisperFault)),
   errors: ["member_not_found", "conference_action_invalid"],
   act: ({ builder, context }, { legId, role, whisperLegIds }) => {
     if (RoomMembers.membersOf(builder.state, [legId]) === null) return rejected(RoomMembers.noMember("leg_id"))

@@ -78,6 +78,33 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a room that waits for its second participant holds the first with music, and ends when it is left alone",
+    run: async (world) => {
+      const { host, hostLeg, room } = await Rooms.hosted(world, {
+        start_on_create: false,
+        end_on_exit: false,
+        hold_audio_url: world.running().servers.soundUrl("tone/300.wav"),
+        end_when_alone_secs: 1
+      }).then(async (hosted) => ({ ...hosted, hostLeg: await hosted.host.call.legId() }))
+      await room.event("conference.member_held", 1, ({ leg_id }) => leg_id === hostLeg)
+      const { call, member } = await Rooms.guest(world, room, {
+        role: "barge",
+        beep_enabled: "never",
+        end_on_exit: false,
+        soft_end_on_exit: false
+      })
+      await room.event("conference.member_unheld", 1, ({ leg_id }) => leg_id === hostLeg)
+      expect(await room.event("conference.member_role_changed")).toMatchObject({
+        member_id: member.id,
+        supervisor_role: "barge"
+      })
+      expect(await room.act("update", { end_when_alone_secs: 2 })).toMatchObject({ end_when_alone_secs: 2 })
+      await call.act("hangup")
+      expect(await room.event("conference.ended")).toMatchObject({ reason: "alone" })
+      await host.call.event("call.ended")
+    }
+  },
+  {
     name: "a host that leaves ends its room where end_on_exit is true, and all others are hung up by the system",
     run: async (world) => {
       const { guests, host, room } = await Rooms.peopled(world, 2)

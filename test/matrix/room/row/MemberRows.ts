@@ -15,8 +15,31 @@ export const rows: ReadonlyArray<Row> = [
       const { host, room } = await Rooms.hosted(world)
       const [one, two] = await Promise.all([
         Rooms.guest(world, room, { mute: true, region: "US" }),
-        Rooms.guest(world, room, { hold: true })
+        Rooms.guest(world, room, {
+          hold: true,
+          hold_audio_url: world.running().servers.soundUrl("tone/300.wav")
+        })
       ])
+      const whispering = await Rooms.guest(world, room, { role: "whisper", whisper_leg_ids: [await host.call.legId()] })
+      expect(await room.event("conference.member_role_changed")).toMatchObject({
+        member_id: whispering.member.id,
+        supervisor_role: "whisper",
+        whisper_leg_ids: [await host.call.legId()]
+      })
+      const unheard = { call_id: one.call.id, role: "whisper", whisper_leg_ids: [Contract.nobody] }
+      expect(
+        (
+          await world.tenant.ask("POST", `${room.path}/participants/`, {
+            from: world.tenant.number,
+            to: "+12025550102",
+            mute: true,
+            role: "whisper",
+            whisper_leg_ids: unheard.whisper_leg_ids
+          })
+        ).status
+      ).toBe(404)
+      await room.change(whispering.call.id, null)
+      await room.left(whispering.call.id)
       expect(one.member).toMatchObject({ role: "participant", is_muted: true, is_on_hold: false })
       expect(two.member).toMatchObject({ is_muted: false, is_on_hold: true })
       expect(await room.refused("join", { call_id: one.call.id })).toBe("409 conflict")

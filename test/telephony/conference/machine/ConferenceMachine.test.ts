@@ -461,6 +461,102 @@ describe("Races of a conference", () => {
       }
   })
 
+  it("lets a member in as it was asked to, in each message to its call, and tells its role once", () => {
+    const world = created()
+    world.settle()
+    const { legId } = world.host
+    const guest = world.newCall(true)
+    const body = {
+      callId: guest.id,
+      mute: true,
+      hold: true,
+      holdAudioUrl: "https://example.com/music.mp3",
+      role: "whisper" as const,
+      whisperLegIds: [legId] as const,
+      beepEnabled: "never" as const,
+      endOnExit: true,
+      softEndOnExit: true
+    }
+    expect(world.act({ verb: "join", body: { ...body, whisperLegIds: [Ids.leg("svc_leg_nobody")] } })).toBe(false)
+    expect(world.refusals).toStrictEqual(["member_not_found"])
+    const [host] = world.current().members
+    world.act({ verb: "join", body })
+    const entering = { role: "whisper", targets: [host?.id], audioUrl: body.holdAudioUrl }
+    expect(world.current().members.at(-1)).toMatchObject({
+      isMuted: true,
+      isHeld: true,
+      beepEnabled: "never",
+      endOnExit: true,
+      softEndOnExit: true,
+      enters: entering
+    })
+    world.events.length = 0
+    world.settle()
+    expect(types(world)).toStrictEqual(["conference.member_joined", "conference.member_role_changed"])
+    const dialled = world.take({
+      type: "claim",
+      memberId: Ids.member("svc_member_dialled"),
+      callId: Ids.call("svc_call_dialled"),
+      legId: Ids.leg("svc_leg_dialled"),
+      entering: { mute: true, role: "monitor" }
+    })
+    expect(dialled).toBe(true)
+    expect(world.current().members.at(-1)).toMatchObject({ isMuted: true, enters: { role: "monitor", targets: [] } })
+  })
+
+  it("holds those who wait for its start with its music, unless a request has decided otherwise", () => {
+    for (const isReleased of [false, true]) {
+      const world = RoomWorld.make({
+        maxParticipants: 3,
+        startOnCreate: false,
+        endOnExit: true,
+        holdAudioUrl: "https://example.com/music.mp3"
+      })
+      world.settle()
+      expect(types(world)).toStrictEqual(["conference.member_joined", "conference.member_held"])
+      if (isReleased) world.act({ verb: "unhold", body: { legIds: [world.host.legId] } })
+      world.settle()
+      world.act({ verb: "join", body: { callId: world.newCall(true).id, mute: false, hold: false } })
+      world.settle()
+      expect(types(world).filter((type) => type.endsWith("held"))).toStrictEqual([
+        "conference.member_held",
+        "conference.member_unheld"
+      ])
+      expect(world.current().members.every(({ isHeld }) => !isHeld)).toBe(true)
+      expect(world.current().status).toBe("in_progress")
+    }
+  })
+
+  it("ends when all but one have left for so long, not before there were two, nor while another is expected", () => {
+    const alone = () =>
+      RoomWorld.make({ maxParticipants: 3, startOnCreate: true, endOnExit: false, endWhenAloneSecs: 30 })
+    const reason = (world: RoomWorld.RoomWorld) =>
+      world.events.flatMap(({ data, type }) => (type === "conference.ended" && "reason" in data ? [data.reason] : []))
+    const waiting = alone()
+    waiting.settle()
+    const unanswered = waiting.dial()
+    if (unanswered !== null) waiting.hangUp(unanswered)
+    waiting.settle()
+    waiting.pass(60_000)
+    expect(reason(waiting)).toStrictEqual([])
+    const world = alone()
+    world.settle()
+    const guest = world.newCall(true)
+    world.act({ verb: "join", body: { callId: guest.id, mute: false, hold: false } })
+    world.settle()
+    world.hangUp(guest)
+    world.settle()
+    world.pass(29_000)
+    const again = world.dial()
+    if (again === null) return expect.unreachable("there is a place")
+    world.pass(5_000)
+    expect(reason(world)).toStrictEqual([])
+    world.hangUp(again)
+    world.settle()
+    world.pass(30_000)
+    expect(reason(world)).toStrictEqual(["alone"])
+  })
+
   it("tells who is held, is back, and hears whom, once for each change, also where only the snapshot shows it", () => {
     const world = created()
     world.settle()

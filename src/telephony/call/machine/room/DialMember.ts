@@ -1,5 +1,6 @@
 import type { Effect } from "effect"
 import type { ApiError } from "../../../../domain/ApiError.ts"
+import type { Entry, Settings } from "../../../../ports/media/MemberChange.ts"
 import type { CallId, ConferenceId, LegId, MemberId, RouteId } from "../../../../domain/Id.ts"
 
 /** A call that is about to be dialled for a membership. */
@@ -22,6 +23,8 @@ export interface DialMember {
    * created.
    */
   readonly claim: (dialled: Dialled) => Effect.Effect<void, ApiError>
+  /** The flags and settings with which its leg enters; asked after the claim. */
+  readonly enters: () => Pick<Entry, "isMuted" | "isHeld" | keyof Settings>
   /** Renders the body of the response, JSON, after the claim. */
   readonly render: (dialled: Dialled) => string
 }
