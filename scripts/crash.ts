@@ -29,8 +29,13 @@
  *
  * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size,
  * and `-- --only <name>` runs one part of it.
+ *
+ * Each part is a process of its own, and its last line has the seconds of processor that it cost. `CRASH_AT_ONCE` parts
+ * run beside one another; absent: one. The starts beside busy loops come last and alone.
  */
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -55,6 +60,7 @@ const setting = (name: string, otherwise: number) => Number(process.env[name] ??
 const seed = setting("CRASH_SEED", Math.floor(Math.random() * 1_000_000))
 const rounds = setting("CRASH_ROUNDS", 20)
 const calls = setting("CRASH_CALLS", 200)
+const atOnce = setting("CRASH_AT_ONCE", 1)
 const clockSteps = [-5, -2, 2, 5].map((hours) => hours * 3_600_000)
 /** Violations that are printed of one round. */
 const shown = 20
@@ -273,30 +279,102 @@ const attempt = async (name: string, run: () => Promise<void>): Promise<void> =>
   }
 }
 
-console.log(`crash tests, seed ${seed}: they test the death of the process, not of the disk`)
-const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
-// As root the Postgres in it belongs to another user.
-await chmod(folder, 0o711)
-const parts: ReadonlyArray<readonly [name: string, title: string, run: () => Promise<void>]> = [
-  ["embedded", "embedded database", () => series("embedded database", folder, null)],
-  ["pair", "two processes", twoProcesses],
-  ["faults", "faults", faults],
-  ["payments", "payments", payments],
-  ["ways", "ways out", waysOut],
-  ["pauses", "pauses", pauses],
-  ["busy", "busy starts", busyStarts],
-  ["external", "DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))]
+/** The parts that run at once; a part that makes the machine busy runs alone, after the others. */
+interface Part {
+  readonly name: string
+  readonly title: string
+  readonly run: (folder: string) => Promise<void>
+  readonly isAlone?: true
+}
+
+const parts: ReadonlyArray<Part> = [
+  { name: "embedded", title: "embedded database", run: (folder) => series("embedded database", folder, null) },
+  { name: "pair", title: "two processes", run: twoProcesses },
+  { name: "faults", title: "faults", run: faults },
+  { name: "payments", title: "payments", run: payments },
+  { name: "ways", title: "ways out", run: waysOut },
+  { name: "pauses", title: "pauses", run: pauses },
+  {
+    name: "external",
+    title: "DATABASE_URL",
+    run: (folder) => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))
+  },
+  { name: "busy", title: "busy starts", run: busyStarts, isAlone: true }
 ]
+
+/** Seconds of processor of this process and of its children that have ended (proc(5), fields 14 to 17 of `stat`). */
+const cpuSecs = (): number | null => {
+  try {
+    const fields = readFileSync("/proc/self/stat", "utf8")
+      .replace(/^.*\) /u, "")
+      .split(" ")
+      .slice(11, 15)
+    // The unit is a hundredth of a second on every Linux.
+    return fields.reduce((sum, ticks) => sum + Number(ticks), 0) / 100
+  } catch {
+    return null
+  }
+}
+
+const runHere = async ({ run, title }: Part): Promise<void> => {
+  const startedAt = performance.now()
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
+  // As root the Postgres in it belongs to another user.
+  await chmod(folder, 0o711)
+  try {
+    await attempt(title, () => run(folder))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  const secs = Math.round((performance.now() - startedAt) / 1000)
+  const cpu = cpuSecs()
+  console.log(`     ${title}: ${secs} s${cpu === null ? "" : `, ${Math.round(cpu)} s of processor`}`)
+}
+
+/** Runs a part in a process of its own, and prints what it printed when it has ended, so that no lines mix. */
+const runApart = async ({ name }: Part): Promise<void> => {
+  const child = spawn(process.execPath, [import.meta.filename, "--only", name], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, CRASH_SEED: `${seed}` }
+  })
+  let printed = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (atOnce === 1) process.stdout.write(text)
+    printed += text
+  })
+  await once(child, "close")
+  if (atOnce > 1) process.stdout.write(printed)
+  const lines = printed.split("\n")
+  passed += lines.filter((line) => line.startsWith("ok   ")).length
+  const wrong = lines.filter((line) => line.startsWith("FAIL ")).length
+  failed += wrong
+  if (child.exitCode === 0 || wrong > 0) return
+  failed++
+  console.log(`FAIL ${name} ended with ${child.signalCode ?? child.exitCode}`)
+}
+
+const inTurns = async (some: ReadonlyArray<Part>): Promise<void> => {
+  const waiting = some.values()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const part of waiting) await runApart(part)
+    })
+  )
+}
+
 const at = process.argv.indexOf("--only")
-const chosen = at === -1 ? parts : parts.filter(([name]) => name === process.argv[at + 1])
-if (chosen.length === 0) {
-  console.error(`crash: --only takes one of ${parts.map(([name]) => name).join(", ")}`)
-  process.exit(2)
+if (at === -1) {
+  console.log(`crash tests, seed ${seed}: they test the death of the process, not of the disk`)
+  await inTurns(parts.filter(({ isAlone }) => isAlone !== true))
+  for (const part of parts) if (part.isAlone === true) await runApart(part)
+  console.log(`${passed} passed, ${failed} failed`)
+} else {
+  const chosen = parts.find(({ name }) => name === process.argv[at + 1])
+  if (chosen === undefined) {
+    console.error(`crash: --only takes one of ${parts.map(({ name }) => name).join(", ")}`)
+    process.exit(2)
+  }
+  if (process.env["CRASH_SEED"] === undefined) console.log(`seed ${seed}`)
+  await runHere(chosen)
 }
-try {
-  for (const [, title, run] of chosen) await attempt(title, run)
-} finally {
-  await rm(folder, { recursive: true, force: true })
-}
-console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed === 0 ? 0 : 1)

@@ -5,6 +5,7 @@ import * as Netem from "../support/network/Netem.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import type * as Client from "./support/peer/Client.ts"
 import * as Invariants from "./support/Invariants.ts"
+import * as Patience from "./support/Patience.ts"
 import * as Round from "./support/Round.ts"
 import * as SipPeer from "./support/peer/SipPeer.ts"
 import * as World from "./support/World.ts"
@@ -260,9 +261,9 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   }
 })
 
-/** Waits until `look` finds something and gives it; dies after fifteen seconds. */
+/** Waits until `look` finds something and gives it; dies after fifteen seconds of a quiet machine. */
 const until = async <A>(what: string, look: () => Promise<A | undefined>): Promise<A> => {
-  for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
+  for (const patience = Patience.make(15_000); !patience.isOver(); await delay(50)) {
     const found = await look()
     if (found !== undefined) return found
   }

@@ -14,6 +14,7 @@ import * as Overtaken from "../../../src/webhook/claim/Overtaken.ts"
 import type { Database } from "./peer/Database.ts"
 import type { Recorded } from "./load/Load.ts"
 import * as Outcomes from "./Outcomes.ts"
+import * as Patience from "./Patience.ts"
 import * as Recordings from "./load/Recordings.ts"
 import * as RoomInvariants from "./RoomInvariants.ts"
 import type { SipPeer } from "./peer/SipPeer.ts"
@@ -42,11 +43,19 @@ interface EntityRow {
   readonly state: CallState
 }
 
-/** Looks until `lines` gives none; then gives none, else the last ones. */
+/**
+ * Looks until `lines` gives none, or has not become fewer for `withinMs` of a quiet machine (`Patience.ts`); gives the
+ * last ones.
+ */
 export const eventually = async (withinMs: number, lines: () => Lines | Promise<Lines>): Promise<Lines> => {
-  for (const end = Date.now() + withinMs; ; await delay(100)) {
+  let fewest = Number.POSITIVE_INFINITY
+  for (const patience = Patience.make(withinMs); ; await delay(100)) {
     const last = await lines()
-    if (last.length === 0 || Date.now() > end) return last
+    if (last.length < fewest) {
+      fewest = last.length
+      patience.renew()
+    }
+    if (last.length === 0 || patience.isOver()) return last
   }
 }
 

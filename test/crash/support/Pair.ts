@@ -7,6 +7,7 @@ import * as DoorClient from "../../../src/edge/operator/command/DoorClient.ts"
 import * as FreePorts from "../../support/network/FreePorts.ts"
 import * as TcpProxy from "../../support/network/TcpProxy.ts"
 import * as TestCertificate from "../../support/network/TestCertificate.ts"
+import * as Patience from "./Patience.ts"
 import * as Client from "./peer/Client.ts"
 import * as Database from "./peer/Database.ts"
 import * as Receiver from "./peer/Receiver.ts"
@@ -198,8 +199,8 @@ export const make = async (): Promise<Pair> => {
   }
 }
 
-/** Dies after half a minute. */
+/** Dies after half a minute of a quiet machine. */
 export const until = async (what: string, isSo: () => Promise<boolean>, withinMs = 30_000): Promise<void> => {
-  for (const end = performance.now() + withinMs; performance.now() < end; await delay(50)) if (await isSo()) return
+  for (const patience = Patience.make(withinMs); !patience.isOver(); await delay(50)) if (await isSo()) return
   throw new Error(`${what} was not seen within ${withinMs} ms`)
 }

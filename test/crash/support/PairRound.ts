@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as Invariants from "./Invariants.ts"
 import type { Member, Pair } from "./Pair.ts"
 import { until } from "./Pair.ts"
+import * as Patience from "./Patience.ts"
 
 /** One event that two processes lived through, and the violations afterwards. */
 export interface PairRound {
@@ -35,11 +36,10 @@ export const make = (pair: Pair, random: () => number) => {
     await leaves.service().kill(signal)
     owner = standby
     standby = leaves
-    const late = delay(takeoverMs).then(() => {
-      throw new Error(`nobody took over within ${takeoverMs} ms`)
-    })
-    await Promise.race([the(owner).service().ready, late])
-    late.catch(() => undefined)
+    const isReady = the(owner)
+      .service()
+      .ready.then(() => true)
+    if (!(await Patience.race(isReady, takeoverMs, false))) throw new Error(`nobody took over within ${takeoverMs} ms`)
     leaves.start()
   }
 

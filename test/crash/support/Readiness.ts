@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
+import * as Patience from "./Patience.ts"
 import type { World } from "./World.ts"
 
 /** The answers of `/readyz`, which is asked again and again. */
@@ -37,7 +38,8 @@ export const watch = ({ ports }: World): Readiness => {
   return {
     answers: () => answers,
     isReady: async (withinMs) => {
-      for (const since = performance.now(); performance.now() < since + withinMs; await delay(pauseMs)) {
+      const since = performance.now()
+      for (const patience = Patience.make(withinMs); !patience.isOver(); await delay(pauseMs)) {
         const last = answers.at(-1)
         if (last !== undefined && last.at > since && last.status === 200) return true
       }

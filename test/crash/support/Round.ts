@@ -3,6 +3,7 @@ import * as Client from "./peer/Client.ts"
 import * as Errands from "./load/Errands.ts"
 import * as Invariants from "./Invariants.ts"
 import * as Load from "./load/Load.ts"
+import * as Patience from "./Patience.ts"
 import type { SipPeer } from "./peer/SipPeer.ts"
 import type { World } from "./World.ts"
 
@@ -54,16 +55,12 @@ const death = async (
   if (killAfterMs !== null) {
     await delay(killAfterMs)
     const isLittle = () => inFlight() < leastInFlight || rooms() < leastRooms
-    for (let waitedMs = 0; isLittle() && waitedMs < loadWithinMs; waitedMs += 10) await delay(10)
+    for (const patience = Patience.make(loadWithinMs); isLittle() && !patience.isOver();) await delay(10)
     const killedAt = performance.now()
     return { how: await world.service().kill("SIGKILL"), killedAt }
   }
   world.service().armCrashPoint()
-  const timer = new AbortController()
-  const late = delay(crashPointWithinMs, "it never came to its crash point", { signal: timer.signal })
-  const how = await Promise.race([world.service().ended, late])
-  timer.abort()
-  await late.catch(() => undefined)
+  const how = await Patience.race(world.service().ended, crashPointWithinMs, "it never came to its crash point")
   return { how, killedAt: performance.now() }
 }
 

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import * as NpmStart from "../../../support/service/NpmStart.ts"
 import * as Invariants from "../Invariants.ts"
+import * as Patience from "../Patience.ts"
 import * as SipPeer from "../peer/SipPeer.ts"
 import type { World } from "../World.ts"
 
@@ -95,8 +96,8 @@ const talking = async (world: World, why: string, carrier: "sip" | "simulator" =
   if (answer?.status !== 201) throw new Error(`${why}: ${answer?.status} ${answer?.body}`)
   const { id } = JSON.parse(answer.body) as { readonly id: string }
   const isUp = () => world.database().query("SELECT id FROM call WHERE id = $1 AND status = 'answered'", [id])
-  for (const end = Date.now() + 30_000; (await isUp()).length === 0; await delay(50))
-    if (Date.now() > end) throw new Error(`${why}: the call was not answered`)
+  for (const patience = Patience.make(30_000); (await isUp()).length === 0; await delay(50))
+    if (patience.isOver()) throw new Error(`${why}: the call was not answered`)
   return id
 }
 
@@ -119,11 +120,7 @@ export const run = async (
   const calls = [await talking(world, name, "sip"), await talking(world, name)]
   const lines = [...peer.dialogs.values()].filter(({ closed }) => closed === null)
   const processes = await all(world)
-  const timer = new AbortController()
-  const late = delay(endsWithinMs, "it did not end", { signal: timer.signal })
-  late.catch(() => undefined)
-  const ended = await Promise.race([take(world, random), late])
-  timer.abort()
+  const ended = await Patience.race(take(world, random), endsWithinMs, "it did not end")
   const violations = ended === ends ? [] : [`it ended with ${ended} instead of ${ends}`]
   for (const { closed } of lines)
     if (closed !== "hung up by the service") violations.push(`a line of the peer got no BYE: ${closed}`)

@@ -6,6 +6,7 @@ import * as StripeDouble from "../../../ports/payment/StripeDouble.ts"
 import * as DataDirectory from "../../../support/DataDirectory.ts"
 import * as FreePorts from "../../../support/network/FreePorts.ts"
 import * as TestCertificate from "../../../support/network/TestCertificate.ts"
+import * as Patience from "../Patience.ts"
 import * as Database from "../peer/Database.ts"
 import type * as Service from "../peer/Service.ts"
 
@@ -44,7 +45,7 @@ const faults: ReadonlyArray<StripeDouble.Fault> = [
 
 /** Waits for an end state. A failed question is asked again. */
 export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
-  const end = Date.now() + withinMs
+  const patience = Patience.make(withinMs)
   let cause: unknown = null
   while (
     !(await what().catch((error: unknown) => {
@@ -52,7 +53,7 @@ export const until = async (what: () => Promise<boolean>, withinMs = 60_000): Pr
       return false
     }))
   ) {
-    if (Date.now() > end) throw new Error(`it did not come to that: ${what.toString()}`, { cause })
+    if (patience.isOver()) throw new Error(`it did not come to that: ${what.toString()}`, { cause })
     await delay(200)
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises"
+import * as Patience from "../Patience.ts"
 
 export interface Answer {
   readonly status: number
@@ -75,12 +76,15 @@ export const make = (baseUrl: string, abandons: () => boolean = () => false): Cl
   const decided = (answer: Answer | null): Answer | null => (answer !== null && decides(answer) ? answer : null)
 
   const untilDecided = async (command: Command): Promise<Answer> => {
-    for (const end = Date.now() + decidedMs; Date.now() < end; await delay(100)) {
-      const answer = decided(await ask(command))
+    let last: Answer | null = null
+    for (const patience = Patience.make(decidedMs); !patience.isOver(); await delay(100)) {
+      last = await ask(command)
+      const answer = decided(last)
       if (answer !== null) return answer
     }
     throw new Error(
-      `${command.path} with key ${command.key} got no answer within ${decidedMs / 1000} s of repeating it`
+      `${command.path} with key ${command.key} got no answer within ${decidedMs / 1000} s of repeating it, but at last ` +
+        `${last === null ? "none" : `${last.status} ${last.body}`}`
     )
   }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { FreePorts } from "../../../support/network/FreePorts.ts"
+import * as Patience from "../Patience.ts"
 import type { SetWallClock, Throw } from "./WallClock.ts"
 
 /** The service under test in a process of its own, so that kill -9 is a real one. */
@@ -8,7 +9,10 @@ export interface Service {
   readonly pid: number
   /** When the process was spawned, epoch milliseconds: restarts are measured from here. */
   readonly startedAt: number
-  /** Resolves when it serves; rejects, with its last output, when it ended before or took longer than three minutes. */
+  /**
+   * Resolves when it serves; rejects, with its last output, when it ended before or took longer than three minutes of a
+   * quiet machine.
+   */
   readonly ready: Promise<void>
   /** How it ended: the signal, or the exit code. */
   readonly ended: Promise<string>
@@ -108,20 +112,15 @@ export const start = (options: Options): Service => {
       if (/^Trunkline .* is up\.$/.test(line)) done()
     })
   })
-  const timer = new AbortController()
-  const late = new Promise<never>((_, fail) => {
-    const timeout = setTimeout(
-      () => fail(new Error(`the service did not start in time: ${lastWords}`)),
-      options.readyWithinMs ?? startMs
-    )
-    timer.signal.addEventListener("abort", () => clearTimeout(timeout))
-  })
-  const died = ended.then((how) => {
-    throw new Error(`the service ended before it served (${how}): ${lastWords}`)
-  })
-  const ready = Promise.race([banner, died, late]).finally(() => timer.abort())
+  const started = async (): Promise<void> => {
+    const first = Promise.race([banner.then(() => null), ended])
+    const how = await Patience.race(first, options.readyWithinMs ?? startMs, "late")
+    if (how === "late") throw new Error(`the service did not start in time: ${lastWords}`)
+    if (how !== null) throw new Error(`the service ended before it served (${how}): ${lastWords}`)
+  }
+  const ready = started()
   // A test that never waits for the start need not handle its failure.
-  for (const promise of [ready, died, late]) promise.catch(() => undefined)
+  ready.catch(() => undefined)
   return {
     pid: child.pid ?? 0,
     startedAt,
