@@ -2,8 +2,9 @@
  * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half
  * of them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
  * outlives the service. The calls are recorded, streamed, transcribed, spoken to, transferred and bridged, and collect
- * digits (`test/crash/support/Scenes.ts`), and ten conferences take place beside them (`Meetings.ts`). After each
- * restart everything in `Invariants.ts` must hold.
+ * digits (`test/crash/support/Scenes.ts`), ten conferences take place beside them (`Meetings.ts`), and tenants order
+ * numbers and top up by card (`Errands.ts`). After each restart everything in `Invariants.ts` must hold: also that the
+ * delivered events of each call and each conference are numbered 1, 2, 3 without a gap.
  *
  * Then two processes share a Postgres, and as many events happen to them: it restarts, a network is cut, one of the two
  * stops or dies. Nothing may end that could live.

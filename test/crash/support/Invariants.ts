@@ -17,6 +17,7 @@ import * as Outcomes from "./Outcomes.ts"
 import * as Patience from "./Patience.ts"
 import * as Recordings from "./load/Recordings.ts"
 import * as RoomInvariants from "./RoomInvariants.ts"
+import type * as Receiver from "./peer/Receiver.ts"
 import type { SipPeer } from "./peer/SipPeer.ts"
 import type { World } from "./World.ts"
 
@@ -124,6 +125,7 @@ const effects = async (world: World): Promise<Lines> => {
       UNION ALL SELECT 'order ' || customer_reference, id FROM number_order WHERE customer_reference IS NOT NULL
       UNION ALL SELECT 'subscription ' || description, id FROM webhook_subscription WHERE description IS NOT NULL
       UNION ALL SELECT 'key ' || name, id::text FROM api_key WHERE name LIKE '%-errand%'
+      UNION ALL SELECT 'top-up ' || amount_cents, id FROM payment_attempt WHERE kind = 'topup'
       UNION ALL
       SELECT CASE input #>> '{action,verb}'
           WHEN 'play' THEN 'play ' || (input #>> '{action,body,url}')
@@ -227,6 +229,41 @@ const sequences = async (database: Database): Promise<Lines> => {
   }
   return lines
 }
+
+/** The call or conference whose numbering an event has; null: it belongs to neither. */
+const entityOf = ({ data, event_type }: Receiver.Event): string | null => {
+  // A recording of a conference names its host's call as well, and a call in a room names its conference.
+  const isOfRoom = event_type.startsWith("conference.") || event_type.startsWith("recording.")
+  const id = (isOfRoom ? data["conference_id"] : null) ?? data["call_id"]
+  return typeof id === "string" ? id : null
+}
+
+/**
+ * The deliveries to a subscription to everything, by themselves, have 1, 2, 3 … of each call and each conference, each
+ * number once.
+ */
+export const numbering = (name: string, events: Iterable<Receiver.Event>): Lines =>
+  [...Map.groupBy(events, entityOf)].flatMap(([entity, of]) => {
+    if (entity === null) return []
+    const numbers = of.map(({ sequence }) => sequence).toSorted((one, other) => one - other)
+    return numbers.every((sequence, index) => sequence === index + 1)
+      ? []
+      : [
+          `${name} got the numbers ${numbers.join(", ")} of ${entity}: ${of
+            .map(({ event_type, sequence }) => `${sequence} ${event_type}`)
+            .join(", ")}`
+        ]
+  })
+
+const numbered = ({ receiver, tenants }: World): Lines =>
+  tenants.flatMap(({ subscriptions: [first] }) =>
+    first === undefined
+      ? []
+      : numbering(
+          first.name,
+          [...receiver.delivered(first.name).values()].map(({ event }) => event)
+        )
+  )
 
 /** Playing the journal again gives the stored state, list row, events and charge of every call. */
 export const replays = async (database: Database): Promise<Lines> => {
@@ -406,7 +443,12 @@ export const check = async (
   if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))
   if ((await eventually(promptlyWithinMs, () => deliveries(world))).length > 0) await world.endLeases()
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
-  lines.push(...(await effects(world)), ...(await sequences(database)), ...(await replays(database)))
+  lines.push(
+    ...numbered(world),
+    ...(await effects(world)),
+    ...(await sequences(database)),
+    ...(await replays(database))
+  )
   lines.push(...(await ledger(database)), ...(await durations(world)), ...(await Outcomes.outcomes(world)))
   lines.push(...(await RoomInvariants.stories(database)), ...(await RoomInvariants.replays(database)))
   lines.push(...(await RoomInvariants.calls(database)))

@@ -3,14 +3,17 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import * as DoorClient from "../../../src/edge/operator/command/DoorClient.ts"
+import { Effect, Exit, Scope } from "effect"
+import * as StripeDouble from "../../ports/payment/StripeDouble.ts"
 import * as TestCertificate from "../../support/network/TestCertificate.ts"
 import * as Client from "./peer/Client.ts"
 import * as Database from "./peer/Database.ts"
 import * as Errands from "./load/Errands.ts"
+import * as Patience from "./Patience.ts"
 import * as Receiver from "./peer/Receiver.ts"
 import * as FreePorts from "../../support/network/FreePorts.ts"
 import * as Service from "./peer/Service.ts"
+import * as Setup from "./Setup.ts"
 import * as SpeechServers from "./peer/SpeechServers.ts"
 
 interface Subscription {
@@ -103,6 +106,11 @@ export const make = async (options: Options): Promise<World> => {
   await writeFile(caFile, authority.cert)
   const receiver = await Receiver.start(authority.issue(["127.0.0.1"]), options.lean !== true)
   const speech = options.lean === true ? null : await SpeechServers.start(options.random ?? Math.random)
+  const scope = Scope.makeUnsafe()
+  const cards =
+    options.lean === true
+      ? null
+      : await Effect.runPromise(Scope.provide(StripeDouble.start(authority.issue(["127.0.0.1"])), scope))
   const ports = await FreePorts.find()
   const baseUrl = `http://127.0.0.1:${ports.http}`
   const dataDir = join(folder, "data")
@@ -122,7 +130,19 @@ export const make = async (options: Options): Promise<World> => {
       dataDir,
       ports,
       caFile,
-      settings: { ...speech?.environment, ...options.settings },
+      settings: {
+        ...speech?.environment,
+        ...(cards === null
+          ? {}
+          : {
+              STRIPE_SECRET_KEY: "sk_test_1",
+              STRIPE_PUBLISHABLE_KEY: "pk_test_1",
+              STRIPE_WEBHOOK_SECRET: StripeDouble.webhookSecret,
+              STRIPE_URL: `https://127.0.0.1:${cards.port}`,
+              STRIPE_CA_FILE: caFile
+            }),
+        ...options.settings
+      },
       ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
       ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
       ...(crashPoint === undefined ? {} : { crashPoint })
@@ -139,7 +159,7 @@ export const make = async (options: Options): Promise<World> => {
   }
 
   const operate = (operation: string, body: object): Promise<unknown> =>
-    DoorClient.ask({ OPERATOR_PORT: String(ports.operator), DATA_DIR: dataDir }, operation, body)
+    Setup.operate({ port: ports.operator, dataDir }, operation, body)
 
   const close = async (): Promise<void> => {
     await database?.close()
@@ -147,6 +167,7 @@ export const make = async (options: Options): Promise<World> => {
     await service?.kill("SIGTERM")
     await receiver.close()
     speech?.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
     await rm(folder, { recursive: true, force: true })
   }
 
@@ -184,15 +205,8 @@ export const make = async (options: Options): Promise<World> => {
   }
 }
 
-const answerOf = async (world: World, path: string, bearer: string | null, body: object | null): Promise<never> => {
-  const answer = await Client.request(`${world.baseUrl}${path}`, {
-    method: body === null ? "GET" : "POST",
-    ...(bearer === null ? {} : { bearer }),
-    ...(body === null ? {} : { body })
-  })
-  if (answer === null || answer.status >= 300) throw new Error(`${path}: ${answer?.status} ${answer?.body}`)
-  return JSON.parse(answer.body) as never
-}
+const answerOf = (world: World, path: string, bearer: string | null, body: object | null): Promise<never> =>
+  Setup.ask(`${world.baseUrl}${path}`, bearer, body)
 
 /** A tenant with nothing but its key. */
 export const signUp = async (world: World, email: string): Promise<Pick<Tenant, "id" | "apiKey">> => {
@@ -217,6 +231,8 @@ const newTenant = async (world: World, index: number, { lean, sipPeerPort }: Opt
     monthly_spend_cap_cents: null,
     concurrent_call_limit: 10_000
   })
+  if (lean !== true)
+    await answerOf(world, "/v1/billing/payment-methods", apiKey, { processor_payment_method_id: "pm_card_visa" })
   const subscriptions = [
     await subscribe(world, apiKey, `${index}/all`, all),
     ...(lean === true ? [] : [await subscribe(world, apiKey, `${index}/ends`, startAndEnd)])
@@ -258,7 +274,7 @@ const subscribe = async (
 }
 
 const untilActive = async (world: World, apiKey: string, number: string): Promise<void> => {
-  for (let tries = 0; tries < 300; tries++, await delay(100)) {
+  for (const patience = Patience.make(30_000); !patience.isOver(); await delay(100)) {
     const { results }: { readonly results: ReadonlyArray<{ readonly phone_number: string; readonly status: string }> } =
       await answerOf(world, "/v1/numbers", apiKey, null)
     if (results.some(({ phone_number, status }) => phone_number === number && status === "active")) return

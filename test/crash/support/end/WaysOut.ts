@@ -86,13 +86,16 @@ const talking = async (world: World, why: string, carrier: "sip" | "simulator" =
   if (tenant === undefined) throw new Error("there is no tenant")
   const key = `way ${++placed} ${why}`
   const callee = carrier === "sip" ? { to: SipPeer.steadyNumber, route_id: tenant.sipRouteId } : { to: "+12025550100" }
-  const answer = await world.client.command({
+  await world.client.command({
     apiKey: tenant.apiKey,
     key,
     path: "/v1/calls",
     body: { from: tenant.number, customer_reference: key, ...callee },
     mark: `call ${key}`
   })
+  // A busy machine may refuse it with 503 at first.
+  await world.client.repeatUnanswered()
+  const answer = world.client.commands.findLast((command) => command.key === key)?.answer
   if (answer?.status !== 201) throw new Error(`${why}: ${answer?.status} ${answer?.body}`)
   const { id } = JSON.parse(answer.body) as { readonly id: string }
   const isUp = () => world.database().query("SELECT id FROM call WHERE id = $1 AND status = 'answered'", [id])

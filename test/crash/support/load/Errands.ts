@@ -3,7 +3,7 @@ import type { World } from "../World.ts"
 
 /**
  * Requests of tenants besides calls, one after the other until stopped: order a number (a debit that must be covered),
- * subscribe, make an API key (answers that hold a secret, and must be the same when they are repeated).
+ * subscribe, make an API key (answers that hold a secret, and must be the same when they are repeated), top up by card.
  */
 export interface Errands {
   /** Completes when the request under way has its answer, or never will. */
@@ -20,6 +20,14 @@ export const csv = [
   "phone_number,country_code,number_type,national_destination_code,upfront_cost_cents,monthly_cost_cents",
   ...Array.from({ length: numbers }, (_, index) => `+${firstNumber + index},US,local,312,3,100`)
 ].join("\n")
+
+/** Only its amount distinguishes a top-up from the others in the database. */
+let topUps = 0
+
+const topUp = (of: { readonly apiKey: string; readonly key: string }) => {
+  const cents = 1_000 + topUps++
+  return { ...of, path: "/v1/billing/topup", body: { amount_cents: cents }, mark: `top-up ${cents}` }
+}
 
 /** `name` begins the keys, unique in one world. */
 export const start = (world: World, options: { readonly name: string; readonly random: () => number }): Errands => {
@@ -55,7 +63,8 @@ export const start = (world: World, options: { readonly name: string; readonly r
         },
         mark: `subscription ${key}`
       },
-      { ...of, path: "/v1/api-keys", body: { name: key }, mark: `key ${key}` }
+      { ...of, path: "/v1/api-keys", body: { name: key }, mark: `key ${key}` },
+      topUp(of)
     ]
     const choice = choices[nth % choices.length]
     if (choice !== undefined) await world.client.command(choice)
