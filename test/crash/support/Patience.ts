@@ -24,6 +24,9 @@ const wanting = (): number => {
   }
 }
 
+/** The share of a processor that a process gets now, at most 1. */
+export const share = (): number => shareOf(wanting())
+
 const shareOf = (processes: number): number => Math.min(1, availableParallelism() / Math.max(1, processes))
 
 export const make = (
