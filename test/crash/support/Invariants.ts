@@ -240,12 +240,18 @@ const entityOf = ({ data, event_type }: Receiver.Event): string | null => {
 
 /**
  * The deliveries to a subscription to everything, by themselves, have 1, 2, 3 … of each call and each conference, each
- * number once.
+ * number once. `overtaken` has the numbers of an entity whose deliveries were dropped for a newer one.
  */
-export const numbering = (name: string, events: Iterable<Receiver.Event>): Lines =>
+export const numbering = (
+  name: string,
+  events: Iterable<Receiver.Event>,
+  overtaken: (entity: string) => ReadonlyArray<number> = () => []
+): Lines =>
   [...Map.groupBy(events, entityOf)].flatMap(([entity, of]) => {
     if (entity === null) return []
-    const numbers = of.map(({ sequence }) => sequence).toSorted((one, other) => one - other)
+    const got = of.map(({ sequence }) => sequence)
+    const dropped = overtaken(entity).filter((sequence) => !got.includes(sequence))
+    const numbers = [...got, ...dropped].toSorted((one, other) => one - other)
     return numbers.every((sequence, index) => sequence === index + 1)
       ? []
       : [
@@ -255,15 +261,24 @@ export const numbering = (name: string, events: Iterable<Receiver.Event>): Lines
         ]
   })
 
-const numbered = ({ receiver, tenants }: World): Lines =>
-  tenants.flatMap(({ subscriptions: [first] }) =>
+const numbered = async (world: World): Promise<Lines> => {
+  const rows = await world
+    .database()
+    .query<{ readonly entityId: string; readonly destination: string; readonly sequence: number }>(
+      `SELECT e.entity_id AS "entityId", destination, e.sequence FROM webhook_delivery d
+        JOIN event e ON e.id = d.event_id WHERE d.error_message = '${Overtaken.message}'`
+    )
+  const dropped = Map.groupBy(rows, ({ destination, entityId }) => `${destination} ${entityId}`)
+  return world.tenants.flatMap(({ subscriptions: [first] }) =>
     first === undefined
       ? []
       : numbering(
           first.name,
-          [...receiver.delivered(first.name).values()].map(({ event }) => event)
+          [...world.receiver.delivered(first.name).values()].map(({ event }) => event),
+          (entity) => (dropped.get(`${first.id} ${entity}`) ?? []).map(({ sequence }) => sequence)
         )
   )
+}
 
 /** Playing the journal again gives the stored state, list row, events and charge of every call. */
 export const replays = async (database: Database): Promise<Lines> => {
