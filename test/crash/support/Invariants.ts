@@ -459,7 +459,7 @@ export const check = async (
   if ((await eventually(promptlyWithinMs, () => deliveries(world))).length > 0) await world.endLeases()
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
   lines.push(
-    ...numbered(world),
+    ...(await numbered(world)),
     ...(await effects(world)),
     ...(await sequences(database)),
     ...(await replays(database))
