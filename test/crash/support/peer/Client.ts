@@ -84,7 +84,7 @@ export const make = (baseUrl: string, abandons: () => boolean = () => false): Cl
     }
     throw new Error(
       `${command.path} with key ${command.key} got no answer within ${decidedMs / 1000} s of repeating it, but at last ` +
-        `${last === null ? "none" : `${last.status} ${last.body}`}`
+        (last === null ? "none" : `${last.status} ${last.body}`)
     )
   }
 
