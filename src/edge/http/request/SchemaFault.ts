@@ -69,7 +69,12 @@ export const toApiError = (error: HttpApiError.HttpApiSchemaError): ApiError => 
   )
     return ApiError.of("invalid_request", "the body must be a JSON object")
   const faults: Array<Fault> = []
-  for (const fault of faultsOf(issue, [])) if (faults.push(fault) === named) break
+  for (const fault of faultsOf(issue, [])) {
+    // Two checks of one field may have the same message.
+    const last = faults.at(-1)
+    if (last?.message === fault.message && nameOf(last.path) === nameOf(fault.path)) continue
+    if (faults.push(fault) === named) break
+  }
   // A malformed value takes precedence over one that does not exist or is not available.
   const decisive = faults.find(({ code }) => statusOf(code) === 400) ?? faults[0]
   if (decisive === undefined) return ApiError.of("invalid_request", "the request is not valid")

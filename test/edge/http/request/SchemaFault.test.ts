@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 import * as PathId from "../../../../src/edge/http/request/PathId.ts"
+import { E164 } from "../../../../src/domain/E164.ts"
 import { coded, disagreement } from "../../../../src/domain/schema/CodedCheck.ts"
 import { toApiError } from "../../../../src/edge/http/request/SchemaFault.ts"
 
@@ -33,6 +34,12 @@ describe("SchemaFault.toApiError", () => {
     ])
     expect(fault(Body, {})).toEqual(["invalid_request", "names: is required", "names"])
     expect(fault(Body, { names: ["a"], colour: 1 })).toEqual(["invalid_request", "colour: is not known here", "colour"])
+  })
+
+  it("names a fault once that two checks of a field find", () => {
+    expect(fault(Schema.Struct({ to: E164 }), { to: "12025550100" })?.[1]).toBe(
+      "to: must be E.164: +, a country code and a number of its numbering plan, 6 to 15 digits"
+    )
   })
 
   it("names at most ten faults", () => {
