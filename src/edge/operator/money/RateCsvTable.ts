@@ -22,7 +22,9 @@ export const read = (text: string) =>
       if (direction !== "outbound" && direction !== "inbound")
         return Result.fail(`direction must be outbound or inbound, not "${direction}"`)
       const prefix = cell("prefix").replace(/^\+/, "")
-      if (!/^[0-9]{0,15}$/.test(prefix)) return Result.fail(`prefix must be at most 15 digits, not "${cell("prefix")}"`)
+      // A row for 0053 would be one for no number, and its numbers would cost what a shorter prefix says.
+      if (!/^([1-9][0-9]{0,14})?$/.test(prefix))
+        return Result.fail(`prefix must be at most 15 digits that begin a country code, not "${cell("prefix")}"`)
       const natural = (column: (typeof optional)[number], otherwise: number, most: number) =>
         cell(column) === "" ? Result.succeed(otherwise) : CsvTable.natural(column, cell(column), most)
       return Result.gen(function* () {

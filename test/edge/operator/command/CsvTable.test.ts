@@ -47,7 +47,16 @@ describe("rate deck as CSV", () => {
       `${header}\nsideways,1,1`,
       'line 2: direction must be outbound or inbound, not "sideways"'
     ],
-    ["a prefix of letters", `${header}\noutbound,US,1`, 'line 2: prefix must be at most 15 digits, not "US"'],
+    [
+      "a prefix of letters",
+      `${header}\noutbound,US,1`,
+      'line 2: prefix must be at most 15 digits that begin a country code, not "US"'
+    ],
+    [
+      "a prefix after an international prefix, which no number of E.164 has",
+      `${header}\noutbound,0053,1`,
+      'line 2: prefix must be at most 15 digits that begin a country code, not "0053"'
+    ],
     [
       "a fraction",
       `${header}\noutbound,1,1\n\noutbound,2,0.5`,

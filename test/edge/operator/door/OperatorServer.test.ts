@@ -415,7 +415,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const bad = yield* load("bad.csv", `${header}outbound,1,1\noutbound,1x,1\n`)
         expect([bad.code, bad.stderr]).toStrictEqual([
           1,
-          'line 3: prefix must be at most 15 digits, not "1x" (invalid_request)'
+          'line 3: prefix must be at most 15 digits that begin a country code, not "1x" (invalid_request)'
         ])
         const listed = jsonOf(yield* operator("rates", "list", "--json"))["results"] as ReadonlyArray<unknown>
         expect([...listed]).to.have.deep.members([
