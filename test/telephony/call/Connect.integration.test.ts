@@ -326,6 +326,31 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
+  describe("refer", () => {
+    it.effect("asks no far end to call a number that the workspace may not call", () =>
+      Effect.gen(function* () {
+        const { context } = yield* Running
+        const dialing = Context.get(context, DialingPermissions)
+        const a = yield* Service.tenant(yield* Running)
+        const id = yield* a.answered(phones.refusesReferral)
+        const refused = (user: string) => a.refused(id, "refer", { sip_address: `sip:${user}@carrier.example` })
+        const cuba = yield* dialing.add({ tenantId: a.id, kind: "country_block", value: "CU" })
+        for (const user of ["+5352123456", "005352123456", "5352123456", "%2B53-5212-3456", "+5352123456;isub=1"])
+          expect([user, ...(yield* refused(user))]).toEqual([user, 403, "country_blocked"])
+        yield* dialing.remove(cuba.id)
+        yield* dialing.add({ tenantId: a.id, kind: "class_block", value: "premium_rate" })
+        expect(yield* refused("+19005550123")).toEqual([403, "prefix_blocked"])
+        yield* dialing.add({ tenantId: a.id, kind: "country_allow", value: "US" })
+        expect(yield* refused("+4930123456")).toEqual([403, "country_not_allowed"])
+        expect((yield* a.find(id)).status).toBe("answered")
+        for (const user of ["1001", "support", "+12025550123"]) {
+          yield* a.act(id, "refer", { sip_address: `sip:${user}@carrier.example` })
+          yield* a.until(id, ({ status }) => status === "answered")
+        }
+      })
+    )
+  })
+
   describe.concurrent("at the same moment", () => {
     const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
       Effect.all(effects, { concurrency: "unbounded" })

@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { Entropy } from "../../../runtime/process/Entropy.ts"
 import type { Actor } from "../../../runtime/actor/Actor.ts"
-import { Carrier } from "../../../carrier/Carrier.ts"
+import { DialingPermissions } from "../../../money/account/Account.ts"
+import { Carrier, RouteDirectory } from "../../../carrier/Carrier.ts"
+import * as ReferredNumbers from "../../../carrier/number/ReferredNumbers.ts"
+import * as TrunkNumberPlan from "../../../carrier/number/TrunkNumberPlan.ts"
 import { Trunks } from "../../../numbers/trunk/Trunk.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import * as Id from "../../../domain/Id.ts"
@@ -18,8 +21,9 @@ import type { CallAction } from "../verb/CallVerbs.ts"
 
 /**
  * Collects the facts that a call needs before it is connected: for a transfer, whether it may be dialled
- * (guide/calls.md#transfer); for a bridge, the owner of the other leg (guide/calls.md#bridge). The call then decides by
- * its own state; the other call is not asked, and learns of the bridge from the carrier.
+ * (guide/calls.md#transfer); for a referral, whether its numbers may be called (guide/calls.md#refer); for a bridge,
+ * the owner of the other leg (guide/calls.md#bridge). The call then decides by its own state; the other call is not
+ * asked, and learns of the bridge from the carrier.
  */
 type CallActor = Actor<Id.CallId, CallState, CallInput, Asked, Rendered>
 type ActionOf<Verb extends CallAction["verb"]> = Extract<CallAction, { readonly verb: Verb }>
@@ -32,7 +36,23 @@ export const make = Effect.fnUntraced(function* (options: {
   const carrier = yield* Carrier
   const check = yield* Dialling.make
   const connections = yield* Trunks
+  const dialing = yield* DialingPermissions
+  const directory = yield* RouteDirectory
   const entropy = yield* Entropy
+
+  const refer = Effect.fnUntraced(function* (
+    actor: CallActor,
+    state: CallState,
+    action: ActionOf<"refer">,
+    asked: Asked
+  ) {
+    const trunk = yield* directory.sipTrunk(state.routeId)
+    const numbers = ReferredNumbers.of(trunk?.numbers ?? TrunkNumberPlan.none, action.body.sipAddress)
+    yield* Effect.forEach(numbers, (number) => dialing.check(state.tenantId, number), { discard: true }).pipe(
+      Effect.mapError(({ code, message }) => ApiError.of(code, message, "sip_address"))
+    )
+    return yield* actor.ask({ type: "action", action }, asked)
+  })
 
   const transfer = Effect.fnUntraced(function* (
     actor: CallActor,
@@ -101,9 +121,17 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return (actor: CallActor, state: CallState, action: CallAction, asked: Asked): Effect.Effect<Rendered, ApiError> =>
     Effect.suspend(() => {
-      if (action.verb !== "transfer" && action.verb !== "bridge") return actor.ask({ type: "action", action }, asked)
+      if (action.verb !== "transfer" && action.verb !== "bridge" && action.verb !== "refer")
+        return actor.ask({ type: "action", action }, asked)
       const refused = OnAction.refusal(state, action)
       if (refused !== null) return Effect.fail(refused)
-      return action.verb === "transfer" ? transfer(actor, state, action, asked) : bridge(actor, state, action, asked)
+      switch (action.verb) {
+        case "transfer":
+          return transfer(actor, state, action, asked)
+        case "refer":
+          return refer(actor, state, action, asked)
+        case "bridge":
+          return bridge(actor, state, action, asked)
+      }
     })
 })

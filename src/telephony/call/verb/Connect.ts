@@ -80,5 +80,5 @@ export const refer = control({
   summary: "Ask the far end to call somebody else (SIP REFER)",
   when: "answered",
   body: Refer,
-  errors: ["conflict"]
+  errors: ["conflict", "country_blocked", "country_not_allowed", "prefix_blocked"]
 })
