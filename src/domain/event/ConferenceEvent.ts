@@ -123,7 +123,8 @@ export const rows = {
       playbackId: Field.text("Of this sound or speech.", "0123456789abcdef0123456789abcdef"),
       status: Field.oneOf("How it ended.", ["completed", "stopped", "failed"]),
       reason: Field.textOrNull("Why it did not play to its end; null when it did.", null),
-      endedAt: Field.time("When it ended.")
+      endedAt: Field.time("When it ended."),
+      heldLegId: Field.legIdOrNull("The leg on hold that was to hear it; null: it was no sound of a hold.")
     })
   }
 } as const satisfies Family<"conference">

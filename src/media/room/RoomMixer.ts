@@ -66,7 +66,8 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
   const music = HoldMusic.make({
     name: id,
     want: (id, sound, rate) => emit({ type: "wanted", id, sound, rate }),
-    unwant: (id) => emit({ type: "unwanted", id })
+    unwant: (id) => emit({ type: "unwanted", id }),
+    failed: (id, reason) => emit({ type: "media", event: { type: "ended", id, status: "failed", reason } })
   })
   const played = Mix.make()
   played.add(playbacks.player, "playback")
@@ -170,7 +171,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
         break
       case "hold":
         member.isHeld = change.isHeld
-        if (change.isHeld && change.audioUrl !== null) music.start(member.leg, change.audioUrl)
+        if (change.isHeld && change.audioUrl !== null) music.start(member.leg, change.audioUrl, change.audioId)
         else music.end(member.leg)
         break
       case "supervise":
@@ -209,7 +210,7 @@ export const make = ({ clock, comfort, cpuClock = clock, emit, id, onDefect, onF
       byLeg.set(leg, member)
       for (const signal of [beeps, warnings]) signal.joined(member)
       relate()
-      if (entry.isHeld && entry.audioUrl !== undefined) music.start(leg, entry.audioUrl)
+      if (entry.isHeld && entry.audioUrl !== undefined) music.start(leg, entry.audioUrl, entry.audioId)
       return true
     },
     leave: (leg: LocalLeg, now: number): void => {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { MemberId } from "../../domain/Id.ts"
+import { MemberId, WorkId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/schema/Secret.ts"
 
 /**
@@ -21,7 +21,9 @@ export const settings = {
   /** The members that hear its whisper. */
   targets: Schema.optionalKey(Schema.Array(MemberId)),
   /** The sound that it hears while it is on hold; absent: silence. */
-  audioUrl: Schema.optionalKey(Secret.url(Schema.String))
+  audioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+  /** Names that sound in the report that it cannot be played. */
+  audioId: Schema.optionalKey(WorkId)
 } as const
 export type Settings = Schema.Struct<typeof settings>["Type"]
 
@@ -37,10 +39,11 @@ export const entry = {
 } as const
 export type Entry = Schema.Struct<typeof entry>["Type"]
 
-export const settingsOf = ({ audioUrl, role, targets }: Settings): Settings => ({
+export const settingsOf = ({ audioId, audioUrl, role, targets }: Settings): Settings => ({
   ...(role === undefined ? {} : { role }),
   ...(targets === undefined ? {} : { targets }),
-  ...(audioUrl === undefined ? {} : { audioUrl })
+  ...(audioUrl === undefined ? {} : { audioUrl }),
+  ...(audioId === undefined ? {} : { audioId })
 })
 
 export const entryOf = (entry: Entry): Entry => {
@@ -72,8 +75,16 @@ const { isHeld, isMuted, role, targets } = flags
 
 export const MemberChange = Schema.Union([
   Schema.Struct({ type: Schema.tag("mute"), isMuted }),
-  /** On hold it hears the sound at `audioUrl`, repeated, or silence. */
-  Schema.Struct({ type: Schema.tag("hold"), isHeld, audioUrl: Schema.NullOr(Secret.url(Schema.String)) }),
+  /**
+   * On hold it hears the sound at `audioUrl`, repeated, or silence. The end of a sound that cannot be played is
+   * reported under `audioId`, and comfort noise takes its place.
+   */
+  Schema.Struct({
+    type: Schema.tag("hold"),
+    isHeld,
+    audioUrl: Schema.NullOr(Secret.url(Schema.String)),
+    audioId: Schema.optionalKey(WorkId)
+  }),
   Schema.Struct({ type: Schema.tag("supervise"), role, targets })
 ])
 export type MemberChange = typeof MemberChange.Type

@@ -244,7 +244,7 @@ export const events: Readonly<
   "conference.member_speaking_started": { data: ofMember },
   "conference.member_speaking_ended": { data: ofMember },
   "conference.playback_ended": {
-    data: [...ofRoom, "playback_id", "status", "reason", "ended_at"],
+    data: [...ofRoom, "playback_id", "status", "reason", "ended_at", "held_leg_id"],
     values: { status: ["completed", "stopped", "failed"], reason: ["conference_ended", "http_404"] }
   },
   "recording.completed": {

@@ -324,6 +324,7 @@ export const make = (options: {
     take,
     newCall,
     hangUp,
+    report,
     moves,
     current,
     membership: (memberId: Id.MemberId) => current().members.find(({ id }) => id === memberId),

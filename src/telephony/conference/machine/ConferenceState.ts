@@ -58,6 +58,8 @@ export const Member = Schema.Struct({
   supervises: Schema.optionalKey(Schema.Struct({ role: SupervisorRole, targets: Schema.Array(Id.MemberId) })),
   /** How it enters, until it is in. */
   enters: Schema.optionalKey(Schema.Struct(settings)),
+  /** The sound that it was to hear when it was last put on hold; null: that has failed, or there was none. */
+  holdSound: Schema.optionalKey(OrNull(Id.WorkId)),
   /** The room put it on hold, until the room starts. */
   isWaiting: Schema.optionalKey(Schema.Boolean),
   /** Whether the last speaking event that was sent for it is a beginning. */

@@ -20,14 +20,15 @@ export const ask = (
     ? rejected(RoomMembers.noMember(param))
     : members.reduce(
         (open, { id, isWaiting }) =>
-          ConferenceStepBuilder.askPending(
-            // A request decides over the hold of a member from then on.
-            change.type === "hold" && isWaiting === true
-              ? ConferenceStepBuilder.setMember(open, id, { isWaiting: false })
-              : open,
-            { ...change, memberId: id },
-            context
-          ),
+          change.type === "hold"
+            ? RoomMembers.hold(
+                // A request decides over the hold of a member from then on.
+                isWaiting === true ? ConferenceStepBuilder.setMember(open, id, { isWaiting: false }) : open,
+                id,
+                change,
+                context
+              )
+            : ConferenceStepBuilder.askPending(open, { ...change, memberId: id }, context),
         builder
       )
 }

@@ -52,11 +52,12 @@ export const claim = (
     legId,
     memberId
   }: Extract<ConferenceInput, { readonly type: "claim" }>,
-  { now }: StepContext
+  context: StepContext
 ): Result => {
+  const { now } = context
   if (isCompleted(state)) return rejected(alreadyEnded)
   if (RoomMembers.isFull(state)) return rejected(RoomMembers.full)
-  const enters = RoomMembers.entering(state, entering)
+  const enters = RoomMembers.entering(state, entering, memberId, context)
   if (enters === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
   const afterMs = RoomMembers.ringingRetellMs
   // The call already knows its membership, so it is asked only if it reports nothing for that long.

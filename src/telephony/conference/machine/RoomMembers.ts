@@ -1,6 +1,6 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import type { ToCall } from "../../call/Call.ts"
-import { type Flags, settingsOf } from "../../../ports/media/MemberChange.ts"
+import { type Flags, type MemberChange, settingsOf } from "../../../ports/media/MemberChange.ts"
 import type { Entering } from "../verb/ConferenceField.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { LeftReason } from "../../../domain/event/ConferenceEvent.ts"
@@ -44,19 +44,25 @@ export const ofMember = (state: ConferenceState, { callId, customerReference, id
 export const reasonOf = ({ state }: ConferenceStepBuilder.ConferenceStepBuilder, id: Id.MemberId): LeftReason =>
   state.pending.some((pending) => pending.type === "remove" && pending.memberId === id) ? "api" : "moved"
 
-type Enters = Pick<Member, "isMuted" | "isHeld" | "beepEnabled" | "endOnExit" | "softEndOnExit" | "enters">
+type Enters = Pick<
+  Member,
+  "isMuted" | "isHeld" | "beepEnabled" | "endOnExit" | "softEndOnExit" | "enters" | "holdSound"
+>
 
 /** The fields of a member that comes in like this; null: a leg that is to hear its whisper is not in the room. */
 export const entering = (
   state: ConferenceState,
-  { beepEnabled, endOnExit, hold, holdAudioUrl, mute, role, softEndOnExit, whisperLegIds }: Entering
+  { beepEnabled, endOnExit, hold, holdAudioUrl, mute, role, softEndOnExit, whisperLegIds }: Entering,
+  memberId: Id.MemberId,
+  context: StepContext
 ): Enters | null => {
   const heard = role === "whisper" ? membersOf(state, whisperLegIds ?? []) : []
   if (heard === null) return null
   const targets = heard.map(({ id }) => id)
+  const audioId = holdAudioUrl === undefined ? null : soundId(memberId, context)
   const enters = {
     ...(role === undefined ? {} : { role, targets }),
-    ...(holdAudioUrl === undefined ? {} : { audioUrl: holdAudioUrl })
+    ...(holdAudioUrl === undefined || audioId === null ? {} : { audioUrl: holdAudioUrl, audioId })
   }
   return {
     isMuted: mute ?? false,
@@ -64,6 +70,7 @@ export const entering = (
     beepEnabled: beepEnabled ?? null,
     endOnExit: endOnExit ?? null,
     softEndOnExit: softEndOnExit ?? false,
+    ...(audioId === null ? {} : { holdSound: audioId }),
     ...(Object.keys(enters).length === 0 ? {} : { enters })
   }
 }
@@ -195,11 +202,54 @@ const waiting = (
   const member = ConferenceStepBuilder.present(builder, id)
   if (status !== "init" || startOnCreate || holdAudioUrl === undefined || member === null || member.isHeld)
     return builder
-  return ConferenceStepBuilder.askPending(
+  return hold(
     ConferenceStepBuilder.setMember(builder, id, { isWaiting: true }),
-    { type: "hold", isHeld: true, audioUrl: holdAudioUrl, memberId: id },
+    id,
+    { isHeld: true, audioUrl: holdAudioUrl },
     context
   )
+}
+
+/** The id of the sound that a member hears on hold, in a step that may begin several. */
+const soundId = (memberId: Id.MemberId, { seed }: StepContext): Id.WorkId =>
+  Id.WorkId.make(Id.deriveOpaque(seed, `hold ${memberId}`))
+
+/** Asks the room to hold a member or to take it off hold. */
+export const hold = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  memberId: Id.MemberId,
+  { audioUrl, isHeld }: Pick<Extract<MemberChange, { readonly type: "hold" }>, "audioUrl" | "isHeld">,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const holdSound = audioUrl === null ? null : soundId(memberId, context)
+  return ConferenceStepBuilder.askPending(
+    ConferenceStepBuilder.setMember(builder, memberId, { holdSound }),
+    { type: "hold", isHeld, audioUrl, ...(holdSound === null ? {} : { audioId: holdSound }), memberId },
+    context
+  )
+}
+
+/** Reports that the sound of a member on hold cannot be played; null: it is no sound of a member's last hold. */
+export const holdFailed = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  playbackId: Id.WorkId,
+  reason: string | null,
+  endedAt: number
+): ConferenceStepBuilder.ConferenceStepBuilder | null => {
+  const { state } = builder
+  const member = state.members.find((other) => other.holdSound === playbackId && isPresent(other))
+  if (member === undefined) return null
+  return ConferenceStepBuilder.emit(ConferenceStepBuilder.setMember(builder, member.id, { holdSound: null }), {
+    type: "conference.playback_ended",
+    data: {
+      ...ofRoom(state),
+      playbackId,
+      status: "failed",
+      reason,
+      endedAt,
+      heldLegId: ofMember(state, member).legId
+    }
+  })
 }
 
 /** Takes the members off hold that the room put there before its start. */
@@ -211,9 +261,10 @@ const released = (
     .filter(({ isWaiting, phase }) => isWaiting === true && phase === "joined")
     .reduce(
       (open, { id }) =>
-        ConferenceStepBuilder.askPending(
+        hold(
           ConferenceStepBuilder.setMember(open, id, { isWaiting: false }),
-          { type: "hold", isHeld: false, audioUrl: null, memberId: id },
+          id,
+          { isHeld: false, audioUrl: null },
           context
         ),
       builder

@@ -88,7 +88,7 @@ const ended = (
     ConferenceStepBuilder.set(builder, { playbacks: builder.state.playbacks.filter((other) => other !== playback) }),
     {
       type: "conference.playback_ended",
-      data: { ...RoomMembers.ofRoom(builder.state), playbackId: playback.id, status, reason, endedAt }
+      data: { ...RoomMembers.ofRoom(builder.state), playbackId: playback.id, status, reason, endedAt, heldLegId: null }
     }
   )
 
@@ -99,7 +99,9 @@ export const told = (
   at: number
 ) => {
   const playback = builder.state.playbacks.find((other) => other.id === id)
-  return playback === undefined ? unchanged : ended(builder, playback, status, reason, at)
+  return playback === undefined
+    ? (RoomMembers.holdFailed(builder, id, reason, at) ?? unchanged)
+    : ended(builder, playback, status, reason, at)
 }
 
 /** Handles the carrier's report that it could not carry out the command. */

@@ -38,7 +38,7 @@ export const join = verb({
       return rejected(alreadyMember)
     if (RoomMembers.isFull(builder.state)) return rejected(RoomMembers.full)
     const id = Id.derive(context.seed, "member")
-    const enters = RoomMembers.entering(builder.state, body)
+    const enters = RoomMembers.entering(builder.state, body, id, context)
     if (enters === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
     const fields = { id, callId, ...joining, ...enters, phase: "claimed" } as const
     return RoomMembers.callIn(RoomMembers.add(builder, fields, context.now), id, context.now)

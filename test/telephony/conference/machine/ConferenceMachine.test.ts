@@ -6,6 +6,7 @@ import {
   isCompleted,
   isPresent
 } from "../../../../src/telephony/conference/machine/ConferenceState.ts"
+import type * as Id from "../../../../src/domain/Id.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as RoomWorld from "../RoomWorld.ts"
 
@@ -525,6 +526,33 @@ describe("Races of a conference", () => {
       expect(world.current().members.every(({ isHeld }) => !isHeld)).toBe(true)
       expect(world.current().status).toBe("in_progress")
     }
+  })
+
+  it("tells that the sound of a hold cannot be played, once, and of no hold that is over", () => {
+    const world = created()
+    world.settle()
+    const [host] = world.current().members
+    const hold = (audioUrl: string) => {
+      world.act({ verb: "hold", body: { legIds: [world.host.legId], audioUrl } })
+      const sound = world.current().members[0]?.holdSound
+      world.settle()
+      if (sound === undefined || sound === null) throw new Error("it has no sound")
+      return sound
+    }
+    const fails = (id: Id.WorkId) => {
+      world.report({ type: "media", event: { type: "ended", id, status: "failed", reason: "http_404" } })
+      world.settle()
+    }
+    const told = () => world.events.flatMap(({ data, type }) => (type === "conference.playback_ended" ? [data] : []))
+    const first = hold("https://example.com/a.mp3")
+    const second = hold("https://example.com/b.mp3")
+    fails(first)
+    expect(told()).toStrictEqual([])
+    fails(second)
+    fails(second)
+    expect(told()).toMatchObject([
+      { playbackId: second, status: "failed", reason: "http_404", heldLegId: host?.legId, callId: world.host.id }
+    ])
   })
 
   it("ends when all but one have left for so long, not before there were two, nor while another is expected", () => {
