@@ -53,7 +53,9 @@ export const statement = Effect.fnUntraced(function* (
   const size = parameters.reduce((sum, parameter) => sum + parameter.length, 0)
   if (size > sizeLimit) return yield* new CommitTooLarge({ size })
   const [answer] = yield* sql.unsafe<CommitStatement.Answer>(text, parameters)
-  return answer ?? noAnswer
+  // The statement always returns one row. Without it nothing shows that a commit is written.
+  if (answer === undefined) return yield* Effect.die(new Error("the statement of a batch was answered without its row"))
+  return answer
 })
 
 /** Makes one statement for a batch, and decides the outcome of each of its commits. */
@@ -109,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: {
       sql,
       entries.map(({ commit }) => commit)
     )
-    const known = { ...noAnswer, balances: written.balances }
+    const known = { missing: null, homes: null, balances: written.balances, endpoints: null, handed: null }
     return entries.filter((entry) => {
       if (!written.has(entry.commit)) return true
       WaitingCommit.succeed(entry, known)
@@ -205,5 +207,3 @@ const detailOf = (error: SqlError): string => {
   const { cause } = error.reason
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message
 }
-
-const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, endpoints: null, handed: null }

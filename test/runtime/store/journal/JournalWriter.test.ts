@@ -3,6 +3,7 @@ import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../../src/domain/Id.ts"
 import { type Commit, empty, Journal, type MoneyRow } from "../../../../src/runtime/store/journal/Journal.ts"
+import { CommitClient } from "../../../../src/runtime/store/CommitClient.ts"
 import * as ClaimedDeliveries from "../../../../src/runtime/store/journal/ClaimedDeliveries.ts"
 import * as JournalWriter from "../../../../src/runtime/store/journal/JournalWriter.ts"
 import * as WaitingCommit from "../../../../src/runtime/store/journal/WaitingCommit.ts"
@@ -344,4 +345,31 @@ describe("One writer, one owner", () => {
       }).pipe(Effect.scoped)
     )
   })
+})
+
+/** A client whose next statement of a batch is answered without a row, and is not carried out. */
+const withoutRow = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
+  let isNext = true
+  const unsafe = ((text: string, parameters?: ReadonlyArray<unknown>) => {
+    if (!isNext || !text.includes("INSERT INTO journal ")) return sql.unsafe(text, parameters)
+    isNext = false
+    return Effect.succeed([])
+  }) as SqlClient.SqlClient["unsafe"]
+  return Object.assign(((...of: Parameters<typeof sql>) => sql(...of)) as SqlClient.SqlClient, sql, { unsafe })
+}
+
+const answeredWithoutRow = live.pipe(
+  Layer.provide(Layer.effect(CommitClient, Effect.map(SqlClient.SqlClient, withoutRow))),
+  Layer.provideMerge(database)
+)
+
+layer(answeredWithoutRow)("A statement that is answered without its row", (it) => {
+  it.effect("is never taken for written, so no number of an event is left out", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const id = Ids.call("without a row")
+      const exit = yield* Effect.exit(journal.commit(entity(yield* tenant, id, 1)))
+      expect([Exit.isSuccess(exit), yield* journal.find(id)]).toEqual([false, null])
+    })
+  )
 })
