@@ -14,7 +14,7 @@ export interface Subject<View> {
   readonly refused: (verb: string, body?: object) => Promise<string>
   /** The data of the `nth` webhook of this type that fits. */
   readonly event: (type: string, nth?: number, fits?: (data: Event["data"]) => boolean) => Promise<Event["data"]>
-  /** The webhooks so far. */
+  /** The webhooks so far, by their numbers: those of a room arrive in no order between its members. */
   readonly told: () => ReadonlyArray<Event>
   readonly types: () => ReadonlyArray<string>
   /** Reads it until the condition holds, for changes without an event. */
@@ -38,6 +38,7 @@ export const make = <View>(
 ): Subject<View> => {
   const { action, id, path, self, stateOf } = of
   const tape = running().delivered.of(id)
+  const told = () => tape.all.toSorted((one, other) => one.sequence - other.sequence)
   const find = async (): Promise<View> => {
     const answer = await tenant.ask("GET", self)
     expect(answer.status, answer.text).toBe(200)
@@ -73,8 +74,8 @@ export const make = <View>(
           (all) => all.filter(({ data, event_type }) => event_type === type && fits(data))[nth - 1]
         )
       ).data,
-    told: () => tape.all,
-    types: () => tape.all.map(({ event_type }) => event_type),
+    told,
+    types: () => told().map(({ event_type }) => event_type),
     until: async (what, reached) => {
       for (let waited = 0; waited < 20_000; waited += 20) {
         const view = await find()

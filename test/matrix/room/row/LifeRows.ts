@@ -23,7 +23,7 @@ export const rows: ReadonlyArray<Row> = [
         conference_id: room.id,
         call_id: host.call.id,
         leg_id: await host.call.legId(),
-        customer_reference: null,
+        customer_reference: "a row",
         name: room.name,
         host_call_id: host.call.id
       })
@@ -49,8 +49,7 @@ export const rows: ReadonlyArray<Row> = [
         expect(await each.find()).toMatchObject(isEnded("api"))
       }
       await host.far.gone()
-      await room.event("conference.ended")
-      expect(room.types().toSorted()).toEqual([
+      expect((await room.over()).toSorted()).toEqual([
         "conference.ended",
         "conference.member_joined",
         "conference.member_joined",
@@ -130,8 +129,7 @@ export const rows: ReadonlyArray<Row> = [
       await room.left(one?.call.id ?? "")
       expect((await room.find()).status).toBe("in_progress")
       await two?.call.act("hangup")
-      await room.event("conference.ended")
-      expect(room.types().slice(-2)).toEqual(["conference.member_left", "conference.ended"])
+      expect((await room.over()).slice(-2)).toEqual(["conference.member_left", "conference.ended"])
     }
   },
   {
