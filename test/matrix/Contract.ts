@@ -90,6 +90,7 @@ const stream = {
   stream_bidirectional_mode: ["rtp", "mp3"],
   stream_bidirectional_codec: [],
   stream_bidirectional_sampling_rate: [],
+  stream_jitter_ms: [],
   stream_protocol: ["telnyx", "twilio"],
   stream_auth_token: [],
   custom_parameters: []
@@ -100,6 +101,7 @@ const streamDefaults = {
   streamBidirectionalMode: null,
   streamBidirectionalCodec: null,
   streamBidirectionalSamplingRate: null,
+  streamJitterMs: null,
   streamProtocol: "telnyx",
   streamAuthToken: null,
   customParameters: []
@@ -108,6 +110,7 @@ const streamRanges = {
   stream_track: oneOf(...stream.stream_track),
   stream_codec: oneOf(...stream.stream_codec, null),
   stream_bidirectional_mode: oneOf("rtp", "mp3", null),
+  stream_jitter_ms: { good: [60, 2000, null], bad: [59, 2001, 100.5, "100"] },
   stream_protocol: oneOf("telnyx", "twilio"),
   stream_auth_token: { good: ["x", null], bad: ["", "x".repeat(4001), 7] },
   custom_parameters: {

@@ -26,6 +26,10 @@ export const tracks = ["inbound_track", "outbound_track", "both_tracks"] as cons
 
 export const failures = ["connection_failed", "protocol_error", "carrier_error"] as const
 
+/** How late a packet may come and still be in the sound of a stream, in milliseconds. */
+export const jitter = { least: 60, most: 2000, listening: 400 }
+export const JitterMs = Schema.Int.check(Schema.isBetween({ minimum: jitter.least, maximum: jitter.most }))
+
 /** The fields of a stream that its events and its view have. */
 export const shown = {
   streamUrl: Field.text("Where it leads, without its query, which may hold a token.", "wss://media.example/stream"),

@@ -25,6 +25,8 @@ export interface Listening {
 export const make = (options: {
   readonly tracks: StreamMessages.Track
   readonly format: StreamFormat
+  /** How late a packet may come; `OutgoingTrack`. */
+  readonly jitterMs: number
   readonly far: FarEnd
   readonly now: number
   /** `payload` is base64. */
@@ -37,7 +39,7 @@ export const make = (options: {
   const tracks = new Map(
     wanted[options.tracks].map((track) => [
       track,
-      OutgoingTrack.make(format, now, ({ payload, positionMs }) => {
+      OutgoingTrack.make(format, now, options.jitterMs, ({ payload, positionMs }) => {
         const { buffer, byteLength, byteOffset } = payload
         tell(track, positionMs, Buffer.from(buffer, byteOffset, byteLength).toString("base64"))
       })

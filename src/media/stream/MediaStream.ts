@@ -1,5 +1,6 @@
 import type { MediaEvent } from "../../ports/media/MediaMessage.ts"
 import type * as Message from "../../ports/media/StreamMessages.ts"
+import * as StreamField from "../../domain/schema/StreamField.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Taps } from "../mix/Tap.ts"
@@ -79,6 +80,7 @@ export const make = (
     const listening = Listening.make({
       tracks: track,
       format,
+      jitterMs: start.options.jitterMs ?? StreamField.jitter[hears === null ? "listening" : "least"],
       far: leg.far,
       now,
       tell: queue.sound,
@@ -215,6 +217,16 @@ export const make = (
     }
   }
 
+  const pause = (): void => {
+    isPaused = true
+    connection.pause()
+  }
+
+  /** Reads no more while many answers wait for the server, so that it is not cut off for what it has sent already. */
+  const waitForReader = (): void => {
+    if (queue.isFull()) pause()
+  }
+
   const connection = StreamSocket.make({
     open,
     tenant,
@@ -227,6 +239,7 @@ export const make = (
     said: (message) => {
       said(typeof message === "string" ? ClientMessage.read(message) : { type: "malformed" })
       flush()
+      waitForReader()
     },
     saidLong: (text) => {
       const long = LongMessage.make(text)
@@ -238,13 +251,12 @@ export const make = (
           heard(outcome.bytes)
         } else said(outcome.message)
         flush()
+        waitForReader()
         return false
       }
     },
     read: (octets, frames) => {
-      if (budget.take(octets, frames)) return
-      isPaused = true
-      connection.pause()
+      if (!budget.take(octets, frames)) pause()
     },
     closed: (failure, detail) => (failure === null ? finish("stopped", null) : fail(failure, detail)),
     failed: fail
@@ -279,7 +291,8 @@ export const make = (
       guarded(() => {
         if (started === null && leg.far.ready()) startSound(now)
         started?.listening.tick(now)
-        if (budget.mayRead(now) && isPaused) {
+        const mayRead = budget.mayRead(now) && !queue.isFull()
+        if (isPaused && mayRead) {
           isPaused = false
           connection.resume()
         }

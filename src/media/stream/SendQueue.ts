@@ -6,13 +6,13 @@ import type { Media } from "./dialect/StreamDialect.ts"
  * The messages to a stream's server, in order, until the network takes them, guide/streams.md#a-slow-server.
  *
  * At most two seconds of sound wait: more drops the oldest, and the timestamps show the gap. All other messages are
- * kept. A server is too slow when the queue was not empty for ten seconds, or when more than `others` of the other
- * messages wait.
+ * kept, and while `full` of them wait, no more is read of the server. A server is too slow when the queue was not empty
+ * for ten seconds, or when more than `others` of the other messages wait.
  *
  * `handOver` sends what the network takes now. It is not called before the stream begins, so the first sound is kept up
  * to the same bound, and the timestamps begin with the first sound that is sent.
  */
-const limits = { soundMs: 2000, others: 2000, behindMs: 10_000 }
+const limits = { soundMs: 2000, others: 2000, full: 1000, behindMs: 10_000 }
 
 /** Sound of a track in 20 ms: its place in the track and its payload in base64. */
 interface Sound {
@@ -92,6 +92,7 @@ export const make = () => {
       others > limits.others || (behindSince !== null && now - behindSince >= limits.behindMs),
     /** The dropped sound of all tracks. */
     droppedMs: (): number => droppedMs,
+    isFull: (): boolean => others >= limits.full,
     isEmpty: (): boolean => entries.length === 0
   }
 }

@@ -25,6 +25,8 @@ export const Options = Schema.Struct({
   rate: Schema.NullOr(StreamField.StreamRate),
   /** The kind of sound that its server may send: payloads of the codec, or MP3 files. Null: none. */
   hears: Schema.NullOr(Schema.Literals(["rtp", "mp3"])),
+  /** How late a packet of the far end may come, in milliseconds. Absent: by whether the server may send sound. */
+  jitterMs: Schema.optionalKey(StreamField.JitterMs),
   /** Passed to the server unchanged. */
   parameters: Schema.Array(Schema.Struct({ name: Schema.String, value: Secret.token(Schema.String) }))
 })

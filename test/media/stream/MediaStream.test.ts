@@ -129,6 +129,44 @@ describe("What a stream's server is sent, guide/streams.md#messages", () => {
     expect(Math.abs(Number(last?.message.media.timestamp) - elapsed)).toBeLessThanOrEqual(160)
   })
 
+  it("loses nothing of a stall or of packets in another order when it only listens, or waits as long as it was asked to", () => {
+    for (const change of [{ hears: null }, { hears: "rtp", jitterMs: 400 }] as const) {
+      const { bench, wire } = setup(change)
+      const spoken = Array.from({ length: 60 }, (_, i) => WireLeg.sound(160, i + 1))
+      for (const [i, payload] of spoken.entries()) {
+        // 300 ms without a packet, and then all of them at once.
+        if (i < 20 || i >= 35) bench.run(20)
+        else if (i === 20) bench.run(300)
+        // Two packets change places, and one of them comes 100 ms late.
+        if (i === 45) continue
+        wire.speak(payload, i === 46 ? 1 : 0)
+        if (i === 50) wire.late(spoken[45] ?? payload, 45)
+      }
+      bench.run(600)
+      const payloads = bench.of("media").map(({ message }) => message.media.payload)
+      const first = payloads.indexOf(StreamBench.base64(spoken[0] ?? new Uint8Array()))
+      expect(first).toBeGreaterThanOrEqual(0)
+      expect(payloads.slice(first, first + 60)).toEqual(spoken.map(StreamBench.base64))
+      bench.of("media").forEach(({ message }, index) => expect(message.media.timestamp).toBe(String(index * 20)))
+    }
+  })
+
+  it("gives up a packet that never comes when the sound after it has waited, and keeps the places of the others", () => {
+    const { bench, wire } = setup({ hears: null })
+    const spoken = Array.from({ length: 60 }, (_, i) => WireLeg.sound(160, i + 1))
+    for (const [i, payload] of spoken.entries()) {
+      bench.run(20)
+      if (i !== 10) wire.speak(payload, i === 11 ? 1 : 0)
+    }
+    bench.run(600)
+    const payloads = bench.of("media").map(({ message }) => message.media.payload)
+    const first = payloads.indexOf(StreamBench.base64(spoken[0] ?? new Uint8Array()))
+    const silent = StreamBench.base64(new Uint8Array(160).fill(WireLeg.silence))
+    expect(payloads.slice(first, first + 60)).toEqual(
+      spoken.map((payload, i) => (i === 10 ? silent : StreamBench.base64(payload)))
+    )
+  })
+
   it("tells both tracks apart: what the far end says, and what it hears", () => {
     const { bench, wire } = setup({ track: "both_tracks", hears: "rtp" })
     const frame = WireLeg.sound(160, 5)
@@ -447,6 +485,34 @@ describe("A stream", () => {
     expect(bench.socket().isPaused).toBe(true)
     bench.run(2000)
     expect(bench.socket().isPaused).toBe(false)
+  })
+
+  it("answers ten thousand marks at once: a thousand when they were heard, the others cleared, with the reason", () => {
+    const { bench, wire } = setup()
+    bench.say(mediaOf(WireLeg.sound(16_000, 3)))
+    for (let n = 0; n < 10_000; n++) bench.say(markOf(`m${n}`))
+    bench.run(3_000)
+    expect(bench.media(wire.leg).filter(({ type }) => type === "ended")).toEqual([])
+    const marks = bench.of("mark")
+    expect(marks.length).toBe(10_000)
+    expect(marks.filter(({ message }) => message.mark.cleared !== true).length).toBe(1_000)
+    expect(bench.of("error").map(({ message }) => message.payload.code)).toEqual([100_005])
+  })
+
+  it("reads no more of a server that does not read its answers, and does not blame it for marks", () => {
+    const { bench, wire } = setup()
+    const server = bench.socket()
+    server.isReading = false
+    let said = 0
+    for (; said < 10_000 && !server.isPaused; said++) bench.say(markOf(`m${said}`))
+    expect(said).toBeLessThan(1_500)
+    bench.run(9_000)
+    expect(bench.media(wire.leg).filter(({ type }) => type === "ended")).toEqual([])
+    bench.run(2_000)
+    expect(bench.media(wire.leg).at(-1)).toMatchObject({
+      type: "ended",
+      reason: "connection_failed: the server reads too slowly"
+    })
   })
 
   it("drops the newest beyond ten minutes, whose marks come back cleared, and says so", () => {

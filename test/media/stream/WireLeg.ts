@@ -28,6 +28,21 @@ export const make = (bench: StreamBench.StreamBench, name = "leg") => {
       sequenceNumber = (sequenceNumber + 1) & 0xffff
       timestamp += payload.length
     },
+    /** Sends 20 ms late: the packet after `after` others. */
+    late: (payload: Uint8Array, after: number) =>
+      bench.network.receive({
+        channel: "rtp",
+        bytes: RtpSample.write({
+          payloadType: 0,
+          marker: false,
+          sequenceNumber: 100 + after,
+          timestamp: 8000 + after * 160,
+          ssrc: 7,
+          payload
+        }),
+        from: { address: "127.0.0.1", port: peerPort },
+        to: { address: "127.0.0.1", port: bench.portOf(leg) }
+      }),
     /** The octets of PCMU that the peer was sent since the last call. */
     heard: (): Uint8Array =>
       Uint8Array.from(

@@ -40,6 +40,8 @@ export const make = (options: {
 
   return {
     octets: (): number => octets,
+    /** Whether as many entries wait as may. */
+    isFull: (): boolean => isBusy && entries.length >= limits.marks,
     /** False: there is no room. */
     file: (bytes: Uint8Array): boolean => {
       if (entries.length >= limits.marks || !options.hasCapacity(bytes.length)) {

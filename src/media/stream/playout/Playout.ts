@@ -173,6 +173,8 @@ export const make = (
     },
     /** Notes that sound is missing at this position. */
     lost: loss.dropped,
+    /** Whether as many marks wait as may. */
+    isFull: (): boolean => marks.length >= limits.marks,
     /** Adds a mark; returns the marks that come back at once. `isLossy`: sound before it was dropped earlier. */
     mark: (name: string, isLossy = false): ReadonlyArray<Mark> => {
       const isCleared = loss.marked() || isLossy

@@ -101,7 +101,10 @@ export const make = (options: {
       if (!files.file(bytes)) complain("rate_limit_reached")
       account()
     },
-    mark: (name) => back(files.mark(name)),
+    mark: (name) => {
+      if (files.isFull() || playout.isFull()) complain("rate_limit_reached")
+      back(files.mark(name))
+    },
     clear: () => {
       back(playout.clear())
       back(files.clear())

@@ -59,6 +59,11 @@ export const fields = {
     "In Hz, in both directions: 8000, 16000 or 24000 of L16, and of OPUS also 48000; 8000 of the others.",
     8000
   ),
+  streamJitterMs: orNull(
+    StreamField.JitterMs,
+    "How late a packet of the far end may come and still be in the stream, in milliseconds: 60 to 2000. Null: 60 if the server may send sound, else 400.",
+    null
+  ),
   streamProtocol: BodyField.or(
     BodyField.of(StreamMessages.Protocol, "Whose messages are spoken: Telnyx's, or Twilio's (PCMU only).", "telnyx"),
     "telnyx"
@@ -121,6 +126,7 @@ export const optionsOf = (streamUrl: string, body: Fields): StreamMessages.Optio
     codec,
     rate: rates.length > 1 ? (body.streamBidirectionalSamplingRate ?? first) : null,
     hears: body.streamBidirectionalMode,
+    ...(body.streamJitterMs === null ? {} : { jitterMs: body.streamJitterMs }),
     parameters: body.customParameters
   }
 }

@@ -166,6 +166,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           streamBidirectionalMode: null,
           streamBidirectionalCodec: null,
           streamBidirectionalSamplingRate: null,
+          streamJitterMs: null,
           streamProtocol: "telnyx",
           streamAuthToken: null,
           customParameters: []
