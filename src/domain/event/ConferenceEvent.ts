@@ -31,6 +31,7 @@ export const EndReason = Schema.Literals([
   "all_on_hold",
   "empty",
   "alone",
+  "left_on_hold",
   "duration",
   "carrier",
   "operator",
@@ -58,7 +59,7 @@ export const rows = {
       endedAt: Field.time("When it was closed."),
       durationSeconds: Field.seconds("How long it was live."),
       reason: Field.oneOf(
-        "`api`: an `end`. `host_left`: the host left, and the room had `end_on_exit`. `member_left`: a member with `end_on_exit` left. `all_on_hold`: one with `soft_end_on_exit` had left, and all others were on hold. `empty`: the last one left. `alone`: all but one had left for `end_when_alone_secs`. `duration`: its minutes were over. `carrier`: the carrier could not make the room, or lost it. `operator`, `service`: they ended it.",
+        "`api`: an `end`. `host_left`: the host left, and the room had `end_on_exit`. `member_left`: a member with `end_on_exit` left. `all_on_hold`: one with `soft_end_on_exit` had left, and all others were on hold. `empty`: the last one left. `alone`: all but one had left for `end_when_alone_secs`. `left_on_hold`: the last one was left on hold, and the room had `on_member_left` `hangup`. `duration`: its minutes were over. `carrier`: the carrier could not make the room, or lost it. `operator`, `service`: they ended it.",
         EndReason.literals
       )
     })

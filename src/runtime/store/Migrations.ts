@@ -22,6 +22,7 @@ import { operatorToken } from "./migration/0080_operator_token.ts"
 import { eventLane } from "./migration/0081_event_lane.ts"
 import { entityElement } from "./migration/0082_entity_element.ts"
 import { aloneRooms } from "./migration/telephony/0083_alone_rooms.ts"
+import { leftOnHold } from "./migration/telephony/0084_left_on_hold.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Migrations by their names, each of which begins with its number. They run in the order of the numbers. */
@@ -52,7 +53,8 @@ export const all: Migrations = {
   "0080_operator_token": operatorToken,
   "0081_event_lane": eventLane,
   "0082_entity_element": entityElement,
-  "0083_alone_rooms": aloneRooms
+  "0083_alone_rooms": aloneRooms,
+  "0084_left_on_hold": leftOnHold
 }
 
 /** The last schema of version 0.1. */

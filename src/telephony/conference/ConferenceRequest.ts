@@ -2,7 +2,7 @@ import type * as Audit from "../../runtime/audit/Audit.ts"
 import type { PlaceRequest } from "../call/Call.ts"
 import type * as Id from "../../domain/Id.ts"
 import type { Entering } from "./verb/ConferenceField.ts"
-import type { Beep } from "./machine/ConferenceState.ts"
+import type { Beep, OnMemberLeft } from "./machine/ConferenceState.ts"
 
 export type Caller = Omit<Audit.Caller, "scopes">
 
@@ -17,6 +17,8 @@ export interface CreateRequest {
   readonly durationMinutes: number
   readonly holdAudioUrl?: string
   readonly endWhenAloneSecs?: number | null
+  readonly onMemberLeft?: OnMemberLeft
+  readonly onMemberLeftAudioUrl?: string
 }
 
 /** A call that is dialled into a room: a placed call without the fields that only a call outside a room has. */

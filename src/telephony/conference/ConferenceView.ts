@@ -27,6 +27,7 @@ export const Conference = Wire.struct({
     "It ends when all but one have left for so many seconds; null: it does not.",
     null
   ),
+  onMemberLeft: Field.oneOf("What is done with the last one when it is left on hold.", ["none", "play", "hangup"]),
   startedAt: Field.timeOrNull("When it became live; null until then.", example),
   endedAt: Field.timeOrNull("When it was over; null until then."),
   createdAt: Field.time("When it was created."),
@@ -43,6 +44,7 @@ export const ofState = (state: ConferenceState, now: ParticipantView.Now): Confe
   encode({
     ...state,
     endWhenAloneSecs: state.endWhenAloneSecs ?? null,
+    onMemberLeft: state.onMemberLeft ?? "none",
     participants: state.members.map((member) => ParticipantView.shown(state.id, member, now))
   })
 
@@ -50,9 +52,18 @@ export const ofState = (state: ConferenceState, now: ParticipantView.Now): Confe
 export const withHost = (room: Conference, kept: ReadonlySet<string>): Conference =>
   room.host_call_id === null || kept.has(room.host_call_id) ? room : { ...room, host_call_id: null }
 
+const ruleOf = (stored: string | null): Conference["on_member_left"] =>
+  stored === "play" || stored === "hangup" ? stored : "none"
+
 /** The view of a list row. */
 export const ofRow = (row: ConferenceRow): Conference =>
-  encode({ ...row, startOnCreate: row.startOnCreate === 1, endOnExit: row.endOnExit === 1, participants: [] })
+  encode({
+    ...row,
+    onMemberLeft: ruleOf(row.onMemberLeft),
+    startOnCreate: row.startOnCreate === 1,
+    endOnExit: row.endOnExit === 1,
+    participants: []
+  })
 
 /** The exact bytes of a response. */
 export const render = (state: ConferenceState, now: ParticipantView.Now): string => JSON.stringify(ofState(state, now))

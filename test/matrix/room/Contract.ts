@@ -85,7 +85,9 @@ export const verbs: Readonly<Record<string, Verb>> = {
       beep_enabled: beep,
       end_on_exit: [true, false],
       max_participants: [],
-      end_when_alone_secs: []
+      end_when_alone_secs: [],
+      on_member_left: [],
+      on_member_left_audio_url: []
     },
     defaults: {},
     ranges: {
@@ -93,7 +95,8 @@ export const verbs: Readonly<Record<string, Verb>> = {
       beep_enabled: oneOf(...beep),
       end_on_exit: flag,
       max_participants: int(2, 250),
-      end_when_alone_secs: aloneSecs
+      end_when_alone_secs: aloneSecs,
+      on_member_left: { good: ["none", "hangup"], bad: ["transfer", 7] }
     }
   },
   end: onlyRegion,
@@ -173,7 +176,8 @@ export const bodies: Readonly<Record<string, Pick<Verb, "fields" | "ranges">>> =
       max_participants: [],
       duration_minutes: [],
       hold_audio_url: [],
-      end_when_alone_secs: []
+      end_when_alone_secs: [],
+      on_member_left: []
     },
     ranges: {
       name: text(120),

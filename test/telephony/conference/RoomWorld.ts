@@ -41,6 +41,8 @@ export const make = (options: {
   readonly endOnExit: boolean
   readonly holdAudioUrl?: string
   readonly endWhenAloneSecs?: number
+  readonly onMemberLeft?: "play" | "hangup"
+  readonly onMemberLeftAudioUrl?: string
 }) => {
   let now = 1_000_000
   let seeds = 0

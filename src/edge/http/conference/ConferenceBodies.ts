@@ -21,10 +21,13 @@ export const CreateConference = body("CreateConference", {
   holdAudioUrl: Schema.optionalKey(
     BodyField.httpsUrl("With `start_on_create` false: what those hear, on hold, who wait for the start.")
   ),
-  endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs))
+  endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs)),
+  ...ConferenceField.rule
 }).check(
-  Schema.makeFilter(({ holdAudioUrl, startOnCreate }) =>
-    startOnCreate && holdAudioUrl !== undefined ? { path: ["hold_audio_url"], issue: noWaiting } : undefined
+  Schema.makeFilter((body) =>
+    body.startOnCreate && body.holdAudioUrl !== undefined
+      ? { path: ["hold_audio_url"], issue: noWaiting }
+      : ConferenceField.ruleFault(body)
   )
 )
 

@@ -20,6 +20,8 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const conferences = yield* Conferences
     const reachable = yield* Reachable.make
+    const ruleSound = ({ onMemberLeftAudioUrl: url }: { readonly onMemberLeftAudioUrl?: string }) =>
+      reachable(url === undefined ? {} : { on_member_left_audio_url: url }, "https:")
     const holdSound = ({ holdAudioUrl }: { readonly holdAudioUrl?: string }) =>
       reachable(holdAudioUrl === undefined ? {} : { hold_audio_url: holdAudioUrl }, "https:")
     const actions = (yield* VerbHandlers.make)(ConferenceVerbs, conferences)
@@ -27,7 +29,9 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...actions,
       create: write((caller, { payload }, slot) =>
-        Effect.andThen(holdSound(payload), conferences.create(caller, payload, slot))
+        Effect.all([holdSound(payload), ruleSound(payload)]).pipe(
+          Effect.andThen(conferences.create(caller, payload, slot))
+        )
       ),
       list: list((tenantId, window, filters) => conferences.list(tenantId, filters, window)),
       retrieve: read((tenantId, { params }) => conferences.find(tenantId, params.id)),

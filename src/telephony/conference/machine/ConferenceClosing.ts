@@ -75,7 +75,32 @@ export const left = (
     member.phase === "joined" && RoomMembers.beeps(state, member, "on_exit")
       ? ConferenceStepBuilder.ask(soft, { type: "beep", except: null }, context)
       : soft
-  return closeWithoutUnheld(heard, at, context)
+  return rescued(closeWithoutUnheld(heard, at, context), at, context)
+}
+
+/** Applies the room's rule when its last member was left on hold and none is expected. */
+const rescued = (
+  builder: ConferenceStepBuilder.ConferenceStepBuilder,
+  at: number,
+  context: StepContext
+): ConferenceStepBuilder.ConferenceStepBuilder => {
+  const { state } = builder
+  const { onMemberLeft = "none", onMemberLeftAudioUrl: url } = state
+  const [last, ...others] = state.members.filter(isPresent)
+  if (isCompleted(state) || onMemberLeft === "none" || last === undefined || others.length > 0) return builder
+  // A member that waits for the start is not left by others.
+  if (last.phase !== "joined" || !last.isHeld || last.isWaiting === true) return builder
+  if (onMemberLeft === "hangup") return close(builder, "left_on_hold", at, context)
+  if (url === undefined) return builder
+  const back = RoomMembers.hold(builder, last.id, { isHeld: false, audioUrl: null }, context)
+  const played = RoomPlaybacks.start(
+    back,
+    (id) => ({ type: "play", id, url, loop: 1, target: "self" }),
+    last.legId === null ? undefined : [last.legId],
+    context
+  )
+  // Too many sounds wait: the member is off hold in any case.
+  return "type" in played ? back : played
 }
 
 /** Closes the room when a member with `softEndOnExit` has left and no member off hold is there. */

@@ -3,7 +3,7 @@ import { ToConference } from "../../call/Call.ts"
 import { RoomEvent, RoomSnapshot } from "../../../carrier/room/RoomEvent.ts"
 import * as Secret from "../../../domain/schema/Secret.ts"
 import * as Id from "../../../domain/Id.ts"
-import { Beep } from "./ConferenceState.ts"
+import { Beep, OnMemberLeft } from "./ConferenceState.ts"
 import { facts } from "../verb/ConferenceVerb.ts"
 import * as ConferenceField from "../verb/ConferenceField.ts"
 import { ConferenceAction } from "../verb/ConferenceVerbs.ts"
@@ -34,7 +34,9 @@ export const ConferenceInput = Schema.Union([
     maxParticipants: Schema.Int,
     durationMinutes: Schema.Int,
     holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
-    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(Schema.Int))
+    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(Schema.Int)),
+    onMemberLeft: Schema.optionalKey(OnMemberLeft),
+    onMemberLeftAudioUrl: Schema.optionalKey(Secret.url(Schema.String))
   }),
   Schema.Struct({
     type: Schema.tag("action"),

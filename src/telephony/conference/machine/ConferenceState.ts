@@ -20,6 +20,9 @@ export type ConferenceStatus = typeof ConferenceStatus.Type
 export const Beep = Schema.Literals(["never", "on_enter", "on_exit", "always"])
 export type Beep = typeof Beep.Type
 
+export const OnMemberLeft = Schema.Literals(["none", "play", "hangup"])
+export type OnMemberLeft = typeof OnMemberLeft.Type
+
 /**
  * A membership. `claimed`: its call was asked to enter; `ringing`: its call was dialled for it; `joining`: its call has
  * sent its leg; `joined`: it is in the room; `left`: over, for any reason. All but `left` count against the maximum.
@@ -117,6 +120,10 @@ export const ConferenceState = Schema.Struct({
   holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
   /** The room ends when it has been left by all but one for this long; absent or null: it does not. */
   endWhenAloneSecs: Schema.optionalKey(OrNull(Schema.Int)),
+  /** The rule for the member that is left alone on hold; absent: none. */
+  onMemberLeft: Schema.optionalKey(OnMemberLeft),
+  /** The sound of the rule `play`. */
+  onMemberLeftAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
   /** Since when all but one have left; null: several are there or expected; absent: there was one at most. */
   aloneAt: Schema.optionalKey(OrNull(Millis)),
   createdAt: Millis,

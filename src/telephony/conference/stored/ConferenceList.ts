@@ -25,6 +25,7 @@ export const ConferenceList = of<ConferenceState>()("conference", {
   maxParticipants: int((room) => room.maxParticipants),
   durationMinutes: int((room) => room.durationMinutes),
   endWhenAloneSecs: int((room) => room.endWhenAloneSecs ?? null),
+  onMemberLeft: text((room) => room.onMemberLeft ?? null),
   createdAt: time((room) => room.createdAt),
   startedAt: time((room) => room.startedAt),
   endedAt: time((room) => room.endedAt)

@@ -20,8 +20,11 @@ export const update = verb({
       BodyField.of(Schema.Boolean, "Whether the room is closed when the host leaves.", true)
     ),
     maxParticipants: Schema.optionalKey(ConferenceField.maxParticipants),
-    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs))
-  }),
+    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs)),
+    ...ConferenceField.rule
+  }).check(Schema.makeFilter(ConferenceField.ruleFault)),
+  targets: ({ onMemberLeftAudioUrl }) =>
+    onMemberLeftAudioUrl === undefined ? {} : { on_member_left_audio_url: onMemberLeftAudioUrl },
   // Fewer than are seated, or more than the plan allows.
   errors: ["unprocessable"],
   act: ({ builder, mostParticipants }, body) => {

@@ -63,6 +63,26 @@ export const endWhenAloneSecs = BodyField.of(
   "The room is closed when it has been left by all but one for so many seconds, and nobody rings or comes in.",
   30
 )
+/** The rule for the member that is left alone on hold. */
+export const rule = {
+  onMemberLeft: Schema.optionalKey(
+    BodyField.of(
+      Schema.Literals(["none", "play", "hangup"]),
+      "What is done when a member leaves and the last one is on hold. `play`: it is taken off hold and hears the sound. `hangup`: the room is closed.",
+      "play"
+    )
+  ),
+  onMemberLeftAudioUrl: Schema.optionalKey(BodyField.httpsUrl("With `on_member_left` `play`: the sound."))
+}
+
+const noSound = "is required with on_member_left play, and goes with nothing else"
+
+/** A rule that plays has a sound, and no other has one. */
+export const ruleFault = (body: { readonly onMemberLeft?: string; readonly onMemberLeftAudioUrl?: string }) =>
+  (body.onMemberLeft === "play") === (body.onMemberLeftAudioUrl === undefined)
+    ? { path: ["on_member_left_audio_url"], issue: noSound }
+    : undefined
+
 export const durationMinutes = BodyField.of(BodyField.int(1, 2880), "The room is closed so long after its start.", 720)
 
 /** How a call comes in, whether it joins or is dialled. */

@@ -83,7 +83,8 @@ export const rows: ReadonlyArray<Row> = [
         start_on_create: false,
         end_on_exit: false,
         hold_audio_url: world.running().servers.soundUrl("tone/300.wav"),
-        end_when_alone_secs: 1
+        end_when_alone_secs: 1,
+        on_member_left: "hangup"
       }).then(async (hosted) => ({ ...hosted, hostLeg: await hosted.host.call.legId() }))
       await room.event("conference.member_held", 1, ({ leg_id }) => leg_id === hostLeg)
       const { call, member } = await Rooms.guest(world, room, {
@@ -97,7 +98,15 @@ export const rows: ReadonlyArray<Row> = [
         member_id: member.id,
         supervisor_role: "barge"
       })
-      expect(await room.act("update", { end_when_alone_secs: 2 })).toMatchObject({ end_when_alone_secs: 2 })
+      const sound = world.running().servers.soundUrl("tone/300.wav")
+      expect(
+        await room.act("update", {
+          end_when_alone_secs: 2,
+          on_member_left: "play",
+          on_member_left_audio_url: sound
+        })
+      ).toMatchObject({ end_when_alone_secs: 2, on_member_left: "play" })
+      expect(await room.refused("update", { on_member_left: "play" })).toBe("400 invalid_request")
       await call.act("hangup")
       expect(await room.event("conference.ended")).toMatchObject({ reason: "alone" })
       await host.call.event("call.ended")

@@ -555,6 +555,45 @@ describe("Races of a conference", () => {
     ])
   })
 
+  it("plays to the one who is left alone on hold, or hangs it up, and only then", () => {
+    const url = "https://example.com/sorry.wav"
+    const met = (more: { readonly onMemberLeft?: "play" | "hangup"; readonly onMemberLeftAudioUrl?: string }) => {
+      const world = RoomWorld.make({ maxParticipants: 3, startOnCreate: true, endOnExit: false, ...more })
+      world.settle()
+      const guests = [world.newCall(true), world.newCall(true)]
+      for (const { id: callId } of guests) world.act({ verb: "join", body: { callId, mute: false, hold: false } })
+      world.settle()
+      world.act({ verb: "hold", body: { legIds: [world.host.legId] } })
+      world.settle()
+      const leave = () => {
+        const guest = guests.pop()
+        if (guest !== undefined) world.hangUp(guest)
+        world.settle()
+      }
+      return { world, leave }
+    }
+    const isHeld = ({ world }: ReturnType<typeof met>) => world.current().members[0]?.isHeld
+    const play = met({ onMemberLeft: "play", onMemberLeftAudioUrl: url })
+    play.leave()
+    expect(isHeld(play)).toBe(true)
+    play.leave()
+    expect(isHeld(play)).toBe(false)
+    expect(types(play.world).slice(-3)).toStrictEqual([
+      "conference.member_left",
+      "conference.member_unheld",
+      "conference.playback_ended"
+    ])
+    const hangUp = met({ onMemberLeft: "hangup" })
+    hangUp.leave()
+    hangUp.leave()
+    expect(hangUp.world.host.isOver).toBe(true)
+    expect(hangUp.world.events.at(-1)).toMatchObject({ type: "conference.ended", data: { reason: "left_on_hold" } })
+    const none = met({})
+    none.leave()
+    none.leave()
+    expect([isHeld(none), none.world.current().status]).toStrictEqual([true, "in_progress"])
+  })
+
   it("ends when all but one have left for so long, not before there were two, nor while another is expected", () => {
     const alone = () =>
       RoomWorld.make({ maxParticipants: 3, startOnCreate: true, endOnExit: false, endWhenAloneSecs: 30 })
