@@ -172,7 +172,7 @@ const unpaid = (life: Life, now: number): Outcome => {
 }
 
 /** Whether a month of it has to be paid. */
-export const isDue = ({ nextRenewalAt, status }: Life, now: number): boolean =>
+const isDue = ({ nextRenewalAt, status }: Life, now: number): boolean =>
   status === "active" && nextRenewalAt !== null && nextRenewalAt <= now
 
 /** The oldest month that has to be paid, by its beginning; null when there is none. */

@@ -65,13 +65,20 @@ export const make = Effect.gen(function* () {
     monthly_cost_cents, coalesce(debited_cents, upfront_cost_cents) AS debited_cents, refunded_cents, route_id,
     customer_reference, created_at, completed_at`
   const numberColumns = numberColumnsOf(sql)
-  const owing = (tenantId: TenantId, now: number, limit: number) => sql`
-    SELECT ${numberColumns} FROM phone_number WHERE id IN (
-      SELECT id FROM phone_number
-      WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
-      UNION ALL
-      SELECT id FROM phone_number WHERE tenant_id = ${tenantId} AND owed_from IS NOT NULL)
-    ORDER BY id LIMIT ${limit}`
+  /**
+   * The numbers of a tenant with a month that has begun and is not paid, by the oldest such month: those that are due,
+   * and those that it has no longer. A closed tenant owes nothing for the latter.
+   */
+  const owing = (tenantId: TenantId, now: number) => sql`
+    SELECT id, next_renewal_at AS due_at FROM phone_number
+    WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
+    UNION ALL
+    SELECT id, owed_from AS due_at FROM phone_number
+    WHERE tenant_id = ${tenantId} AND owed_from IS NOT NULL
+      AND EXISTS (SELECT FROM tenant WHERE id = ${tenantId} AND status <> 'closed')`
+  const oldest = (tenantId: TenantId, now: number, limit: number) => sql`
+    SELECT ${numberColumns} FROM phone_number
+    WHERE id IN (SELECT id FROM (${owing(tenantId, now)}) owing ORDER BY due_at, id LIMIT ${limit}) ORDER BY id`
 
   return {
     insertOrder: (order: OrderRow) =>
@@ -127,10 +134,12 @@ export const make = Effect.gen(function* () {
     /** A tenant's numbers with a month to pay, the oldest first, after this position. */
     due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
       all<DueNumber>`
-        SELECT ${numberColumns}, next_renewal_at::text AS due_at FROM phone_number
-        WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= ${timestamptz(now)}
-          AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
-        ORDER BY next_renewal_at, id LIMIT ${limit}`,
+        SELECT ${numberColumns}, coalesce(next_renewal_at, owed_from)::text AS due_at FROM phone_number
+        WHERE id IN (
+          SELECT id FROM (${owing(tenantId, now)}) owing
+          WHERE (due_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
+          ORDER BY due_at, id LIMIT ${limit})
+        ORDER BY coalesce(next_renewal_at, owed_from), id`,
 
     /** Some active numbers of a closed tenant, locked until the transaction ends. */
     lockClosed: (tenantId: TenantId, limit: number) =>
@@ -153,23 +162,28 @@ export const make = Effect.gen(function* () {
             AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
         ) payable
         UNION
+        SELECT tenant_id FROM (
+          SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
+          JOIN tenant t ON t.id = p.tenant_id AND t.status <> 'closed'
+          WHERE p.owed_from IS NOT NULL AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
+        ) owing
+        UNION
         SELECT id FROM tenant t WHERE status = 'closed'
           AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`,
 
-    /**
-     * A tenant's numbers with a month that has begun and is not paid, in the order of their ids: those that are due,
-     * and those that it has no longer. At most `limit` of them.
-     */
-    owing: (tenantId: TenantId, now: number, limit: number) => all<NumberRow>`${owing(tenantId, now, limit)}`,
+    /** At most `limit` of the numbers that owe a month, those with the oldest months, in the order of their ids. */
+    owing: (tenantId: TenantId, now: number, limit: number) => all<NumberRow>`${oldest(tenantId, now, limit)}`,
 
     /** Locks these numbers until the transaction ends. Some may be paid by now. */
     lockOwing: (tenantId: TenantId, now: number, limit: number) =>
-      all<NumberRow>`${owing(tenantId, now, limit)} FOR UPDATE`,
+      all<NumberRow>`${oldest(tenantId, now, limit)} FOR UPDATE`,
 
-    /** Whether payment of a month was refused for any of its numbers. */
+    /** Whether payment of a month was refused for any of its numbers, or one is owed for a number that it has lost. */
     owes: (tenantId: TenantId) =>
       some`
-        SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL LIMIT 1`,
+        SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL
+        UNION ALL
+        SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND owed_from IS NOT NULL LIMIT 1`,
 
     /** Writes the `Life` of these numbers. */
     live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>

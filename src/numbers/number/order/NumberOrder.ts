@@ -39,10 +39,18 @@ const notReservable = (phoneNumber: string) =>
     "phone_numbers"
   )
 
-/** The most numbers whose owed months one order pays. Those of more are paid by the next orders. */
+/** The most numbers whose owed months one transaction pays. */
 const mostOwing = 500
+/** The most transactions for owed months before that of one order. */
+const mostPortions = 20
 /** The most numbers that the text of a refusal names. */
 const mostNamed = 5
+
+const changed = ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")
+const stillPaying = ApiError.of(
+  "conflict",
+  `months of more than ${mostOwing * mostPortions} numbers were owed, and those are paid; try again with a new Idempotency-Key`
+)
 
 const notCovered = (price: number, owed: ReturnType<typeof RenewalMonth.owed>) => {
   const named = owed.phoneNumbers.slice(0, mostNamed).join(", ")
@@ -107,23 +115,57 @@ export const make = Effect.fnUntraced(function* (options: {
       )
 
     const quoted = yield* quote
-    const owing = owedBy(yield* repo.owing(caller.tenantId, at, mostOwing))
-    const quotedCents = quoted.price + owing.cents
-    yield* Effect.mapError(
-      accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quotedCents] }),
-      (error) =>
+    const reserve = (id: Id.OrderId, cents: number, owing: ReturnType<typeof owedBy>) =>
+      Effect.mapError(accounts.reserve(caller.tenantId, id, { purpose: "order", offers: [cents] }), (error) =>
         error.code === "insufficient_balance" && !(error instanceof TestMoneyRefused)
           ? notCovered(quoted.price, owing)
           : error
-    )
+      )
+    const payWithin = (owed: ReturnType<typeof owedBy>) =>
+      Effect.as(owed.after.length === 0 ? Effect.void : repo.live(owed.after, at), {
+        money: owed.money,
+        audit: owed.resumed.map(({ after, before }) =>
+          RenewalMonth.line(before, "resumed", before, after, `${orderId} ${before.id}`, at)
+        )
+      })
+    /** Gives back what was reserved. A suspended number works again, even if the answer of the commit was lost. */
+    const settled = (id: Id.OrderId, owing: ReturnType<typeof owedBy>) =>
+      Effect.andThen(
+        accounts.released(caller.tenantId, id),
+        options.forget(owing.resumed.map(({ before }) => before.phoneNumber))
+      )
+
+    /** Pays the oldest owed months in a transaction of their own. */
+    const payPortion = Effect.fnUntraced(function* (portion: number, owing: ReturnType<typeof owedBy>) {
+      const id = Id.derive(`${seed} months ${portion}`, "order")
+      yield* reserve(id, owing.cents, owing)
+      yield* Effect.gen(function* () {
+        const funds = yield* repo.lockFunds(caller.tenantId)
+        const owed = owedBy(yield* repo.lockOwing(caller.tenantId, at, mostOwing))
+        if (owed.cents > owing.cents) return yield* changed
+        if (funds === null || funds < owed.cents) return yield* notCovered(quoted.price, owed)
+        yield* journal.commitWithin({ ...empty, ...(yield* payWithin(owed)) })
+      }).pipe(transaction, Effect.ensuring(settled(id, owing)))
+    })
+
+    /** The months that are left for the order's transaction. Months that are paid before stay so if it is refused. */
+    const owing = yield* Effect.gen(function* () {
+      for (let portion = 0; portion < mostPortions; portion++) {
+        const numbers = yield* repo.owing(caller.tenantId, at, mostOwing)
+        if (numbers.length < mostOwing) return owedBy(numbers)
+        yield* payPortion(portion, owedBy(numbers))
+      }
+      return yield* stillPaying
+    })
+    const quotedCents = quoted.price + owing.cents
+    yield* reserve(orderId, quotedCents, owing)
 
     return yield* Effect.gen(function* () {
       const funds = yield* repo.lockFunds(caller.tenantId)
       // A tenant that owed nothing a moment ago needs no further read while its balance is locked.
       const owed = owing.after.length === 0 ? owing : owedBy(yield* repo.lockOwing(caller.tenantId, at, mostOwing))
       const { available, monthly, price, upfront } = yield* quote
-      if (price + owed.cents > quotedCents)
-        return yield* ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")
+      if (price + owed.cents > quotedCents) return yield* changed
       if (funds === null || funds < price + owed.cents) return yield* notCovered(price, owed)
 
       const entries = available.map((entry, index) => ({ ...entry, id: Id.derive(seed, "did", index) }))
@@ -178,24 +220,14 @@ export const make = Effect.fnUntraced(function* (options: {
           { field: "price_cents", from: null, to: price }
         ]
       })
-      if (owed.after.length > 0) yield* repo.live(owed.after, at)
+      const months = yield* payWithin(owed)
       yield* journal.commitWithin({
         ...empty,
-        money: price === 0 ? owed.money : [...owed.money, debit],
-        audit: [
-          ...owed.resumed.map(({ after, before }) =>
-            RenewalMonth.line(before, "resumed", before, after, `${order.id} ${before.id}`, at)
-          ),
-          line
-        ],
+        money: price === 0 ? months.money : [...months.money, debit],
+        audit: [...months.audit, line],
         receipt: receipt(slot, rendered, at)
       })
       return { orderId: order.id, rendered }
-    }).pipe(
-      transaction,
-      Effect.ensuring(accounts.released(caller.tenantId, orderId)),
-      // A suspended number works again, even if the answer of the commit was lost.
-      Effect.ensuring(options.forget(owing.resumed.map(({ before }) => before.phoneNumber)))
-    )
+    }).pipe(transaction, Effect.ensuring(settled(orderId, owing)))
   })
 })

@@ -11,9 +11,10 @@ import * as RenewalLetter from "./RenewalLetter.ts"
 import { causeOf, line, moneyOf, type Owned } from "./RenewalMonth.ts"
 
 /**
- * The months of numbers, guide/numbers.md#renewals. Each is debited once, on its due date, in order, and never below
- * the credit limit. Its money is reserved first, so that it and live calls cannot spend the same money. The number's
- * row is locked, so that a second renewal finds the month paid.
+ * The months of numbers, guide/numbers.md#renewals, also those that a tenant owes for numbers that it has lost. Each is
+ * debited once, from its due date on, in order, and never below the credit limit. Its money is reserved first, so that
+ * it and live calls cannot spend the same money. The number's row is locked, so that a second renewal finds the month
+ * paid.
  */
 export const make = Effect.fnUntraced(function* (options: {
   /** Called after a transaction that changes these numbers for calls. */
@@ -30,7 +31,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const funds = yield* repo.lockFunds(number.tenantId)
     const row = yield* repo.lock(number.tenantId, number.id)
     const cents = number.monthlyCostCents
-    if (row?.nextRenewalAt !== due || row.monthlyCostCents !== cents) return row
+    if (row === null || NumberLife.dueMonth(row, at) !== due || row.monthlyCostCents !== cents) return row
     const outcome = NumberLife.step(row, { type: "renewed" }, at)
     if (outcome.type !== "accepted") return row
     if (cents > 0 && (funds === null || funds < cents)) return null
@@ -69,17 +70,19 @@ export const make = Effect.fnUntraced(function* (options: {
     return row === null ? { isPaid: false, number } : { isPaid: true, number: { ...number, ...row } }
   })
 
-  /** Pays the due months of the number, the oldest first. Returns false when there is no money for one. */
+  /**
+   * Pays the due months of the number, or those that are owed for one without an owner, the oldest first. Returns false
+   * when there is no money for one.
+   */
   const settle = Effect.fnUntraced(function* (number: Owned) {
-    let now = yield* Clock.currentTimeMillis
     let current = number
-    while (current.nextRenewalAt !== null && NumberLife.isDue(current, now)) {
-      const paid = yield* pay(current, current.nextRenewalAt)
+    for (;;) {
+      const due = NumberLife.dueMonth(current, yield* Clock.currentTimeMillis)
+      if (due === null) return true
+      const paid = yield* pay(current, due)
       if (!paid.isPaid) return false
       current = paid.number
-      now = yield* Clock.currentTimeMillis
     }
-    return true
   })
 
   /** Takes the next step for several unpaid numbers of a tenant, with one letter of each kind. */

@@ -42,7 +42,7 @@ export const of = (letter: NumberLife.Letter, numbers: ReadonlyArray<NumberRow>)
         subject: `${what === "a phone number" ? "A phone number was" : `${numbers.length} phone numbers were`} released`,
         paragraphs: [
           `Nobody has paid for ${them} for 30 days: ${list}.`,
-          `For 14 days you, and nobody else, may order ${them} again.`
+          `The month that was not paid is still owed, and is taken from your balance when it covers the month. For 14 days you, and nobody else, may order ${them} again.`
         ],
         link: null
       }

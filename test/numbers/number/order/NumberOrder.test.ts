@@ -166,6 +166,88 @@ describe("a month that is owed (guide/numbers.md#ordering)", () => {
       }),
       "it is still active": () => sweep
     }
+    const lost = Object.entries(ways).filter(([name]) => name !== "it is still active")
+    it.effect.each(lost)("is paid by money that arrives, though nothing is ordered again, where %s", ([, lose]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        for (const isReported of [true, false]) {
+          const world = yield* tenant(2_000)
+          const phone = yield* offered(1_500)
+          yield* world.order(phone)
+          yield* world.age(phone, "-1 day")
+          yield* Effect.orDie(lose(world, phone))
+          yield* sweep
+          expect(yield* world.balance).toBe(500)
+          yield* world.credit(1_300)
+          // The process may die before it has written the job.
+          if (!isReported) {
+            yield* sql`DELETE FROM job WHERE kind = 'number.renewal'`
+            yield* sweep
+          }
+          yield* Effect.repeat((yield* Jobs).poll, {
+            until: () => Effect.map(world.balance, (cents) => cents !== 1_800)
+          })
+          for (let time = 0; time < 2; time++) yield* sweep
+          expect(yield* world.booked).toEqual([
+            ["number_order", -1_500],
+            ["number_renewal", -1_500]
+          ])
+          expect(yield* world.balance).toBe(300)
+          const owed = yield* sql`
+            SELECT FROM phone_number WHERE tenant_id = ${world.id} AND (owed_from IS NOT NULL OR owed_until IS NOT NULL)`
+          expect(owed).toEqual([])
+        }
+        expect(yield* Features.ledgerAddsUp).toBe(true)
+      })
+    )
+
+    it.effect("is paid before newer ones, as far as the money lasts", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const world = yield* tenant(3_000)
+        const phones = [yield* offered(1_000), yield* offered(1_000), yield* offered(1_000)]
+        yield* world.order(...phones)
+        for (const [at, phone] of phones.entries()) {
+          yield* world.age(phone, `-${[2, 3, 1][at]} days`)
+          yield* world.release(phone)
+        }
+        yield* world.credit(2_000)
+        yield* sweep
+        const owing = yield* sql<{ readonly phone: string }>`
+          SELECT phone_number AS phone FROM phone_number WHERE tenant_id = ${world.id} AND owed_from IS NOT NULL`
+        expect([yield* world.balance, owing.map(({ phone }) => phone)]).toEqual([0, [phones[2]]])
+      })
+    )
+
+    /** Months that the tenant owes, of as many numbers, a cent each. */
+    const owing = (world: Effect.Success<ReturnType<typeof tenant>>, numbers: number) =>
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features,
+            upfront_cost_cents, monthly_cost_cents, activated_at, released_at, owed_from, owed_until, created_at, updated_at)
+          SELECT 'svc_did_' || md5(${world.id} || n), ${world.id}::text::uuid, '+4930' || (10000000 + n), ${country}, 'local',
+            'released', '{voice}', 0, 1, now() - interval '2 months', now(), now() - n * interval '1 minute',
+            now() - n * interval '1 minute', now(), now() FROM generate_series(1, ${numbers}::int) n`
+      )
+
+    it.effect("of more numbers than one transaction pays is paid before the next order, or there is none", () =>
+      Effect.gen(function* () {
+        const world = yield* tenant(2_000)
+        yield* owing(world, 1_100)
+        const phone = yield* offered(1_000)
+        for (let time = 0; time < 2; time++) expect((yield* world.refusal(phone)).code).toBe("insufficient_balance")
+        yield* world.credit(100)
+        yield* world.order(phone)
+        const booked = yield* world.booked
+        expect([booked.length, yield* world.balance, booked.at(-1)]).toEqual([1_101, 0, ["number_order", -1_000]])
+        expect(new Set(booked.slice(0, -1).map(([type, cents]) => `${type} ${cents}`))).toEqual(
+          new Set(["number_renewal -1"])
+        )
+        expect(yield* Features.ledgerAddsUp).toBe(true)
+      })
+    )
+
     it.effect.each(Object.entries(ways))("is paid before the next order, once, where %s", ([, lose]) =>
       Effect.gen(function* () {
         const world = yield* tenant(2_000)
