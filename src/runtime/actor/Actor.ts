@@ -295,7 +295,7 @@ export const make = Effect.fnUntraced(function* <
       // do.
       yield* Effect.exit(read)
       yield* Effect.catchCause(decide(behavior.lastWill(reason), null, null), (cause) =>
-        Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
+        Effect.logError("an actor could not end cleanly, because nothing of it can be committed", cause).pipe(
           Effect.annotateLogs({ actor: id }),
           Effect.andThen(
             Effect.suspend(() => (state === null ? Effect.void : (behavior.abandon?.(state) ?? Effect.void)))

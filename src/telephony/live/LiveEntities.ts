@@ -2,6 +2,7 @@ import { Effect, FiberSet, Latch, Result } from "effect"
 import type { Actor, Handled } from "../../runtime/actor/Actor.ts"
 import type { Behavior } from "../../runtime/actor/Behavior.ts"
 import * as EntityTime from "../../runtime/actor/EntityTime.ts"
+import * as Supervised from "../../runtime/process/Supervised.ts"
 import * as Registry from "../../runtime/actor/Registry.ts"
 import type { Authority, Told } from "../../carrier/Carrier.ts"
 import type { ApiError } from "../../domain/ApiError.ts"
@@ -9,7 +10,7 @@ import type { CallId, ConferenceId } from "../../domain/Id.ts"
 import { Journal, type StoredEntity } from "../../runtime/store/journal/Journal.ts"
 import * as Outage from "../../runtime/store/Outage.ts"
 
-type Row<Id> = Pick<StoredEntity, "stateVersion" | "state"> & { readonly id: Id }
+type Row<Id> = Pick<StoredEntity, "stateVersion" | "state" | "settled"> & { readonly id: Id }
 
 /** The properties of an entity that its state holds. */
 interface Carried<Id> {
@@ -39,6 +40,8 @@ export interface Kind<
     readonly retain: (isLive: (id: Id) => boolean) => void
   }
   readonly unsettled: (partition: number) => Effect.Effect<ReadonlyArray<Stored>>
+  /** The row of an entity; null: it is not in the journal. */
+  readonly find: (id: Id) => Effect.Effect<Stored | null>
   readonly decode: (
     row: Pick<StoredEntity, "stateVersion" | "state">,
     open: (sealed: string) => string | null
@@ -46,8 +49,8 @@ export interface Kind<
   /** Makes a state for an entity whose row cannot be read any more, from the rest of the row. */
   readonly rebuild: (row: Stored) => Effect.Effect<State>
   /**
-   * Gives the first input of each entity after a restart. `broken`: the entities that were rebuilt. `lostAt` is in the
-   * entity's time.
+   * Gives the first input of each entity after a restart. `broken`: the entities that must end, because they were
+   * rebuilt or have given up. `lostAt` is in the entity's time.
    */
   readonly recovering: (
     owner: Authority,
@@ -60,6 +63,10 @@ export interface Kind<
   readonly unknown: ApiError
   readonly maxLive: number
 }
+
+/** The waits between two attempts to end an entity of which nothing could be committed; each doubles. */
+const firstWaitMs = 1_000
+const longestWaitMs = 60_000
 
 /**
  * Entities in the journal that hold something at a carrier: one actor each, found by id, gone when settled. They are
@@ -88,6 +95,11 @@ export const make = Effect.fnUntraced(function* <
     {
       behavior: {
         ...kind.behavior,
+        abandon: (state: State) =>
+          Effect.suspend(() => {
+            endLater(state)
+            return kind.behavior.abandon?.(state) ?? Effect.void
+          }),
         reload: (id: Id) =>
           Effect.map(Outage.outlasted(journal.find(id)), (row) =>
             row === null ? null : Result.getOrThrow(decode(row, keys.opener(id)))
@@ -129,26 +141,69 @@ export const make = Effect.fnUntraced(function* <
         )
   }
 
-  const recoverPartition = Effect.fnUntraced(function* (partition: number) {
-    const rows = yield* kind.unsettled(partition)
-    if (rows.length === 0) return 0
+  /** Rebuilds entities from their rows. `isOver`: each of them must end. */
+  const rebuild = Effect.fnUntraced(function* (
+    partition: number,
+    rows: ReadonlyArray<Stored>,
+    lostAt: (state: State) => number,
+    isOver: boolean
+  ) {
     yield* keys.load(partition)
-    const heartbeatAt = journal.lastHeartbeatAt(partition)
     const found = yield* Effect.forEach(rows, readable)
     const owner = authority(partition)
-    if (owner === null) return 0
-    const broken = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
+    if (owner === null) return
+    const broken = new Set(found.flatMap(({ id, isWhole }) => (isWhole && !isOver ? [] : [id])))
     const states = found.map(({ state }) => state)
     const recovered = yield* kind.recovering(owner, states, broken)
-    /** A commit after the last heartbeat also shows that the process was alive. */
-    const lostAt = (state: State): number =>
-      Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
     // This fails when the partition was lost meanwhile, and its entities belong to another process.
     yield* Effect.ignore(
       registry.recover(partition, found, (state) => Effect.sync(() => recovered(state, lostAt(state))))
     )
+  })
+
+  const recoverPartition = Effect.fnUntraced(function* (partition: number) {
+    const rows = yield* kind.unsettled(partition)
+    if (rows.length === 0) return 0
+    const heartbeatAt = journal.lastHeartbeatAt(partition)
+    /** A commit after the last heartbeat also shows that the process was alive. */
+    const lostAt = (state: State): number =>
+      Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
+    yield* rebuild(partition, rows, lostAt, false)
     return rows.length
   })
+
+  /** The current time of the entity, which never runs backward. */
+  const nowOf = (state: State): number => {
+    const time = registry.live.get(state.id)?.time
+    return time === undefined ? state.at : Math.max(state.at, EntityTime.now(time, registry.clock))
+  }
+
+  /** The entities that gave up, because nothing of them could be committed. */
+  const givenUp = new Set<Id>()
+
+  /** Tries to end an entity that gave up, until its end is committed. It is billed up to the time at which it gave up. */
+  const endGivenUp = Effect.fnUntraced(function* (id: Id, partition: number, lostAt: number) {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      yield* Effect.sleep(waitMs)
+      const row = yield* Outage.outlasted(kind.find(id))
+      if (row === null || row.settled || authority(partition) === null) return
+      if (!registry.live.has(id)) yield* rebuild(partition, [row], (state) => Math.max(state.at, lostAt), true)
+    }
+  })
+
+  const endLater = (state: State): void => {
+    const { id } = state
+    const partition = registry.live.get(id)?.place.partition
+    if (partition === undefined || givenUp.has(id)) return
+    givenUp.add(id)
+    const ending = Supervised.keep(`the end of ${kind.name}s that gave up`, endGivenUp(id, partition, nowOf(state)))
+    void fork(
+      Effect.ensuring(
+        ending,
+        Effect.sync(() => givenUp.delete(id))
+      )
+    )
+  }
 
   /**
    * Passes an event of a carrier on to an entity, in its time. `isWanted` decides whether it does, where that is
@@ -192,11 +247,9 @@ export const make = Effect.fnUntraced(function* <
         .partitions()
         .map(authority)
         .find((held) => held !== null) ?? null,
-    /** The current time of the entity, which never runs backward. */
-    nowOf: (state: State): number => {
-      const time = registry.live.get(state.id)?.time
-      return time === undefined ? state.at : Math.max(state.at, EntityTime.now(time, registry.clock))
-    },
+    nowOf,
+    /** Whether nothing of the entity could be committed, and its end is tried. */
+    hasGivenUp: (id: Id): boolean => givenUp.has(id),
     tell,
     /** Posts to all entities that hold something at this carrier. */
     tellAll: (adapter: string, of: (state: State, inTime: InTime) => Input): void => {

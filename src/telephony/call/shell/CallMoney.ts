@@ -3,6 +3,7 @@ import type { Accounts, Request, Reserving } from "../../../money/account/Accoun
 import type { Prepared, Step } from "../../../runtime/actor/Behavior.ts"
 import * as Machine from "../../../runtime/actor/Machine.ts"
 import type { ApiError } from "../../../domain/ApiError.ts"
+import type { CallId } from "../../../domain/Id.ts"
 import * as AccountAnswer from "./AccountAnswer.ts"
 import type { CallInput } from "../machine/CallInput.ts"
 import * as CallMachine from "../machine/CallMachine.ts"
@@ -42,7 +43,11 @@ export const staying = (state: CallState, now: number): Request | null => {
   return Meter.isPriced(stay) ? addition(state, stay, now).request : null
 }
 
-export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
+/** `hasGivenUp`: whether nothing of the call can be committed, so that its legs were taken down. */
+export const make = (
+  accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">,
+  hasGivenUp: (callId: CallId) => boolean = () => false
+) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> =>
     Effect.map(
       AccountAnswer.renewed(
@@ -79,9 +84,15 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 
+  /** The reservation of a call. One that has given up has no leg any more, and takes no place. */
+  const liveOf = (state: CallState): ReturnType<typeof Reservation.live> => {
+    const live = Reservation.live(state)
+    return live !== null && hasGivenUp(state.id) ? { ...live, places: 0 } : live
+  }
+
   /** Reports to the account the reservation that the state holds, which replaces any that is not needed. */
   const held = (state: CallState): Effect.Effect<void> => {
-    const live = Reservation.live(state)
+    const live = liveOf(state)
     return live === null ? Effect.void : accounts.holds(state.tenantId, state.id, live)
   }
 
@@ -160,7 +171,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
       if (Result.isFailure(state) || isTerminal(state.success)) return null
-      const live = Reservation.live(state.success)
+      const live = liveOf(state.success)
       return AccountAnswer.larger(
         inFlight,
         live === null ? null : { ...live, ...TestMoney.takenBy(state.success.adapter) }

@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const keys = yield* CallKeys.make
   const connections = yield* Trunks
-  const money = CallMoney.make(accounts)
+  const money = CallMoney.make(accounts, (callId) => calls.hasGivenUp(callId))
   const logged = yield* CallLog.make
   const startedAt = yield* Monotonic.now
 
@@ -111,13 +111,30 @@ export const make = Effect.gen(function* () {
   /** Restores the indexes of the legs and the trunk places of a recovered call that lives. */
   const resume = (state: CallState) =>
     Effect.gen(function* () {
-      if (isTerminal(state)) return
+      if (isTerminal(state) || calls.hasGivenUp(state.id)) return
       yield* connections.resume(state.id, state.routeId)
       for (const leg of state.legs.filter(lives)) {
         byLeg.set(leg.id, state.id)
         if (leg.role === "transfer") yield* connections.resume(leg.id, state.routeId)
       }
     })
+
+  /** Gives back the places of legs at their trunks. */
+  const leave = (id: CallId, legs: CallState["legs"]) =>
+    Effect.andThen(
+      connections.leave(id),
+      Effect.forEach(
+        legs,
+        (leg) => {
+          byLeg.delete(leg.id)
+          return connections.leave(leg.id)
+        },
+        { discard: true }
+      )
+    )
+
+  /** Lets a call that can no longer commit take no place, while its money stays reserved until it is billed. */
+  const letGo = (state: CallState) => Effect.andThen(leave(state.id, state.legs), money.held(state))
 
   const kind: LiveEntities.Kind<CallId, StoredOf<"call">, CallState, CallInput, Effects, Asked, Rendered> = {
     name: "call",
@@ -134,10 +151,11 @@ export const make = Effect.gen(function* () {
       ready: (state, due) => (due.type === "renewal" ? Effect.succeed(due) : Effect.as(legs.ready(state, due), due)),
       prepare,
       lastWill: (reason) => ({ type: "faulted", reason }),
-      abandon: legs.takeDown
+      abandon: (state) => Effect.andThen(legs.takeDown(state), letGo(state))
     },
     keys,
     unsettled: (partition) => journal.unsettled("call", partition),
+    find: (id) => Effect.map(journal.find(id), (row) => (row?.kind === "call" ? row : null)),
     decode: Upgrade.liveState,
     // Rebuilt field by field.
     rebuild: (row) => Effect.map(journal.inputs(row.id), (inputs) => UnreadableCall.rebuild(row, inputs)),
@@ -151,19 +169,7 @@ export const make = Effect.gen(function* () {
         return Legs.recovered(state, known, lostAt)
       }
     }),
-    left: (gone) =>
-      Effect.forEach(
-        gone,
-        (actor) =>
-          Effect.andThen(
-            connections.leave(actor.id),
-            Effect.forEach(actor.state()?.legs ?? [], ({ id }) => {
-              byLeg.delete(id)
-              return connections.leave(id)
-            })
-          ),
-        { discard: true }
-      ),
+    left: (gone) => Effect.forEach(gone, (actor) => leave(actor.id, actor.state()?.legs ?? []), { discard: true }),
     ended: ApiError.of("call_already_ended", "the call has already ended"),
     unknown: ApiError.of("not_found", "no such call"),
     maxLive

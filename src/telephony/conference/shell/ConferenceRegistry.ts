@@ -148,6 +148,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
     },
     keys,
     unsettled: (partition) => journal.unsettled("conference", partition),
+    find: (id) => Effect.map(journal.find(id), (row) => (row?.kind === "conference" ? row : null)),
     decode: StoredConference.decode,
     // Rebuilt from the rows of its lists, and faulted at once.
     rebuild: (row) => Effect.map(repo.everyMember(row.id), (members) => StoredConference.rebuild(row, members)),
