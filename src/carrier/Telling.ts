@@ -1,4 +1,5 @@
 import { Cause, Effect } from "effect"
+import * as Outage from "../runtime/store/Outage.ts"
 import type { Told } from "./CarrierEvent.ts"
 
 const repeatMs = [500, 1_000, 2_000, 4_000, 8_000]
@@ -10,7 +11,7 @@ export const once = (tell: Effect.Effect<Told>): Effect.Effect<Told> =>
   Effect.catchCause(tell, (cause) =>
     Cause.hasInterruptsOnly(cause)
       ? Effect.failCause(cause)
-      : Effect.as(Effect.logError("the sink of a carrier died", cause), "fault" as const)
+      : Effect.as(Outage.logged("the sink of a carrier died", cause), "fault" as const)
   )
 
 /**

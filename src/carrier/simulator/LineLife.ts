@@ -1,5 +1,6 @@
 import { Cause, Deferred, Effect, FiberSet, Queue } from "effect"
 import * as Deadlines from "../../runtime/actor/Deadlines.ts"
+import * as Outage from "../../runtime/store/Outage.ts"
 import type * as Id from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import type { Bridges } from "../bridge/Bridges.ts"
@@ -167,7 +168,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       life.pipe(
         Effect.ensuring(release(line)),
         Effect.tapCause((cause) =>
-          Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a simulated leg died", cause)
+          Cause.hasInterruptsOnly(cause) ? Effect.void : Outage.logged("a simulated leg died", cause)
         ),
         Effect.annotateLogs({ legId: line.id })
       )

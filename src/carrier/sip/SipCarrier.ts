@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises"
-import { Clock, Context, Effect, FiberHandle, FiberSet, Layer, Metric } from "effect"
+import { Cause, Clock, Context, Effect, FiberHandle, FiberSet, Layer, Metric } from "effect"
 import * as Codecs from "../../protocol/audio/codec/Codecs.ts"
 import { Entropy } from "../../runtime/process/Entropy.ts"
 import * as IpAddress from "../../domain/network/IpAddress.ts"
+import * as Outage from "../../runtime/store/Outage.ts"
 import * as Monotonic from "../../domain/time/Monotonic.ts"
 import { MediaPlane } from "../../media/plane/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
@@ -58,7 +59,8 @@ const lateMs = 500
 /** The time in which they are read, before what is overdue is given up. */
 const readMs = 100
 
-const logFault = (error: unknown) => Effect.logError("fault in the SIP carrier", error)
+const faulty = "fault in the SIP carrier"
+const logFault = (error: unknown) => Effect.logError(faulty, error)
 
 const resolveName = (host: string): Effect.Effect<ReadonlyArray<string>, unknown> => {
   const literal = IpAddress.canonical(host)
@@ -82,7 +84,9 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   const alarm = yield* FiberHandle.makeRuntime<never>()
 
   const run: Run = (effect, settled) => {
-    const fiber = fork(Effect.tapDefect(effect, logFault))
+    const fiber = fork(
+      Effect.tapCause(effect, (cause) => (Cause.hasDies(cause) ? Outage.logged(faulty, cause) : Effect.void))
+    )
     fiber.addObserver(settled)
   }
   const peers = PeerTable.make()

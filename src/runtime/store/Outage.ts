@@ -21,7 +21,8 @@ export const is = (error: SqlError): boolean => {
   return typeof cause === "object" && cause !== null && "code" in cause && passing.test(String(cause.code))
 }
 
-const ofCause = (cause: Cause.Cause<unknown>): boolean => {
+/** Whether the database was unreachable. */
+export const isCause = (cause: Cause.Cause<unknown>): boolean => {
   const error = Cause.squash(cause)
   return error instanceof SqlError && is(error)
 }
@@ -36,7 +37,7 @@ const longestWaitMs = 2_000
 export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const attempt = (waitMs: number): Effect.Effect<A, E, R> =>
     Effect.catchCause(read, (cause) =>
-      ofCause(cause)
+      isCause(cause)
         ? Effect.andThen(Effect.sleep(waitMs), attempt(Math.min(longestWaitMs, waitMs * 2)))
         : Effect.failCause(cause)
     )
@@ -45,11 +46,11 @@ export const outlasted = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<
 
 /** Logs a failure: as a warning when the database was unreachable, which passes, and otherwise as a fault of ours. */
 export const logged = (message: string, cause: Cause.Cause<unknown>, about: object = {}): Effect.Effect<void> =>
-  (ofCause(cause) ? Effect.logWarning : Effect.logError)(message, about, cause)
+  (isCause(cause) ? Effect.logWarning : Effect.logError)(message, about, cause)
 
 /**
  * Answers a request with 503 while the database is unreachable, when nothing was written. Any other cause is a fault of
  * ours.
  */
 export const unavailableOrDie = (cause: Cause.Cause<unknown>): Effect.Effect<never, ApiError> =>
-  ofCause(cause) ? Effect.fail(AskTimeout.unavailable) : Effect.die(Cause.squash(cause))
+  isCause(cause) ? Effect.fail(AskTimeout.unavailable) : Effect.die(Cause.squash(cause))

@@ -181,7 +181,7 @@ export const make = Effect.fnUntraced(function* <
   /** The entities that gave up, because nothing of them could be committed. */
   const givenUp = new Set<Id>()
 
-  /** Tries to end an entity that gave up, until its end is committed. It is billed up to the time at which it gave up. */
+  /** Tries to end an entity that gave up, until its end is committed. It is billed up to when it gave up. */
   const endGivenUp = Effect.fnUntraced(function* (id: Id, partition: number, lostAt: number) {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
       yield* Effect.sleep(waitMs)

@@ -127,9 +127,7 @@ export const make = Effect.fnUntraced(function* (options: {
       })
       return actor.state() === null ? null : routeId
     })
-    const routeId = yield* Effect.catchCause(take, (cause) =>
-      Effect.as(Outage.logged("an inbound call could not be taken in", cause), null)
-    )
+    const routeId = yield* Effect.catchCause(take, (cause) => Effect.as(Outage.logged(notTaken, cause), null))
     if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it
     if (!spawned) yield* leave
@@ -143,6 +141,12 @@ export const make = Effect.fnUntraced(function* (options: {
     const answer = Deferred.makeUnsafe<Admission>()
     asked.set(callId, answer)
     return admit(callId, offer).pipe(
+      // An outage of the database is no defect of the leg, which gets its refusal.
+      Effect.catchCause((cause) =>
+        Outage.isCause(cause)
+          ? Effect.as(Outage.logged(notTaken, cause), refused("unavailable"))
+          : Effect.failCause(cause)
+      ),
       Effect.onExit((exit) =>
         Effect.sync(() => {
           asked.delete(callId)
@@ -169,6 +173,8 @@ const callerOf = ({ from, identity, source }: InboundOffer, trunk: TrunkAt | nul
   const caller = CallIdentity.caller(trunk?.plan ?? TrunkNumberPlan.none, identity)
   return source === null ? { ...caller, from } : caller
 }
+
+const notTaken = "an inbound call could not be taken in"
 
 type Refused = Extract<Admission, { readonly admitted: false }>
 type Of = NonNullable<Refused["of"]>

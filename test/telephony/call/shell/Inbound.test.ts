@@ -1,6 +1,7 @@
 import * as WorkPrice from "../../../../src/domain/WorkPrice.ts"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { Accounts } from "../../../../src/money/account/Account.ts"
 import { Billing } from "../../../../src/money/billing/Billing.ts"
 import type { CallRegistry } from "../../../../src/telephony/call/shell/CallRegistry.ts"
@@ -95,6 +96,47 @@ describe("an inbound call", () => {
       expect(yield* routeOf(null, "192.0.2.2")).toBe("trunk")
       expect(yield* routeOf(null, "192.0.2.3")).toBe("default")
       expect(yield* routeOf(null, null)).toBe("default")
+    })
+  )
+
+  it.effect("that comes while the database is away is refused, and its leg does not die of it", () =>
+    Effect.gen(function* () {
+      const logged: Array<string> = []
+      const lost = new SqlError({
+        reason: new ConnectionError({ cause: new Error("closed"), message: "closed", operation: "query" })
+      })
+      const doors = Layer.mergeAll(
+        Layer.mock(Accounts)({
+          takeIn: () => Effect.succeed(0),
+          opening: () => {
+            throw new Error("no account opens here")
+          },
+          onStatus: () => {}
+        }),
+        Layer.mock(Billing)({}),
+        Layer.mock(Trunks)({}),
+        Layer.mock(Numbers)({ byDialled: () => Effect.die(lost) }),
+        Logger.layer([Logger.make(({ logLevel }) => void logged.push(logLevel))])
+      )
+      const admission = yield* Effect.gen(function* () {
+        const admit = yield* Inbound.make({
+          registry: { known: () => Effect.succeed(null) } as unknown as CallRegistry,
+          maxCallSecs: 60,
+          accepting: () => true
+        })
+        return yield* admit({
+          from: "+442079460123",
+          to: "+12025550150",
+          legId: Ids.leg("l"),
+          adapter: "simulator",
+          source: null,
+          resume: null,
+          incarnation: "i",
+          at: 0
+        })
+      }).pipe(Effect.provide(doors))
+      expect(admission).toEqual({ admitted: false, cause: "unavailable" })
+      expect(logged).toEqual(["Warn"])
     })
   )
 
