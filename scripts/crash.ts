@@ -40,6 +40,7 @@ import { readFileSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { inspect } from "node:util"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../src/runtime/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../src/runtime/store/embedded/OwnerFile.ts"
@@ -274,9 +275,7 @@ const attempt = async (name: string, run: () => Promise<void>): Promise<void> =>
     await run()
   } catch (cause) {
     failed++
-    console.log(
-      `FAIL ${name} went no further: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`
-    )
+    console.log(`FAIL ${name} went no further: ${inspect(cause)}`)
   }
 }
 

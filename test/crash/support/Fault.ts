@@ -65,15 +65,19 @@ const fillDisk = async ({ world }: Stage): Promise<() => Promise<void>> => {
   return async () => void (await world.database().query(disk(false)))
 }
 
-/** Makes a database ready for these faults: every table gets its rows from a disk that may be full. */
+/**
+ * Makes a database ready for these faults: every table gets its rows from a disk that may be full. Each table is a
+ * transaction of its own, because one that waited for a table while it held others would deadlock with the service.
+ */
 export const prepare = async (database: Database.Database): Promise<void> => {
   await database.query(disk(false))
-  await database.query(`
-    DO $$ DECLARE name text; BEGIN
-      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
-        EXECUTE format('CREATE TRIGGER has_room BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION has_room()', name);
-      END LOOP;
-    END $$`)
+  const tables = await database.query<{ readonly name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = current_schema()"
+  )
+  for (const { name } of tables)
+    await database.query(
+      `CREATE TRIGGER has_room BEFORE INSERT OR UPDATE ON ${name} FOR EACH ROW EXECUTE FUNCTION has_room()`
+    )
 }
 
 export const faults: ReadonlyArray<Fault> = [
