@@ -31,6 +31,7 @@ export interface Client {
   readonly repeatAnswered: (some: ReadonlyArray<Command>) => Promise<ReadonlyArray<string>>
 }
 
+/** How long an answer may take on a quiet machine. On a busy one a sign-up, which hashes, takes longer by its share. */
 const answerMs = 15_000
 const decidedMs = 30_000
 
@@ -47,7 +48,7 @@ export const request = async (
   try {
     const response = await fetch(url, {
       method: options.method ?? "POST",
-      signal: AbortSignal.timeout(answerMs),
+      signal: AbortSignal.timeout(Math.round(answerMs / Patience.share())),
       headers: {
         accept: "application/json",
         ...(options.bearer === undefined ? {} : { authorization: `Bearer ${options.bearer}` }),
