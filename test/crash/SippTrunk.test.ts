@@ -81,4 +81,27 @@ describe("SIPp as the trunk of the crash tests", () => {
       await rm(folder, { recursive: true, force: true })
     }
   }, 60_000)
+
+  it("gives its answer up when that has no ACK for 64*T1, and the line is down", async ({ skip }) => {
+    const folder = await mkdtemp(join(tmpdir(), "trunkline-sipp-"))
+    await chmod(folder, 0o711)
+    const peer = await Sipp.start(folder)
+    try {
+      if (peer === null) return skip("sipp is not installed")
+      const caller = await makeCaller(peer.port)
+      caller.send(caller.invite)
+      try {
+        const isDown = async () => {
+          await peer.errors?.("one-call")
+          return peer.dialogs.get("one-call")?.closed ?? null
+        }
+        await expect.poll(isDown, { timeout: 120_000, interval: 1_000 }).toBe("hung up by the peer")
+      } finally {
+        caller.close()
+      }
+    } finally {
+      await peer?.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 180_000)
 })

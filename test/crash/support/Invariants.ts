@@ -84,18 +84,22 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
   if (up.length === 0) return []
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
   const callOf = new Map(calls.flatMap(({ state }) => sipCallIdsOf(state).map((callId) => [callId, state])))
-  return Promise.all(
-    up.map(async ({ callId, invitedAt }) => {
+  const lines = await Promise.all(
+    up.map(async (dialog) => {
+      const { callId, invitedAt } = dialog
+      const errors = (await peer.errors?.(callId)) ?? []
+      // While no process served, the peer may have given up its answer.
+      if (dialog.closed !== null) return []
       const call = callOf.get(callId)
       const since = `invited at ${new Date(invitedAt).toISOString()}`
-      const errors = (await peer.errors?.(callId)) ?? []
-      return (
-        `the SIP peer's line ${callId} (${since}) got neither BYE nor CANCEL` +
-        `${errors.length === 0 ? "" : ` and complains: ${errors.join("; ")}`}: ` +
-        `its call is ${JSON.stringify(call ?? null)}`
-      )
+      const complaint = errors.length === 0 ? "" : ` and complains: ${errors.join("; ")}`
+      return [
+        `the SIP peer's line ${callId} (${since}) got neither BYE nor CANCEL${complaint}: ` +
+          `its call is ${JSON.stringify(call ?? null)}`
+      ]
     })
   )
+  return lines.flat()
 }
 
 /** Every number that rang was called by a call: a call whose placing was refused never rings. */

@@ -36,7 +36,7 @@ export const steadyNumber = "+12025560000"
 export interface SipPeer {
   readonly port: number
   readonly dialogs: ReadonlyMap<string, Dialog>
-  /** Its own errors about a call; absent: it logs none. */
+  /** Its own errors about a call, which may show that the call has ended; absent: it logs none. */
   readonly errors?: (callId: string) => Promise<ReadonlyArray<string>>
   readonly close: () => Promise<void>
 }

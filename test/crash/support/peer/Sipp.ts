@@ -82,6 +82,9 @@ const ends: Readonly<Record<string, NonNullable<Dialog["closed"]>>> = {
 
 const pollMs = 50
 
+/** It logs this when its answer got no ACK for 64*T1, after which the line is down (RFC 3261 section 13.3.1.4). */
+const gaveUp = "Aborting call on UDP retransmission timeout"
+
 /** Null where `sipp` is not installed. */
 export const start = async (folder: string): Promise<SipPeer | null> => {
   const port = await FreePorts.udp()
@@ -138,8 +141,15 @@ export const start = async (folder: string): Promise<SipPeer | null> => {
   return {
     port,
     dialogs,
-    errors: async (callId) =>
-      (await readFile(files.errors, "utf8").catch(() => "")).split("\n").filter((line) => line.includes(callId)),
+    errors: async (callId) => {
+      const entries = (await readFile(files.errors, "utf8").catch(() => ""))
+        .split(/(?=\d{4}-\d\d-\d\d\t)/u)
+        .filter((entry) => entry.includes(callId))
+      const dialog = dialogs.get(callId)
+      if (dialog !== undefined && entries.some((entry) => entry.includes(gaveUp)))
+        dialog.closed ??= "hung up by the peer"
+      return entries.slice(0, 5).map((entry) => entry.slice(0, 200))
+    },
     close: async () => {
       stopping.abort()
       child.kill("SIGKILL")
