@@ -222,7 +222,8 @@ export const verbs: Readonly<Record<string, Verb>> = {
       play_beep: [true, false],
       beep_interval_seconds: [],
       finish_on_key: [],
-      silence_timeout_seconds: []
+      silence_timeout_seconds: [],
+      trim: ["trim-silence"]
     },
     defaults: { hasBeep: false },
     ranges: {
@@ -231,7 +232,8 @@ export const verbs: Readonly<Record<string, Verb>> = {
       max_length: int(1, 14_400),
       play_beep: flag,
       beep_interval_seconds: int(5, 300),
-      silence_timeout_seconds: int(1, 600)
+      silence_timeout_seconds: int(1, 600),
+      trim: oneOf("trim-silence")
     }
   },
   stop_recording: none,

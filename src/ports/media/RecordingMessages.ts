@@ -27,6 +27,8 @@ export const commands = [
     ...shape,
     maxLengthMs: Schema.NullOr(Schema.Finite),
     silenceMs: Schema.optionalKey(Schema.Finite),
+    /** The silence at its ends is left out of the file. */
+    isTrimmed: Schema.optionalKey(Schema.Literal(true)),
     hasBeep: Schema.Boolean,
     beepEveryMs: Schema.NullOr(Schema.Finite)
   }),

@@ -11,7 +11,9 @@ export const Spooled = Schema.Struct({
   legId: LegId,
   tenantId: TenantId,
   channels: Schema.Literals(["single", "dual"]),
-  format: Schema.Literals(["mp3", "wav"])
+  format: Schema.Literals(["mp3", "wav"]),
+  /** The silence at its ends is left out of its file. */
+  isTrimmed: Schema.optionalKey(Schema.Literal(true))
 })
 export type Spooled = typeof Spooled.Type
 

@@ -240,7 +240,8 @@ export class Recorder extends Context.Service<
         )
 
       const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
-        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs, silenceMs } = media
+        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, isTrimmed, maxLengthMs, silenceMs } =
+          media
         if (known.has(id)) return
         const heard = Effect.runSync(Queue.unbounded<RecordingWriter.Heard>())
         const offer = (next: RecordingWriter.Heard) => void Queue.offerUnsafe(heard, next)
@@ -269,7 +270,8 @@ export class Recorder extends Context.Service<
           legId,
           tenantId,
           channels,
-          format
+          format,
+          ...(isTrimmed === undefined ? {} : { isTrimmed })
         }
         run(guarded(of, record(of, heard, captured, ends)))
       }

@@ -23,5 +23,14 @@ export const httpsUrl = (description: string) =>
 export const channels = of(Schema.Literals(["single", "dual"]), "`dual`: each side on a channel of its own.", "single")
 export const format = of(Schema.Literals(["mp3", "wav"]), "Of the recording.", "mp3")
 
+/** A recording without the silence at its ends. */
+export const trim = Schema.optionalKey(
+  of(
+    Schema.Literals(["trim-silence"]),
+    "The silence at the beginning and the end is left out of the file.",
+    "trim-silence"
+  )
+)
+
 export { body, int, matching, of, or } from "../../domain/schema/RequestField.ts"
 export { nothing } from "../../domain/schema/Wire.ts"

@@ -144,9 +144,21 @@ export const verbs: Readonly<Record<string, Verb>> = {
   },
   record_start: {
     body: { format: "wav" },
-    fields: { format: ["mp3", "wav"], channels: ["single", "dual"], play_beep: [true, false], ...region.fields },
+    fields: {
+      format: ["mp3", "wav"],
+      channels: ["single", "dual"],
+      play_beep: [true, false],
+      trim: [],
+      ...region.fields
+    },
     defaults: { channels: "single", hasBeep: false },
-    ranges: { format: oneOf("mp3", "wav"), channels: oneOf("single", "dual"), play_beep: flag, ...region.ranges }
+    ranges: {
+      format: oneOf("mp3", "wav"),
+      channels: oneOf("single", "dual"),
+      play_beep: flag,
+      trim: oneOf("trim-silence"),
+      ...region.ranges
+    }
   },
   record_stop: onlyRegion,
   record_pause: onlyRegion,

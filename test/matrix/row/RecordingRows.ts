@@ -107,7 +107,7 @@ export const rows: ReadonlyArray<Row> = [
       await sound(world, call, 300)
       await far.press("#")
       expect(await call.event("recording.completed")).toMatchObject({ format: "wav" })
-      await call.act("start_recording", { format: "wav", silence_timeout_seconds: 1 })
+      await call.act("start_recording", { format: "wav", silence_timeout_seconds: 1, trim: "trim-silence" })
       await sound(world, call, 300)
       await call.event("recording.completed", 2)
       expect((await call.find()).status).toBe("answered")

@@ -4,6 +4,7 @@ import { Effect, Layer, Result, Schema } from "effect"
 import * as Wav from "../../../protocol/audio/file/Wav.ts"
 import type { WorkId } from "../../../domain/Id.ts"
 import { type Finished, type Shape, Spool, Spooled, SpoolError, type Writer } from "../Spool.ts"
+import * as TrimmedWav from "./TrimmedWav.ts"
 import { Encoders } from "./Encoders.ts"
 
 const failed = (error: unknown): SpoolError =>
@@ -100,7 +101,11 @@ export const layer = (root: string) =>
             Effect.catch((error) => (error.detail === "ENOENT" ? Effect.succeed(null) : Effect.fail(error)))
           )
           if (sound === null) return null
-          const { dataBytes, shape } = sound
+          const { shape } = sound
+          const dataBytes =
+            recording.isTrimmed === true
+              ? yield* attempt(async () => TrimmedWav.trim(wav, shape, sound.dataBytes))
+              : sound.dataBytes
           const of = {
             durationMs: (dataBytes / (shape.channels * sampleBytes) / shape.sampleRate) * 1000,
             contentType: contentTypes[recording.format]
@@ -122,7 +127,7 @@ export const layer = (root: string) =>
           Effect.ignore(
             attempt(async () => {
               // The description is removed last, because a recording exists while it does.
-              for (const kind of ["mp3.part", "mp3", "wav", "json.part", "json"])
+              for (const kind of ["mp3.part", "mp3", "wav.part", "wav", "json.part", "json"])
                 await rm(place(id, kind), { force: true })
             })
           )

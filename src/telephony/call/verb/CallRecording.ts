@@ -104,6 +104,7 @@ const started = (
     readonly beepEverySecs: number | null
     readonly finishOnKey?: string
     readonly silenceSecs?: number
+    readonly isTrimmed?: boolean
   },
   isOfPlan: boolean
 ): ActionKind.Started<Item> => {
@@ -126,7 +127,8 @@ const started = (
       maxLengthMs: options.maxLengthSecs === null ? null : options.maxLengthSecs * 1000,
       hasBeep: options.hasBeep,
       beepEveryMs: options.beepEverySecs === null ? null : options.beepEverySecs * 1000,
-      ...(silenceSecs === undefined ? {} : { silenceMs: silenceSecs * 1000 })
+      ...(silenceSecs === undefined ? {} : { silenceMs: silenceSecs * 1000 }),
+      ...(options.isTrimmed === true ? { isTrimmed: true } : {})
     }
   }
 }
@@ -192,6 +194,7 @@ export const startRecording = recording.verb({
           "#"
         )
       ),
+      trim: BodyField.trim,
       silenceSecs: Schema.optionalKey(
         BodyField.of(
           BodyField.int(1, 600),
@@ -210,7 +213,7 @@ export const startRecording = recording.verb({
   errors: ["conflict", ...reservationErrors],
   act: (
     moment,
-    { beepEverySecs = null, channels, finishOnKey, format, hasBeep, maxLengthSecs = null, silenceSecs }
+    { beepEverySecs = null, channels, finishOnKey, format, hasBeep, maxLengthSecs = null, silenceSecs, trim }
   ) => {
     const { record, recordChannels, recordFormat } = moment.plan
     const isOnDemand = record === "on_demand"
@@ -227,7 +230,8 @@ export const startRecording = recording.verb({
           hasBeep,
           beepEverySecs,
           ...(finishOnKey === undefined ? {} : { finishOnKey }),
-          ...(silenceSecs === undefined ? {} : { silenceSecs })
+          ...(silenceSecs === undefined ? {} : { silenceSecs }),
+          isTrimmed: trim !== undefined
         },
         false
       )

@@ -36,8 +36,14 @@ export const start = (
   {
     channels,
     format,
-    hasBeep
-  }: { readonly channels: "single" | "dual"; readonly format: "mp3" | "wav"; readonly hasBeep: boolean },
+    hasBeep,
+    trim
+  }: {
+    readonly channels: "single" | "dual"
+    readonly format: "mp3" | "wav"
+    readonly hasBeep: boolean
+    readonly trim?: "trim-silence"
+  },
   paid: { readonly microUsdPerMinute: number; readonly reservedMinutes: ReadonlyArray<number> } | null,
   context: StepContext
 ): Result => {
@@ -53,6 +59,7 @@ export const start = (
     channels,
     format,
     maxLengthMs: null,
+    ...(trim === undefined ? {} : { isTrimmed: true as const }),
     hasBeep,
     beepEveryMs: null
   } as const

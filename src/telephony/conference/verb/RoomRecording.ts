@@ -26,6 +26,7 @@ export const recordStart = verb({
         BodyField.of(Schema.Boolean, "A tone at the beginning, which all in the room hear.", true),
         false
       ),
+      trim: BodyField.trim,
       ...ConferenceField.region
     },
     { hasBeep: "play_beep" }

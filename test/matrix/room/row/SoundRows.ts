@@ -105,7 +105,13 @@ export const rows: ReadonlyArray<Row> = [
     name: "a recording of the room is stereo, is paused and resumed, and is a recording of the host's call",
     run: async (world) => {
       const { guests, host, room } = await Rooms.peopled(world, 1)
-      await room.act("record_start", { format: "wav", channels: "dual", play_beep: true, region: "US" })
+      await room.act("record_start", {
+        format: "wav",
+        channels: "dual",
+        play_beep: true,
+        trim: "trim-silence",
+        region: "US"
+      })
       expect(await room.refused("record_start", { format: "wav" })).toBe("409 conference_action_invalid")
       await host.far.say(400)
       await guests[0]?.far.say(400)
