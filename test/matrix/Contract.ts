@@ -91,6 +91,7 @@ const stream = {
   stream_bidirectional_codec: [],
   stream_bidirectional_sampling_rate: [],
   stream_jitter_ms: [],
+  stream_reconnect_secs: [],
   stream_protocol: ["telnyx", "twilio"],
   stream_auth_token: [],
   custom_parameters: []
@@ -102,6 +103,7 @@ const streamDefaults = {
   streamBidirectionalCodec: null,
   streamBidirectionalSamplingRate: null,
   streamJitterMs: null,
+  streamReconnectSecs: 0,
   streamProtocol: "telnyx",
   streamAuthToken: null,
   customParameters: []
@@ -111,6 +113,7 @@ const streamRanges = {
   stream_codec: oneOf(...stream.stream_codec, null),
   stream_bidirectional_mode: oneOf("rtp", "mp3", null),
   stream_jitter_ms: { good: [60, 2000, null], bad: [59, 2001, 100.5, "100"] },
+  stream_reconnect_secs: { good: [0, 60], bad: [-1, 61, 1.5, "1", null] },
   stream_protocol: oneOf("telnyx", "twilio"),
   stream_auth_token: { good: ["x", null], bad: ["", "x".repeat(4001), 7] },
   custom_parameters: {

@@ -30,6 +30,9 @@ export const failures = ["connection_failed", "protocol_error", "carrier_error"]
 export const jitter = { least: 60, most: 2000, listening: 400 }
 export const JitterMs = Schema.Int.check(Schema.isBetween({ minimum: jitter.least, maximum: jitter.most }))
 
+/** For how many seconds a broken connection of a stream is tried again. */
+export const ReconnectSecs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+
 /** The fields of a stream that its events and its view have. */
 export const shown = {
   streamUrl: Field.text("Where it leads, without its query, which may hold a token.", "wss://media.example/stream"),

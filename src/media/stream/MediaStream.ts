@@ -3,6 +3,7 @@ import type * as Message from "../../ports/media/StreamMessages.ts"
 import * as StreamField from "../../domain/schema/StreamField.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
+import type { Source } from "../mix/Source.ts"
 import type { Taps } from "../mix/Tap.ts"
 import * as ClientMessage from "./dialect/ClientMessage.ts"
 import type { Common } from "./dialect/Common.ts"
@@ -10,6 +11,7 @@ import * as StreamSocket from "./StreamSocket.ts"
 import type { About, Complaint } from "./dialect/StreamDialect.ts"
 import { dialects } from "./dialect/Dialects.ts"
 import * as LongMessage from "./dialect/LongMessage.ts"
+import * as HoldTone from "./HoldTone.ts"
 import * as Listening from "./Listening.ts"
 import * as ReadBudget from "./ReadBudget.ts"
 import * as SendQueue from "./SendQueue.ts"
@@ -35,9 +37,9 @@ export interface MediaStream {
 /**
  * A media stream: its connection, and the messages both ways, guide/streams.md.
  *
- * A stream has one connection. The end of the socket ends the stream, and never the leg. The server can affect only
- * this stream: both its input is bounded (`ReadBudget`, `Playout`, `LongMessage`), and the messages that wait for it
- * (`SendQueue`).
+ * A stream has one connection at a time. The end of the socket ends the stream, unless it is to connect again, and
+ * never the leg. The server can affect only this stream: both its input is bounded (`ReadBudget`, `Playout`,
+ * `LongMessage`), and the messages that wait for it (`SendQueue`).
  */
 export const make = (
   start: Message.StartStream,
@@ -63,6 +65,9 @@ export const make = (
   /** Whether the start was sent to the server, so that the stream counts as open. */
   let isTold = false
   let isPaused = false
+  /** Whether the stream had a connection before, and the sound that its leg hears while it has none. */
+  let isAgain = false
+  let hold: Source | null = null
   let isOver = false
   let faults = 0
   let complainedAt: Partial<Record<Complaint, number>> = {}
@@ -134,6 +139,7 @@ export const make = (
     if (isOver) return
     isOver = true
     budget.leave()
+    endHold()
     if (started !== null) {
       const { about, listening, talking } = started
       count()
@@ -183,13 +189,33 @@ export const make = (
 
   const opened = (): void => {
     isTold = true
+    isPaused = false
     figures.open++
     const { about } = startSound(clock())
+    endHold()
+    queue.resumed()
     // Earlier sound is queued, and follows these messages.
     connection.send(dialect.connected())
-    connection.send(dialect.start(about, queue.number()))
-    emit({ type: "stream_started", id })
+    connection.send(dialect.start(about, queue.number(), isAgain))
+    if (!isAgain) emit({ type: "stream_started", id })
+    isAgain = true
     flush()
+  }
+
+  const endHold = (): void => {
+    if (hold !== null) leg.mix.remove(hold)
+    hold = null
+  }
+
+  /** The server is away: nothing that it sent is played any more, and its marks wait for it, cleared. */
+  const lost = (): void => {
+    isTold = false
+    figures.open--
+    const talking = started?.talking ?? null
+    if (talking === null) return
+    talking.clear()
+    hold = HoldTone.make()
+    leg.mix.add(hold, "hold")
   }
 
   const heard = (bytes: Uint8Array | null): void => {
@@ -230,6 +256,8 @@ export const make = (
   const connection = StreamSocket.make({
     open,
     tenant,
+    againMs: (start.options.reconnectSecs ?? 0) * 1000,
+    lost,
     waitMs: givenUp.waitMs(tenant, host, clock()),
     token,
     clock,

@@ -88,6 +88,8 @@ export const make = () => {
       if (at > 0) entries = entries.slice(at)
       behindSince = entries.length === 0 ? null : (behindSince ?? now)
     },
+    /** The server reads from now on. */
+    resumed: (): void => void (behindSince = null),
     isTooSlow: (now: number): boolean =>
       others > limits.others || (behindSince !== null && now - behindSince >= limits.behindMs),
     /** The dropped sound of all tracks. */

@@ -29,13 +29,20 @@ interface Options {
   readonly saidLong: (text: Uint8Array) => () => boolean
   /** Called before this much is read. */
   readonly read: (octets: number, frames: number) => void
+  /** How long a connection that broke is tried again; 0: not at all. */
+  readonly againMs: number
+  /** The open connection broke, and is tried again. */
+  readonly lost: () => void
   /** The open connection has ended; null: by a close frame. */
   readonly closed: (failure: Message.Failure | null, detail: string) => void
   /** The last attempt failed. */
   readonly failed: (failure: Message.Failure, detail: string) => void
 }
 
-/** The one connection of a stream to its server, attempted some times (`Attempts`), guide/streams.md#connecting. */
+/**
+ * The connection of a stream to its server, attempted some times (`ConnectAttempts`), and again after it broke if the
+ * stream asks for that, guide/streams.md#connecting.
+ */
 interface StreamSocket {
   /** Begins the first attempt, or lets it wait. */
   readonly start: () => void
@@ -57,11 +64,16 @@ interface StreamSocket {
 const failureOf = ({ reason }: Closed): Message.Failure =>
   reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
 
+/** Codes of a server that is done with the stream; others report a shutdown, a restart or a fault of it. */
+const finalCodes: ReadonlySet<number | null> = new Set([1000, 1005])
+
 export const make = ({
+  againMs,
   clock,
   closed,
   failed,
   guarded,
+  lost,
   open,
   opened,
   reach,
@@ -87,6 +99,10 @@ export const make = ({
     if (!isOpen) return tryAgain(failureOf(how), how.detail, false)
     isOpen = false
     link = null
+    if (againMs > 0 && failureOf(how) === "connection_failed" && !finalCodes.has(how.code)) {
+      attempts = ConnectAttempts.afterLoss(clock(), againMs)
+      return lost()
+    }
     closed(how.reason === "closed" ? null : failureOf(how), how.detail)
   }
 
@@ -141,7 +157,7 @@ export const make = ({
         attempts = due
         return start()
       }
-      if (now - attempts.startedAt >= ConnectAttempts.limits.withinMs) failed("connection_failed", "it took too long")
+      if (ConnectAttempts.isOver(attempts, now)) failed("connection_failed", "it took too long")
     },
     isOpen: () => isOpen,
     send: (text) => link?.send(text) ?? false,

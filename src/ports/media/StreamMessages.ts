@@ -27,6 +27,8 @@ export const Options = Schema.Struct({
   hears: Schema.NullOr(Schema.Literals(["rtp", "mp3"])),
   /** How late a packet of the far end may come, in milliseconds. Absent: by whether the server may send sound. */
   jitterMs: Schema.optionalKey(StreamField.JitterMs),
+  /** For how many seconds a broken connection is tried again. Absent or 0: it ends the stream. */
+  reconnectSecs: Schema.optionalKey(StreamField.ReconnectSecs),
   /** Passed to the server unchanged. */
   parameters: Schema.Array(Schema.Struct({ name: Schema.String, value: Secret.token(Schema.String) }))
 })

@@ -23,6 +23,7 @@ export const rows: ReadonlyArray<Row> = [
         stream_bidirectional_codec: "PCMU",
         stream_bidirectional_sampling_rate: 8000,
         stream_jitter_ms: 200,
+        stream_reconnect_secs: 5,
         stream_protocol: "telnyx",
         stream_auth_token: "bearer-7",
         custom_parameters: [{ name: "agent", value: "support" }]

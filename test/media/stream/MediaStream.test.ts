@@ -429,6 +429,87 @@ describe("A stream", () => {
     expect(bench.media(wire.leg).at(-1)).toEqual({ type: "stream_started", id: Ids.work("two") })
   })
 
+  it("outlives a restart of its server when it asks for that: the call waits with a tone, and what waited comes back cleared", () => {
+    const { bench, wire } = setup({ reconnectSecs: 30 })
+    bench.say(mediaOf(WireLeg.sound(80_000, 3)))
+    bench.say(markOf("a"))
+    bench.run(100)
+    const first = bench.socket()
+    first.end({ reason: "closed", code: 1012, detail: "restart" })
+    bench.run(100)
+    wire.heard()
+    expect(bench.figures.open).toBe(0)
+    // The dropped sound is not heard; then comes the tone, and the new connection after 250 ms.
+    bench.run(200)
+    expect(bench.connections.length).toBe(2)
+    const before = bench.got.length
+    bench.run(100)
+    expect(bench.got.slice(0, before).map(({ event }) => event)).toContain("start")
+    const again = bench.socket().received.map((text) => JSON.parse(text) as { readonly event: string })
+    expect(again.slice(0, 3)).toMatchObject([
+      { event: "connected" },
+      { event: "start", start: { reconnected: true } },
+      { event: "mark", mark: { name: "a", cleared: true } }
+    ])
+    expect(bench.figures.open).toBe(1)
+    expect(bench.media(wire.leg).map(({ type }) => type)).toEqual(["stream_started"])
+    // The new connection is heard, and the tone no more.
+    const spoken = WireLeg.sound(800, 4)
+    wire.heard()
+    bench.say(mediaOf(spoken))
+    bench.run(300)
+    expect(WireLeg.find(wire.heard(), spoken)).toBeGreaterThanOrEqual(0)
+  })
+
+  it("plays a tone while its server is away, tries again with growing pauses, and fails when the time is over", () => {
+    let isUp = true
+    const bench = StreamBench.make({ reach: () => isUp })
+    const wire = WireLeg.make(bench)
+    wire.connect()
+    bench.run(100)
+    bench.start(wire.leg, { reconnectSecs: 10 })
+    bench.run(100)
+    isUp = false
+    const reaches = () => bench.asks.filter(({ type }) => type === "stream_reach").length
+    const refuse = () =>
+      bench.handle({ type: "stream_unreachable", leg: wire.leg, id: Ids.work("one"), detail: "down", isFinal: false })
+    wire.heard()
+    bench.socket().end({ reason: "reset", code: null, detail: "cut" })
+    const at: Array<number> = []
+    let seen = reaches()
+    let ms = 0
+    for (; ms < 12_000 && bench.media(wire.leg).at(-1)?.type !== "ended"; ms++) {
+      bench.run(1)
+      if (reaches() === seen) continue
+      seen = reaches()
+      at.push(ms)
+      refuse()
+    }
+    expect(at.map((each, i) => Math.round((each - (at[i - 1] ?? 0)) / 100) * 100)).toEqual([
+      300, 500, 1_000, 2_000, 4_000
+    ])
+    expect(isSilent(wire.heard())).toBe(false)
+    expect(bench.media(wire.leg).at(-1)).toMatchObject({ type: "ended", status: "failed" })
+    bench.run(100)
+    wire.heard()
+    bench.run(4_000)
+    expect(isSilent(wire.heard())).toBe(true)
+  })
+
+  it("does not connect again when its server is done, or breaks the protocol", () => {
+    for (const [closed, status] of [
+      [{ reason: "closed", code: 1000, detail: "" }, "stopped"],
+      [{ reason: "closed", code: 1005, detail: "" }, "stopped"],
+      [{ reason: "protocol", code: null, detail: "" }, "failed"]
+    ] as const) {
+      const { bench, wire } = setup({ reconnectSecs: 30 })
+      bench.socket().end(closed)
+      bench.run(1_000)
+      expect(bench.connections.length).toBe(1)
+      expect(bench.media(wire.leg).at(-1)).toMatchObject({ type: "ended", status })
+    }
+  })
+
   it("sends the token as bearer, and asks for no subprotocol", () => {
     const { bench } = setup({ token: "s3cret" })
     expect(bench.socket().options).toMatchObject({

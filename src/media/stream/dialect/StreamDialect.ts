@@ -34,7 +34,8 @@ export interface Media {
  */
 export interface StreamDialect {
   readonly connected: () => string
-  readonly start: (about: About, sequence: number) => string
+  /** `isAgain`: an earlier connection of the stream broke. */
+  readonly start: (about: About, sequence: number, isAgain: boolean) => string
   readonly media: (about: About, media: Media, sequence: number) => string
   readonly dtmf: ((about: About, digit: string, occurredAt: string, sequence: number) => string) | null
   /** `isCleared`: sound before it was not heard. */

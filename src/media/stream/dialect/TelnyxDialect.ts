@@ -12,7 +12,7 @@ const json = JSON.stringify
 
 export const dialect: StreamDialect = {
   connected: () => json({ event: "connected", version: "1.0.0" }),
-  start: ({ format, stream: { of, options, streamId } }, sequence) =>
+  start: ({ format, stream: { of, options, streamId } }, sequence, isAgain) =>
     json({
       event: "start",
       sequence_number: String(sequence),
@@ -27,7 +27,8 @@ export const dialect: StreamDialect = {
         tags: [],
         client_state: null,
         custom_parameters: Object.fromEntries(options.parameters.map(({ name, value }) => [name, value])),
-        media_format: { encoding: format.encoding, sample_rate: format.sampleRate, channels: 1 }
+        media_format: { encoding: format.encoding, sample_rate: format.sampleRate, channels: 1 },
+        ...(isAgain ? { reconnected: true } : {})
       }
     }),
   // Written by hand, because it is sent 50 times a second, and none of its parts needs escaping.

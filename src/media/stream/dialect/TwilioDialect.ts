@@ -13,7 +13,7 @@ const json = JSON.stringify
 
 export const dialect: StreamDialect = {
   connected: () => json({ event: "connected", protocol: "Call", version: "1.0.0" }),
-  start: ({ format, stream: { of, options, streamId } }, sequence) =>
+  start: ({ format, stream: { of, options, streamId } }, sequence, isAgain) =>
     json({
       event: "start",
       sequenceNumber: String(sequence),
@@ -24,7 +24,8 @@ export const dialect: StreamDialect = {
         tracks: tracks[options.track],
         customParameters: Object.fromEntries(options.parameters.map(({ name, value }) => [name, value])),
         // The encoding is always PCMU.
-        mediaFormat: { encoding: "audio/x-mulaw", sampleRate: format.sampleRate, channels: 1 }
+        mediaFormat: { encoding: "audio/x-mulaw", sampleRate: format.sampleRate, channels: 1 },
+        ...(isAgain ? { reconnected: true } : {})
       },
       streamSid: streamId
     }),

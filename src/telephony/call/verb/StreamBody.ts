@@ -64,6 +64,14 @@ export const fields = {
     "How late a packet of the far end may come and still be in the stream, in milliseconds: 60 to 2000. Null: 60 if the server may send sound, else 400.",
     null
   ),
+  streamReconnectSecs: BodyField.or(
+    BodyField.of(
+      StreamField.ReconnectSecs,
+      "For how many seconds a broken connection is tried again, 0 to 60. 0: it ends the stream.",
+      0
+    ),
+    0
+  ),
   streamProtocol: BodyField.or(
     BodyField.of(StreamMessages.Protocol, "Whose messages are spoken: Telnyx's, or Twilio's (PCMU only).", "telnyx"),
     "telnyx"
@@ -126,6 +134,7 @@ export const optionsOf = (streamUrl: string, body: Fields): StreamMessages.Optio
     codec,
     rate: rates.length > 1 ? (body.streamBidirectionalSamplingRate ?? first) : null,
     hears: body.streamBidirectionalMode,
+    ...(body.streamReconnectSecs === 0 ? {} : { reconnectSecs: body.streamReconnectSecs }),
     ...(body.streamJitterMs === null ? {} : { jitterMs: body.streamJitterMs }),
     parameters: body.customParameters
   }

@@ -167,6 +167,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           streamBidirectionalCodec: null,
           streamBidirectionalSamplingRate: null,
           streamJitterMs: null,
+          streamReconnectSecs: 0,
           streamProtocol: "telnyx",
           streamAuthToken: null,
           customParameters: []
