@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint, floors, exports, words, format; stops at the first that fails. */
+/** `npm run check`: types, lint, floors, exports, words, the document, format; stops at the first that fails. */
 import { spawnSync } from "node:child_process"
 
 const steps: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
@@ -7,6 +7,7 @@ const steps: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["node", ["scripts/floors.ts"]],
   ["node", ["scripts/exports.ts"]],
   ["node", ["scripts/words.ts"]],
+  ["node", ["scripts/document.ts"]],
   ["oxfmt", ["-c", "scripts/oxfmtrc.json", "--check", "src", "test", "scripts"]]
 ]
 

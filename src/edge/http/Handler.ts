@@ -36,6 +36,14 @@ export const list = <Request extends Pagination.Request, A, E, R>(
     Pagination.answer(request, (window, filters) => page(tenantId, window, filters, request))
   )
 
+/** Answers with a page of a list that is in memory. */
+export const pageOf = <Request extends Pagination.Request, A, E, R>(
+  all: (tenantId: TenantId, request: Request) => Effect.Effect<ReadonlyArray<A>, E, R>
+) =>
+  list((tenantId, window, _, request: Request) =>
+    Effect.map(all(tenantId, request), (rows) => Pagination.pageOf(rows, window))
+  )
+
 /** Answers with a list that is always whole. */
 export const whole = <Request, A, E, R>(
   all: (tenantId: TenantId, request: Request) => Effect.Effect<ReadonlyArray<A>, E, R>

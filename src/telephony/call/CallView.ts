@@ -15,7 +15,19 @@ const direction = Field.oneOf("As this service sees it.", ["outbound", "inbound"
 const initiatedAt = Field.time("When it began.")
 const answeredAt = Field.timeOrNull("Null until then.")
 const endedAt = Field.timeOrNull("Null until then.")
-const durationSecs = Field.seconds("Answered seconds; 0 until answered.")
+/** The examples are those of a call that has just been placed, so that an answer agrees with itself. */
+const durationSecs = Field.seconds("Answered seconds; 0 until answered.").annotate({ examples: [0] })
+const why = EndWhy.field.pipe(Schema.annotateEncoded({ examples: [null] }))
+const report = {
+  sipStatus: LegReport.fields.sipStatus,
+  sipReason: LegReport.fields.sipReason.pipe(Schema.annotateEncoded({ examples: [null] })),
+  quality: LegReport.fields.quality.pipe(Schema.annotateEncoded({ examples: [null] }))
+}
+const caller = {
+  callerName: CallerReport.fields.callerName.annotate({ examples: [null] }),
+  diversion: CallerReport.fields.diversion.pipe(Schema.annotateEncoded({ examples: [[]] })),
+  attestation: CallerReport.fields.attestation.annotate({ examples: [null] })
+}
 const status = CallStatus.annotate({
   description: "`ended` and `failed` are terminal.",
   examples: ["initiated"]
@@ -45,8 +57,8 @@ const CallLeg = Wire.struct({
   durationSeconds: durationSecs,
   endReason,
   endInitiator,
-  why: EndWhy.field,
-  ...LegReport.fields
+  why,
+  ...report
 }).pipe(Schema.annotateEncoded({ identifier: "CallLeg" }))
 
 /**
@@ -59,7 +71,7 @@ export const Call = Wire.struct({
   status,
   from: Field.text("The calling number, E.164.", "+12025550150"),
   to: Field.text("The called number, E.164.", "+12025550100"),
-  ...CallerReport.fields,
+  ...caller,
   routeId: Field.routeId,
   initiatedAt,
   answeredAt,
@@ -67,7 +79,7 @@ export const Call = Wire.struct({
   durationSeconds: durationSecs,
   endReason,
   endInitiator,
-  why: EndWhy.field,
+  why,
   customerReference: Field.customerReference,
   costCents: Field.centsOrNull("What the call cost; null until it is rated."),
   ratingStatus: Field.oneOf("`pending` until a few seconds after the end.", ["pending", "rated", "failed"]),

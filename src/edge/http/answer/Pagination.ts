@@ -101,12 +101,13 @@ export const answer = <R extends Request, A, E, Needs>(
     })
   })
 
-/** The page of a list that is in memory. */
-export const pageOf = <A>(all: ReadonlyArray<A>, { limit, offset }: Listing.Window): Listing.Page<A> => ({
-  count: all.length,
-  next: null,
-  results: all.slice(offset, offset + limit)
-})
+/** The page of a list that is in memory. Its cursor is the number of rows up to its end. */
+export const pageOf = <A>(all: ReadonlyArray<A>, { after, limit, offset }: Listing.Window): Listing.Page<A> => {
+  if (after !== undefined && !/^[0-9]{1,9}$/.test(after)) throw Listing.noPlace
+  const from = after === undefined ? offset : Number(after)
+  const end = from + limit
+  return { count: all.length, next: end < all.length ? String(end) : null, results: all.slice(from, end) }
+}
 
 /** Answers a list that is always whole: `next` and `previous` are null. */
 export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>

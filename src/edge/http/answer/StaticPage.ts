@@ -3,6 +3,7 @@ import { gzip } from "node:zlib"
 import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Compression from "./Compression.ts"
 
 /**
  * A page that is the same for everybody until the next start. It is compressed once, cached by its tag, and may load
@@ -48,7 +49,7 @@ export const make = Effect.fnUntraced(function* (page: Page) {
   }
 
   return Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
-    const form = takesGzip(headers["accept-encoding"]) ? "zipped" : "plain"
+    const form = Compression.takesGzip(headers["accept-encoding"]) ? "zipped" : "plain"
     const answered = { ...shared, etag: tags[form] }
     if (isKnown(headers["if-none-match"], Object.values(tags)))
       return HttpServerResponse.empty({ status: 304, headers: answered })
@@ -58,14 +59,6 @@ export const make = Effect.fnUntraced(function* (page: Page) {
     })
   })
 })
-
-/** RFC 9110 section 12.5.3, for gzip only: it is named, and not with a weight of zero. */
-const takesGzip = (acceptEncoding: string | undefined): boolean =>
-  (acceptEncoding ?? "")
-    .toLowerCase()
-    .split(",")
-    .map((item) => item.split(";").map((part) => part.trim()))
-    .some(([coding, ...parameters]) => coding === "gzip" && !parameters.some((part) => /^q=0(\.0*)?$/.test(part)))
 
 /** RFC 9110 section 13.1.2, by weak comparison. */
 const isKnown = (ifNoneMatch: string | undefined, tags: ReadonlyArray<string>): boolean =>

@@ -60,7 +60,13 @@ const whole = (base: string, document: unknown): Json => {
   })
   return {
     ...rest,
-    info: { ...rest.info, description: rest.info.description.replaceAll(docsLink, `](${base}${pagePath}`) },
+    info: {
+      ...rest.info,
+      description: rest.info.description.replaceAll(docsLink, `](${base}${pagePath}`),
+      // The generator knows the name only; OpenAPI 3.1 asks for the identifier as well.
+      contact: { name: "The operator of this installation" },
+      license: { name: "MIT", identifier: "MIT" }
+    },
     servers: [{ url: base === "" ? "/" : base }],
     tags: [...tags, EventDocument.tag],
     paths: Object.fromEntries(operations),

@@ -104,6 +104,7 @@ export const describe = (operation: Json, endpoint: HttpApiEndpoint.Top, compone
     ])
   return {
     ...rest,
+    description: about.description ?? `${about.summary}.`,
     ...(about.scope === null ? { security: [] } : { security: [{ bearer: [] }], "x-required-scope": about.scope }),
     parameters: [
       ...(Array.isArray(parameters) ? parameters.map((value) => parameter(value, components)) : []),

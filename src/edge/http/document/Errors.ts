@@ -48,7 +48,8 @@ const response = (status: number, codes: ReadonlyArray<Code>, says: boolean): Js
       schema: {
         allOf: [
           { $ref: "#/components/schemas/Error" },
-          { properties: { error: { properties: { code: { enum: codes } } } } }
+          // The message is named as well, because a validator takes each part for all of the fields.
+          { properties: { error: { properties: { code: { enum: codes }, message: { type: "string" } } } } }
         ]
       },
       example: { error: { code: codes[0], message: "what went wrong, in words" } }

@@ -126,11 +126,13 @@ export class PortingApi extends HttpApiGroup.make("porting")
       description: "PDF, JPEG, PNG or TIFF, as its own bytes tell.",
       bodyBytes: documentBytes,
       fileField: "content_base64",
+      // The composed example would have both the file and its URL.
+      example: { request: { document_type: "loa", filename: "loa.pdf", content_base64: "JVBERi0xLjcK" } },
       errors: ["unprocessable", "invalid_target_url", "conflict"]
     }),
-    get("documents", "/v1/porting/orders/:id/documents", "List the documents of a porting order", {
+    list("documents", "/v1/porting/orders/:id/documents", "List the documents of a porting order", PortingDocument, {
       params,
-      success: Pagination.envelope(PortingDocument)
+      errors: ["not_found"]
     }),
     get("download", "/v1/porting/documents/:id", "Download a document", {
       params: { id: PathId.prefixed("doc").annotate({ description: "The document." }) },

@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ApiError } from "../../../domain/ApiError.ts"
 import { type DocumentSource, Porting, portability } from "../../../numbers/porting/Porting.ts"
 import { Api } from "../Api.ts"
-import { answer, list, read, whole, write } from "../Handler.ts"
+import { answer, list, pageOf, read, whole, write } from "../Handler.ts"
 import { CurrentFile, type File } from "../request/CurrentFile.ts"
 
 const sourceOf = (
@@ -42,7 +42,7 @@ export const layer = HttpApiBuilder.group(Api, "porting", (handlers) =>
           return yield* porting.addDocument(caller, params.id, { documentType, filename, source }, slot)
         })
       ),
-      documents: whole((tenantId, { params }) => porting.documents(tenantId, params.id)),
+      documents: pageOf((tenantId, { params }) => porting.documents(tenantId, params.id)),
       download: answer((tenantId, { params }) =>
         Effect.map(porting.file(tenantId, params.id), ({ body, document }) =>
           HttpServerResponse.stream(body, {

@@ -10,6 +10,7 @@ import * as Overdue from "../../../runtime/process/Overdue.ts"
 import * as Slot from "../../../runtime/idempotency/Slot.ts"
 import * as WritePermit from "../../../runtime/process/WritePermit.ts"
 import * as Answer from "../answer/Answer.ts"
+import * as Compression from "../answer/Compression.ts"
 import * as LongAnswer from "../answer/LongAnswer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "../connection/ClientAddress.ts"
@@ -102,10 +103,13 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         const withCaller = (
           key: CurrentKey["Service"],
           slot: Slot.Slot | null,
-          judged: Effect.Effect<Judged, ApiError>
+          judged: Effect.Effect<Judged, ApiError>,
+          compress: ReturnType<typeof Compression.of> = Effect.succeed
         ) => {
           const permit: WritePermit.Permit = { check: refusalOf(key, judged), isUsed: false }
-          const sent = Effect.map(orRefused(answer), (response) => LongAnswer.whileAllowed(response, permit.check))
+          const sent = Effect.map(Effect.flatMap(orRefused(answer), compress), (response) =>
+            LongAnswer.whileAllowed(response, permit.check)
+          )
           return Effect.updateContext(sent, (context: Context.Context<never>) =>
             Context.mergeAll(
               context,
@@ -121,7 +125,9 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           const { key, refusal } = yield* judged
           if (refusal !== null) return yield* refusal
           const run = Effect.flatMap(judged, (now) =>
-            now.refusal === null ? withCaller(now.key, null, judged) : Effect.fail(now.refusal)
+            now.refusal === null
+              ? withCaller(now.key, null, judged, Compression.of(request.headers["accept-encoding"]))
+              : Effect.fail(now.refusal)
           )
           return yield* inTurn(reads, key, run)
         })

@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Synthesizer } from "../../../ports/speech/Synthesizer.ts"
 import { Api } from "../Api.ts"
-import { whole } from "../Handler.ts"
+import { pageOf } from "../Handler.ts"
 
 export const layer = HttpApiBuilder.group(Api, "speech", (handlers) =>
   Effect.map(Synthesizer, (synthesizer) =>
     handlers.handleAll({
-      voices: whole((_, { query }) => Effect.sync(() => synthesizer.voices(query.language ?? null)))
+      voices: pageOf((_, { query }) => Effect.sync(() => synthesizer.voices(query.language ?? null)))
     })
   )
 )

@@ -57,11 +57,7 @@ export class TeamApi extends HttpApiGroup.make("team")
       description: "Its link works no more.",
       errors: ["not_found", "conflict"]
     }),
-    get("roles", "/v1/team/roles", "List the roles", {
-      success: Schema.Struct({
-        results: Schema.Array(RoleEntry).annotate({ description: "Every role that a member can have." })
-      }).annotate({ identifier: "Roles" })
-    })
+    list("roles", "/v1/team/roles", "List the roles", RoleEntry, { description: "Every role that a member can have." })
   )
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Team", description: "Members, invitations and roles." })) {}

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Team, roles } from "../../../tenancy/team/Team.ts"
 import { Api } from "../Api.ts"
-import { list, read, write } from "../Handler.ts"
+import { list, pageOf, read, write } from "../Handler.ts"
 
 export const layer = HttpApiBuilder.group(Api, "team", (handlers) =>
   Effect.map(Team, (team) =>
@@ -14,7 +14,7 @@ export const layer = HttpApiBuilder.group(Api, "team", (handlers) =>
       invitations: list(team.invitations),
       invitation: read((tenantId, { params }) => team.invitation(tenantId, params.id)),
       revoke: write((caller, { params }, slot) => team.revokeInvitation(caller, params.id, slot)),
-      roles: read(() => Effect.succeed({ results: roles }))
+      roles: pageOf(() => Effect.succeed(roles))
     })
   )
 )

@@ -88,7 +88,8 @@ interface List<Row, Item> {
   readonly item: (row: Row) => Item
 }
 
-const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
+/** The refusal of a cursor that the list did not give. */
+export const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
 
 /** The columns of the totals, which precede each row of the page or are alone. */
 interface Totals {

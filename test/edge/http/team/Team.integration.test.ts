@@ -303,6 +303,9 @@ describe("roles (guide/team.md#roles)", () => {
         const { json } = yield* Wire.ask("GET", "/v1/team/roles", { key: owner.key })
         const reads = endpointScopes.filter((scope) => scope.endsWith(":read"))
         expect(json).toEqual({
+          count: 5,
+          next: null,
+          previous: null,
           results: [
             { slug: "owner", name: "Owner", scopes: ["*"] },
             { slug: "admin", name: "Administrator", scopes: ["*"] },
