@@ -39,10 +39,9 @@ const inventory = (nth: number): string => {
 /** Ledger entries of a tenant, without amounts. */
 const book = (world: World.World, { id }: World.Tenant): Promise<unknown> =>
   world.database().query(
-    `INSERT INTO ledger (id, tenant_id, ordinal, created_at, type, amount_cents, balance_after_cents, cause, description)
-     SELECT gen_random_uuid(), $1, b.ordinal + n, now(), 'adjustment', 0, b.balance, 'past:' || n, 'a past entry'
-     FROM (SELECT max(ordinal) AS ordinal, (array_agg(balance_after_cents ORDER BY ordinal DESC))[1] AS balance
-           FROM ledger WHERE tenant_id = $1) AS b, generate_series(1, $2::int) AS n`,
+    `INSERT INTO ledger (id, tenant_id, created_at, type, amount_cents, balance_after_cents, cause, description)
+     SELECT 'svc_ledger_' || lpad(to_hex(n), 32, '0'), $1, now(), 'adjustment', 0, b.balance_cents, 'past:' || n, 'past'
+     FROM balance b, generate_series(1, $2::int) AS n WHERE b.tenant_id = $1`,
     [id, entries]
   )
 
