@@ -67,6 +67,7 @@ export class ConferenceApi extends HttpApiGroup.make("conferences")
       errors: [
         "conference_already_ended",
         "conference_full",
+        "member_not_found",
         "unprocessable",
         "caller_id_forwarding_not_allowed",
         ...Connect.dialErrors
