@@ -31,10 +31,14 @@ const makeRooms = (): Rooms => {
   let commit: (event: RoomEvent) => Effect.Effect<Answer> = () => Effect.succeed("committed")
   return {
     told,
-    listener: (_, event) =>
+    // All or none are taken: the first other answer is that of all.
+    listener: (_, ...events) =>
       Effect.suspend(() => {
-        told.push(event)
-        return commit(event)
+        told.push(...events)
+        return Effect.map(
+          Effect.forEach(events, (event) => commit(event)),
+          (answers) => answers.find((answer) => answer !== "committed") ?? "committed"
+        )
       }),
     commit: (rule) => void (commit = rule),
     of: (id) => {

@@ -52,9 +52,9 @@ const bench = Effect.gen(function* () {
   const shared = yield* SharedRooms
   const events: Array<RoomEvent> = []
   const sink = { answer: "committed" as Told }
-  yield* (yield* RoomSink).listen((_, event) =>
+  yield* (yield* RoomSink).listen((_, ...told) =>
     Effect.sync(() => {
-      events.push(event)
+      events.push(...told)
       return sink.answer
     })
   )

@@ -33,11 +33,13 @@ const forgetful = (sink: CarrierSink["Service"]): CarrierSink["Service"] => {
 /** The same for conferences. */
 const forgetfulOfRooms = (sink: RoomSink["Service"]): RoomListener => {
   const heard = new Map<string, number>()
-  return (id, event) =>
+  return (id, ...events) =>
     Effect.suspend(() => {
-      if ((heard.get(id) ?? 0) >= event.n) return Effect.succeed<Told>("committed")
-      return Effect.tap(sink.tell(id, event), (told) =>
-        Effect.sync(() => void (told === "committed" && heard.set(id, event.n)))
+      const fresh = events.filter(({ n }) => n > (heard.get(id) ?? 0))
+      const last = fresh.at(-1)
+      if (last === undefined) return Effect.succeed<Told>("committed")
+      return Effect.tap(sink.tell(id, ...fresh), (told) =>
+        Effect.sync(() => void (told === "committed" && heard.set(id, last.n)))
       )
     })
 }
