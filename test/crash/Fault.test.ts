@@ -12,7 +12,7 @@ import * as SipPeer from "./support/peer/SipPeer.ts"
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 const random = Netem.random(seed)
 
-const load = { calls: 16, sipCalls: 8, talkSecs: 1, rampMs: 300 }
+const load = { calls: 8, sipCalls: 4, talkSecs: 1, rampMs: 300 }
 
 describe(`a service under load whose database fails it (seed ${seed})`, () => {
   let made: { readonly stage: Awaited<ReturnType<typeof FaultStage.make>>; readonly peer: SipPeer.SipPeer } | null =
