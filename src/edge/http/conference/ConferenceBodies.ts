@@ -14,14 +14,14 @@ export const CreateConference = body("CreateConference", {
   name: of(Name.of(120), "Unique among the workspace's rooms that are not completed.", "Weekly"),
   hostCallId: PathId.prefixed("call").annotate({ description: "A call that is answered or bridged: it is the host." }),
   beepEnabled: or(ConferenceField.beepEnabled, "never"),
-  startOnCreate: or(of(Schema.Boolean, "False: the room starts when its second participant comes in.", true), true),
+  startOnCreate: or(of(Schema.Boolean, "False: the room starts when its second participant comes in.", false), true),
   endOnExit: or(of(Schema.Boolean, "The room ends when the host leaves.", true), true),
   maxParticipants: or(ConferenceField.maxParticipants, 10),
   durationMinutes: or(ConferenceField.durationMinutes, 720),
   holdAudioUrl: Schema.optionalKey(
     BodyField.httpsUrl("With `start_on_create` false: what those hear, on hold, who wait for the start.")
   ),
-  endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs)),
+  endWhenAloneSecs: Schema.optionalKey(ConferenceField.endWhenAloneSecs),
   ...ConferenceField.rule
 }).check(
   Schema.makeFilter((body) =>

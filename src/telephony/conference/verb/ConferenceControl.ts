@@ -20,7 +20,7 @@ export const update = verb({
       BodyField.of(Schema.Boolean, "Whether the room is closed when the host leaves.", true)
     ),
     maxParticipants: Schema.optionalKey(ConferenceField.maxParticipants),
-    endWhenAloneSecs: Schema.optionalKey(Schema.NullOr(ConferenceField.endWhenAloneSecs)),
+    endWhenAloneSecs: Schema.optionalKey(ConferenceField.endWhenAloneSecs),
     ...ConferenceField.rule
   }).check(Schema.makeFilter(ConferenceField.ruleFault)),
   targets: ({ onMemberLeftAudioUrl }) =>

@@ -59,8 +59,8 @@ export const maxParticipants = BodyField.of(
   10
 )
 export const endWhenAloneSecs = BodyField.of(
-  BodyField.int(1, 3600),
-  "The room is closed when it has been left by all but one for so many seconds, and nobody rings or comes in.",
+  Schema.NullOr(BodyField.int(1, 3600)),
+  "The room is closed when all but one have left for this many seconds, and none rings or comes in; null: it is not.",
   30
 )
 /** The rule for the member that is left alone on hold. */
@@ -88,7 +88,7 @@ export const durationMinutes = BodyField.of(BodyField.int(1, 2880), "The room is
 /** How a call comes in, whether it joins or is dialled. */
 export const entering = {
   mute: BodyField.or(BodyField.of(Schema.Boolean, "It comes in muted.", false), false),
-  hold: BodyField.or(BodyField.of(Schema.Boolean, "It comes in on hold.", false), false),
+  hold: BodyField.or(BodyField.of(Schema.Boolean, "It comes in on hold.", true), false),
   holdAudioUrl: Schema.optionalKey(
     BodyField.httpsUrl("With `hold`: what it hears until `unhold`, again and again; without it silence.")
   ),
