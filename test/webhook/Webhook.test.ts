@@ -423,12 +423,12 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
       const ofRoom = (sequence: number, type: EventType, data: Readonly<Record<string, unknown>>) =>
         World.event(tenantId, room, sequence, type, data)
       yield* World.commit(
-        ofRoom(1, "conference.started", { name: `{"call_id":"${guest}"}`, host_call_id: host }),
+        ofRoom(1, "conference.started", { name: `{"call_id":"${guest}"}`, call_id: host, host_call_id: host }),
         ofRoom(2, "conference.member_joined", { call_id: host }),
         ofRoom(3, "conference.member_joined", { call_id: guest }),
         ofRoom(4, "conference.member_left", { call_id: guest }),
         ofRoom(5, "recording.completed", { call_id: host }),
-        ofRoom(6, "conference.ended", {})
+        ofRoom(6, "conference.ended", { call_id: host })
       )
       yield* World.commit(
         World.event(tenantId, second, 1, "conference.started", { host_call_id: null }),
@@ -441,12 +441,13 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
           webhooks.deliveries(tenantId, { callId, ...(eventType === undefined ? {} : { eventType }) }, anyWindow),
           ({ count, results }) => [count, results.map(({ event_type }) => event_type).toSorted()]
         )
-      const [joined, left, started] = [
+      const [ended, joined, left, started] = [
+        "conference.ended",
         "conference.member_joined",
         "conference.member_left",
         "conference.started"
       ] as const
-      expect(yield* typesOf(host)).toStrictEqual([3, [joined, started, "recording.completed"]])
+      expect(yield* typesOf(host)).toStrictEqual([4, [ended, joined, started, "recording.completed"]])
       expect(yield* typesOf(guest)).toStrictEqual([4, ["call.ended", joined, joined, left]])
       expect(yield* typesOf(guest, joined)).toStrictEqual([2, [joined, joined]])
     })

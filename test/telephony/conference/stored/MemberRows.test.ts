@@ -115,6 +115,9 @@ const stored = Effect.fnUntraced(function* (of: Room) {
   return Result.getOrThrow(StoredConference.decode(row, () => null))
 })
 
+/** Tests of other files write to the same log, for a second at once when they copy a database. */
+const tries = 40
+
 /** The fewest bytes of the log of the database that one of these needed; other work there only adds some. */
 const bytes = Effect.fnUntraced(function* (each: ReadonlyArray<Effect.Effect<void>>) {
   const sql = yield* SqlClient.SqlClient
@@ -144,13 +147,14 @@ layer(live, { timeout: "120 seconds", excludeTestServices: true })("the members 
       const written: Array<{ readonly join: number; readonly mute: number }> = []
       for (const size of [5, 250]) {
         const of = yield* roomOf(size)
-        const join = yield* bytes(names(6, "late").map((name) => of.commit(of.joining(name))))
+        const join = yield* bytes(names(tries, "late").map((name) => of.commit(of.joining(name))))
         const mute = yield* bytes(
-          [true, false, true, false].map((isMuted) =>
-            of.commit([
+          Array.from({ length: tries }, (_, index) => {
+            const isMuted = index % 2 === 0
+            return of.commit([
               { type: "room", event: of.event({ type: "member_muted", ...of.memberOf("member 1"), isMuted }) }
             ])
-          )
+          })
         )
         written.push({ join, mute })
         expect(yield* stored(of)).toStrictEqual(of.current())
