@@ -95,7 +95,8 @@ export const carrierHalf = Effect.gen(function* () {
       // The leg's own fiber waits, whatever happens to the connection.
       tell: (callId: CallId, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
     }),
-    roomListener: ((_, event) => Effect.map(ask("tell_room", event), read(Told))) satisfies RoomListener,
+    roomListener: ((conferenceId, ...events) =>
+      Effect.map(ask("tell_room", { conferenceId, events }), read(Told))) satisfies RoomListener,
     directory: RouteDirectory.of({
       qualified: () => Effect.succeed([]),
       sipTrunk: (routeId) => Effect.map(ask("sip_trunk", routeId), read(Schema.NullOr(SipTrunk))),
@@ -104,6 +105,8 @@ export const carrierHalf = Effect.gen(function* () {
     })
   }
 })
+
+const RoomTelling = Schema.Struct({ conferenceId: ConferenceId, events: Schema.Array(RoomEvent) })
 
 /** The half of the engine: it connects, and again whenever it is cut. */
 export const engineHalf = Effect.fnUntraced(function* (options: {
@@ -129,8 +132,8 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
         return sink.tell(callId, event)
       }
       case "tell_room": {
-        const event = read(RoomEvent)(body)
-        return roomListener(event.conferenceId, event)
+        const { conferenceId, events } = read(RoomTelling)(body)
+        return roomListener(conferenceId, ...events)
       }
       case "sip_trunk":
         return directory.sipTrunk(read(RouteId)(body))
