@@ -119,6 +119,8 @@ export class StripeDouble {
     for (const part of parts) part.clear()
     return () =>
       parts.forEach((part, at) => {
+        // The answers that the other account keeps for idempotency keys are its own.
+        part.clear()
         for (const [key, value] of kept[at] ?? []) part.set(key, value)
       })
   }
