@@ -19,6 +19,15 @@ export const nice = ({ pid }: ChildProcess): void => {
   }
 }
 
+/** Kills a program with what it has started itself, which would otherwise write to its output for ever. */
+const end = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL")
+  } catch {
+    // The group has ended already.
+  }
+}
+
 /**
  * Runs a program that writes a WAVE file of speech to its standard output, and gives its sound as it arrives.
  *
@@ -36,7 +45,7 @@ export const speak = (
     const stream = PcmStream.make({ type: "wav" })
     const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"], ...surroundings })
     nice(child)
-    const kill = (): void => void child.kill("SIGKILL")
+    const kill = (): void => end(child)
     const fail = (): void => {
       kill()
       resume(failed)
@@ -58,15 +67,21 @@ export const speak = (
 /** The standard output of a program, within `timeoutMs`; null when it cannot be run or fails. */
 export const output = (file: string, args: ReadonlyArray<string>, timeoutMs: number): Effect.Effect<string | null> =>
   Effect.callback<string | null>((resume) => {
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], ...surroundings, timeout: timeoutMs })
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "ignore"], ...surroundings })
+    const kill = (): void => end(child)
+    const timer = setTimeout(kill, timeoutMs)
+    const done = (output: string | null): void => {
+      clearTimeout(timer)
+      resume(Effect.succeed(output))
+    }
     let text = ""
-    child.on("error", () => resume(Effect.succeed(null)))
+    child.on("error", () => done(null))
     child.stdout.on("data", (bytes: Buffer) => {
       text += bytes.toString("utf8")
-      if (text.length > mostOutput) child.kill("SIGKILL")
+      if (text.length > mostOutput) kill()
     })
-    child.on("close", (code) => resume(Effect.succeed(code === 0 ? text : null)))
-    return Effect.sync(() => void child.kill("SIGKILL"))
+    child.on("close", (code) => done(code === 0 ? text : null))
+    return Effect.sync(kill)
   })
 
 const mostOutput = 1024 * 1024

@@ -80,6 +80,15 @@ const groupOf = (pid: number): number =>
 
 const espeakTable = `if [ "$1" = --voices ]; then echo head; echo "5 en-us --/M English x"; exit 0; fi`
 
+/** Whether a process, or a process of a group where the number is negative, is alive. */
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 describe("espeak of npm", () => {
   it.live(
     "speaks languages, SSML and text, and gives sound as it is made",
@@ -248,10 +257,12 @@ describe("programs of this machine", () => {
   it.live("that end with an error, or write what is no sound, have failed; what hangs is killed", () =>
     Effect.gen(function* () {
       for (const lines of ["exit 1", "echo this is no sound at all, not in the least", "cat /dev/zero"]) {
-        const { file } = yield* program(`${espeakTable}\n${lines}`)
+        const { file } = yield* program(`${espeakTable}\necho $$ > "$0.pid"\n${lines}`)
         const engine = yield* EspeakCommand.find(file)
         if (engine === null) throw new Error("it is there")
         expect(yield* Effect.flip(say(engine, "Hello", "en-us"))).toMatchObject({ reason: "speech_failed" })
+        const group = Number(readFileSync(`${file}.pid`, "utf8"))
+        while (isAlive(-group)) yield* Effect.sleep(10)
       }
       const { file } = yield* program(`${espeakTable}\necho $$ > "$0.pid"; exec sleep 60`)
       const engine = yield* EspeakCommand.find(file)
