@@ -145,11 +145,13 @@ export const rows: ReadonlyArray<Row> = [
       const member = await room.dial("+12025550100", {
         timeout_secs: 30,
         customer_reference: "order 9",
-        route_id: results.find(({ is_default }) => is_default)?.id
+        route_id: results.find(({ is_default }) => is_default)?.id,
+        mute: true,
+        role: "monitor"
       })
       expect(member).toMatchObject({ role: "participant", joined_at: null, left_at: null, conference_id: room.id })
       const joined = await room.joined(member.call_id)
-      expect(joined).toMatchObject({ id: member.id, is_on_hold: false })
+      expect(joined).toMatchObject({ id: member.id, is_on_hold: false, is_muted: true })
       const tape = world.running().delivered.of(member.call_id)
       const started = await tape.next("its beginning", ({ event_type }) => event_type === "call.started")
       expect(started.data).toMatchObject({ customer_reference: "order 9", direction: "outbound" })
@@ -222,6 +224,11 @@ export const rows: ReadonlyArray<Row> = [
       expect((await room.list("?on_hold=true")).map(({ id }) => id)).toEqual([two.member.id])
       await room.act("unhold", { leg_ids: [two.legId], region: "US" })
       await room.until("it is back", (view) => participantOf(view, two.member.id)?.is_on_hold === false)
+      await room.act("hold", { leg_ids: [two.legId], audio_url: world.running().servers.soundUrl("missing.wav") })
+      const unheard = await room.event("conference.playback_ended")
+      expect(unheard).toMatchObject({ status: "failed", reason: "http_404", held_leg_id: two.legId })
+      await room.act("unhold", { leg_ids: [two.legId] })
+      await room.until("it is back again", (view) => participantOf(view, two.member.id)?.is_on_hold === false)
       await room.act("unmute", { leg_ids: legs, region: "Europe" })
       await room.event("conference.member_unmuted", 2)
       expect(await room.list("?muted=true")).toEqual([])
