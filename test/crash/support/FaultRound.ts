@@ -40,7 +40,7 @@ const outageEnds = "commits are stored again"
 /** A silence is named once a statement has reached its deadline. */
 const namedWithinMs = 12_000
 /** A cause is named once, and not as often as it is met. */
-const repetitionLimit = (lastsMs: number) => Math.max(6, lastsMs / 500)
+const repetitionLimit = (lastsMs: number) => Math.max(12, lastsMs / 250)
 
 /** Runs the load, the fault, its end, the repetition of unanswered requests, and every check. */
 export const run = async (

@@ -158,7 +158,12 @@ export const make = Effect.fnUntraced(function* (limits: Limits, customers: Cust
     const answer = yield* rendered(attempt.status === "pending" ? yield* collected(attempt.id) : attempt)
     if (slot !== null) {
       const receipt = sealedReceipt(slot, answer, yield* Clock.currentTimeMillis, entropy.bytes(12))
-      yield* journal.commitAsked({ ...empty, receipt })
+      // A repetition finds the attempt by its slot, so a receipt that cannot be stored takes the answer from no client.
+      yield* Effect.catchIf(
+        journal.commitAsked({ ...empty, receipt }),
+        ({ code }) => code === "service_unavailable",
+        () => Effect.void
+      )
     }
     return answer
   }, Effect.uninterruptible)
