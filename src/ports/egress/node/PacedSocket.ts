@@ -101,8 +101,8 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
   }
 
   const duplex = new Duplex({
-    // A portion is handed over when the one before was taken.
-    readableHighWaterMark: 1,
+    // With an empty buffer only is more asked for, so a portion is cut when the one before was taken and handled.
+    readableHighWaterMark: 0,
     read: () => {
       isWanted = true
       ask()
@@ -123,6 +123,8 @@ export const make = (connection: Socket, { exceeded, holder, read, turns }: Opti
       done(error)
     }
   })
+  // `ws` would set it, on a stream that has no such option: packets of 20 ms must not wait for acknowledgements.
+  connection.setNoDelay(true)
   connection.on("readable", ask)
   connection.on("end", () => {
     hasEnded = true
