@@ -70,5 +70,28 @@ describe("A call of which nothing can be committed", () => {
         while ((yield* calls.liveCount) > 0) yield* Effect.sleep("5 millis")
       })
     )
+
+    it.effect("is not dialled again where nothing could be committed after its dial", () =>
+      Effect.gen(function* () {
+        const calls = yield* Calls
+        const commands: Array<CarrierCommand> = []
+        const adapter = CarrierSample.adapter((command) => Effect.sync(() => void commands.push(command)))
+        yield* (yield* Carrier).register("simulator", adapter)
+        const { caller, id: tenantId } = yield* Features.newTenant()
+        const ringing = "+12025550151"
+        const order = { phoneNumbers: [ringing], countryCode: "US", numberType: "local" as const }
+        yield* (yield* Numbers).order(caller, { ...order, routeId: null, customerReference: null }, null)
+        const placed = yield* calls.place(caller, Sample.request(ringing), null)
+        const { id } = JSON.parse(placed.body ?? "") as { readonly id: CallId }
+
+        yield* refuse(id)
+        yield* Effect.ignore(calls.act(caller, id, { verb: "hangup", body: {} }, null))
+        while (!commands.some(({ type }) => type === "hangup")) yield* Effect.sleep("5 millis")
+        yield* take
+        while ((yield* calls.find(tenantId, id)).ended_at === null) yield* Effect.sleep("5 millis")
+        expect(commands.filter(({ type }) => type === "dial")).toHaveLength(1)
+        while ((yield* calls.liveCount) > 0) yield* Effect.sleep("5 millis")
+      })
+    )
   })
 })

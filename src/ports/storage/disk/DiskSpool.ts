@@ -104,7 +104,15 @@ export const layer = (root: string) =>
           const { shape } = sound
           const dataBytes =
             recording.isTrimmed === true
-              ? yield* attempt(async () => TrimmedWav.trim(wav, shape, sound.dataBytes))
+              ? yield* attempt(async () => TrimmedWav.trim(wav, shape, sound.dataBytes)).pipe(
+                  // A full disk has no place for the second copy, and the recording is whole without it.
+                  Effect.catch((error) =>
+                    Effect.logWarning("the silence at the ends of a recording stays", error).pipe(
+                      Effect.andThen(Effect.ignore(attempt(async () => rm(`${wav}.part`, { force: true })))),
+                      Effect.as(sound.dataBytes)
+                    )
+                  )
+                )
               : sound.dataBytes
           const of = {
             durationMs: (dataBytes / (shape.channels * sampleBytes) / shape.sampleRate) * 1000,

@@ -164,8 +164,8 @@ export const make = Effect.gen(function* () {
       yield* Effect.forEach(states, resume, { discard: true })
       return (state, lostAt) => {
         const snapshot = snapshots.get(state.adapter) ?? null
-        // No call continues from a guess: its legs are taken down as if they were lost.
-        const known = snapshot !== null && broken.has(state.id) ? { ...snapshot, legs: {} } : snapshot
+        // No call continues from a guess: its legs are taken down as if they were lost, and none is dialled again.
+        const known = snapshot !== null && broken.has(state.id) ? { ...snapshot, incarnation: "", legs: {} } : snapshot
         return Legs.recovered(state, known, lostAt)
       }
     }),

@@ -8,7 +8,7 @@ import { type Authority, Carrier, type Told } from "../../../carrier/Carrier.ts"
 import { inTime } from "../../../carrier/room/RoomEvent.ts"
 import type { RoomEvent } from "../../../carrier/room/Rooms.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
-import type { ConferenceId, MemberId } from "../../../domain/Id.ts"
+import { CommandId, type ConferenceId, type MemberId } from "../../../domain/Id.ts"
 import type { Rendered } from "../../../runtime/idempotency/Slot.ts"
 import * as EntityKeys from "../../../runtime/store/vault/EntityKeys.ts"
 import { Journal, type StoredOf } from "../../../runtime/store/journal/Journal.ts"
@@ -113,6 +113,17 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
       )
     })
 
+  /** Closes the room of a conference that can no longer commit, so that none talks in a room that none controls. */
+  const closeRoom = ({ adapter, id }: ConferenceState): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const owner = conferences.ownerOf(id)
+      // The id is the same each time, so a carrier carries it out once.
+      const command = { type: "end", commandId: CommandId.make(`end of ${id}`), conferenceId: id } as const
+      return owner === null
+        ? Effect.void
+        : (carrier.rooms(adapter)?.interpret({ authority: owner, command }) ?? Effect.void)
+    })
+
   const snapshot = (state: ConferenceState, owner: Authority | null) =>
     owner === null
       ? Effect.succeed(null)
@@ -144,7 +155,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly wantsSpeaki
           due
         ),
       prepare: money.prepare,
-      lastWill: (reason) => ({ type: "faulted", reason })
+      lastWill: (reason) => ({ type: "faulted", reason }),
+      abandon: closeRoom
     },
     keys,
     unsettled: (partition) => journal.unsettled("conference", partition),
