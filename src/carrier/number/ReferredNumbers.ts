@@ -2,30 +2,37 @@
  * The telephone numbers that a far end may dial when it is asked to call a SIP URI, RFC 3261 section 19.1.6. A trunk
  * that is referred to one dials it at the operator's expense.
  */
-import { getCountries, Metadata } from "libphonenumber-js/max"
+import { type CountryCode, getCountries, Metadata } from "libphonenumber-js/max"
 import { Result } from "effect"
 import { isE164 } from "../../domain/E164.ts"
 import * as SipUri from "../../protocol/sip/message/header/SipUri.ts"
 import * as TrunkNumberPlan from "./TrunkNumberPlan.ts"
 
-let prefixes: ReadonlyArray<RegExp> | null = null
+const prefixOf = (country: CountryCode): string => {
+  const metadata = new Metadata()
+  metadata.selectNumberingPlan(country)
+  return metadata.numberingPlan?.IDDPrefix() ?? ""
+}
 
-/** The international prefixes of all countries, each once. */
-const internationalPrefixes = (): ReadonlyArray<RegExp> => {
-  if (prefixes !== null) return prefixes
-  const patterns = getCountries().map((country) => {
-    const metadata = new Metadata()
-    metadata.selectNumberingPlan(country)
-    return metadata.numberingPlan?.IDDPrefix() ?? ""
-  })
-  prefixes = [...new Set([...patterns, "00", "011"])]
+const known = new Map<CountryCode | null, ReadonlyArray<RegExp>>()
+
+/**
+ * The international prefixes of a country, or of all countries where the trunk names none. The prefix of some is a
+ * single 0, with which the national numbers of many others begin.
+ */
+const internationalPrefixes = (country: CountryCode | null): ReadonlyArray<RegExp> => {
+  const before = known.get(country)
+  if (before !== undefined) return before
+  const patterns = country === null ? getCountries().map(prefixOf) : [prefixOf(country)]
+  const prefixes = [...new Set([...patterns, "00", "011"])]
     .filter((pattern) => pattern !== "")
     .map((pattern) => new RegExp(`^(?:${pattern})`, "u"))
+  known.set(country, prefixes)
   return prefixes
 }
 
-const afterPrefix = (digits: string): ReadonlyArray<string> =>
-  internationalPrefixes().flatMap((prefix) => {
+const afterPrefix = (digits: string, country: CountryCode | null): ReadonlyArray<string> =>
+  internationalPrefixes(country).flatMap((prefix) => {
     const [found] = prefix.exec(digits) ?? []
     return found === undefined ? [] : [`+${digits.slice(found.length)}`]
   })
@@ -55,7 +62,7 @@ export const of = (plan: TrunkNumberPlan.TrunkNumberPlan, address: string): Read
     return [
       ...(context === "" ? [] : [`${context}${digits}`]),
       ...TrunkNumberPlan.called(plan, dialled),
-      ...afterPrefix(digits)
+      ...afterPrefix(digits, plan.country as CountryCode | null)
     ]
   })
   return [...new Set(found)].filter(isE164)

@@ -37,6 +37,13 @@ describe("the numbers that a far end may dial for a SIP URI", () => {
     expect(read("052123456", { ...none, country: "CU" })).toContain("+5352123456")
   })
 
+  it("a national number of the trunk's country, which begins like the international prefix of another one", () => {
+    const germany = { ...none, country: "DE" }
+    expect(read("0531123456", germany)).toEqual(["+49531123456"])
+    expect(read("015112345678", germany)).toEqual(["+4915112345678"])
+    expect(read("005352123456", germany)).toContain("+5352123456")
+  })
+
   for (const user of ["1001", "support", "+53", "911", "bob;phone-context=+53", "a5352123456", "+1234567890123456"])
     it(`${user} is none`, () => expect(read(user)).toEqual([]))
 
