@@ -33,7 +33,7 @@ export const of = (letter: NumberLife.Letter, numbers: ReadonlyArray<NumberRow>)
         subject: `${what === "a phone number" ? "A phone number rests" : `${numbers.length} phone numbers rest`}: the month is not paid`,
         paragraphs: [
           `Nobody can call ${them} and no calls can be placed from ${them} any more: ${list}.`,
-          `Top up your balance by ${dollars(cents)}, and all works again at once. Without a payment ${numbers.length === 1 ? "it is" : "they are"} released in 23 days.`
+          `Top up your balance by ${dollars(cents)}, beside what you owe for numbers that you no longer have, and all works again at once. Without a payment ${numbers.length === 1 ? "it is" : "they are"} released in 23 days.`
         ],
         link: null
       }
