@@ -100,6 +100,44 @@ const end = (told: Told) =>
     () => told.closed
   )
 
+describe("a long message", () => {
+  it.live("is read before what comes after it, though both came at once", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(40_000)
+      const server = yield* serve((socket) => {
+        socket.send(long)
+        socket.send("clear")
+      })
+      const pinned = yield* pin(server.at())
+      const order: Array<string> = []
+      let closed = false
+      const link = WsClient.make(ReadTurns.make())(pinned, options, {
+        onOpen: () => undefined,
+        onMessage: (message) => order.push(String(message)),
+        onLongText: (bytes) => {
+          let left = 20
+          return () => {
+            if (--left > 0) return true
+            order.push(`long ${bytes.length}`)
+            return false
+          }
+        },
+        onClose: () => void (closed = true)
+      })
+      yield* eventually(
+        () => order.length === 2,
+        () => order
+      )
+      expect(order).toEqual(["long 40000", "clear"])
+      link.close()
+      yield* eventually(
+        () => closed,
+        () => closed
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a WebSocket's address", () => {
   it.live.each([
     ["wss://127.0.0.2/", "blocked"],
