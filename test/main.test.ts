@@ -15,7 +15,8 @@ import * as TestDatabase from "./support/TestDatabase.ts"
 const root = new URL("..", import.meta.url).pathname
 
 interface Ended {
-  readonly code: number | null
+  /** Its exit code, or the signal that ended it. */
+  readonly code: number | string
   readonly error: string
 }
 
@@ -38,7 +39,10 @@ const start = (environment: Readonly<Record<string, string>>) =>
       let error = ""
       child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
       child.stderr.on("data", (chunk: Buffer) => (error += chunk.toString()))
-      const ended = once(child, "close").then(([code]): Ended => ({ code: code as number | null, error }))
+      const ended = once(child, "close").then(([code, signal]): Ended => ({
+        code: (code ?? signal) as number | string,
+        error
+      }))
       return { child, ended, output: () => output, said: () => error }
     }),
     ({ child, ended }) => Effect.promise(() => stop(child, ended))
