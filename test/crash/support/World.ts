@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Effect, Exit, Scope } from "effect"
 import * as StripeDouble from "../../ports/payment/StripeDouble.ts"
+import * as MemoryFolder from "../../support/MemoryFolder.ts"
 import * as TestCertificate from "../../support/network/TestCertificate.ts"
 import * as Client from "./peer/Client.ts"
 import * as Database from "./peer/Database.ts"
@@ -87,8 +87,6 @@ export interface Options {
   readonly inMemory?: boolean
 }
 
-const memory = "/dev/shm"
-
 /** The prices of work, in micro-USD. */
 const prices = { recording: 12_000, transcription: 25_000, machine_detection: 7_000 }
 
@@ -96,9 +94,8 @@ const all = ["*"]
 const startAndEnd = ["call.started", "call.ended"]
 
 export const make = async (options: Options): Promise<World> => {
-  const folder = await mkdtemp(
-    join(options.inMemory === true && existsSync(memory) ? memory : tmpdir(), "trunkline-crash-")
-  )
+  const memory = options.inMemory === true ? MemoryFolder.find() : null
+  const folder = await mkdtemp(join(memory ?? tmpdir(), "trunkline-crash-"))
   // As root the Postgres in it belongs to another user.
   await chmod(folder, 0o711)
   const authority = TestCertificate.makeAuthority()

@@ -1,8 +1,8 @@
 import { execFile, spawn } from "node:child_process"
-import { setPriority } from "node:os"
 import { Deferred, Effect } from "effect"
 import { type Engine, RecognitionFailed } from "../Recognition.ts"
 import * as Pocketsphinx from "./Pocketsphinx.ts"
+import * as SpeechCommand from "./SpeechCommand.ts"
 
 const program = "pocketsphinx_continuous"
 const model = "/usr/share/pocketsphinx/model/en-us"
@@ -10,9 +10,6 @@ const model = "/usr/share/pocketsphinx/model/en-us"
 /** Each track takes nearly a whole core; the engine is for tests and demonstrations. */
 const places = 2
 const longestLine = 64 * 1024
-/** Lower than the priority of the media thread and of this one. */
-const niceness = 5
-
 /** No secret of the service's environment is passed to it. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8" }
 
@@ -80,31 +77,14 @@ const make = (command: string): Engine => ({
       spawned,
       (child) =>
         Effect.suspend(() => {
-          nice(child.pid)
+          SpeechCommand.nice(child)
           listen(child)
           return Effect.raceFirst(Deferred.await(ended), speak(child))
         }),
-      ({ exitCode, pid, signalCode }) =>
+      (child) =>
         Effect.sync(() => {
-          if (pid !== undefined && exitCode === null && signalCode === null) end(pid)
+          if (child.exitCode === null && child.signalCode === null) SpeechCommand.end(child)
         })
     )
   })
 })
-
-/** Lowers the priority of a process that may have ended already, on a system that may forbid it. */
-const nice = (pid: number | undefined): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness)
-  } catch {
-    // The process then recognizes at its normal priority.
-  }
-}
-
-const end = (group: number): void => {
-  try {
-    process.kill(-group, "SIGKILL")
-  } catch {
-    // The group has ended already.
-  }
-}

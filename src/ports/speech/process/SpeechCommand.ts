@@ -15,12 +15,15 @@ export const nice = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // The program then speaks at its normal priority.
+    // The program then works at its normal priority.
   }
 }
 
-/** Kills a program with what it has started itself, which would otherwise write to its output for ever. */
-const end = ({ pid }: ChildProcess): void => {
+/**
+ * Kills a program, which leads a group of its own, with what it has started itself, which would otherwise write to its
+ * output for ever.
+ */
+export const end = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL")
   } catch {
