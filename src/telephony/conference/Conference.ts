@@ -10,6 +10,7 @@ import type { ConferenceFilters, ParticipantFilters } from "./stored/ConferenceR
 import type { Caller, CreateRequest, DialRequest } from "./ConferenceRequest.ts"
 import type * as ConferenceView from "./ConferenceView.ts"
 import * as EndConferences from "./shell/EndConferences.ts"
+import * as RoomMembers from "./machine/RoomMembers.ts"
 import type * as ParticipantView from "./ParticipantView.ts"
 import * as ReadConferences from "./shell/ReadConferences.ts"
 import type { UpstreamFilters, UpstreamPage } from "./Upstream.ts"
@@ -157,7 +158,7 @@ export class Conferences extends Context.Service<
             memberCount: Effect.sync(() =>
               [...registry.live.values()].reduce((sum, actor) => {
                 const state = actor.state()
-                return sum + (state === null ? 0 : state.members.filter(({ phase }) => phase === "joined").length)
+                return sum + (state === null ? 0 : RoomMembers.inside(state))
               }, 0)
             ),
             awaitingRecordings: Effect.sync(() =>

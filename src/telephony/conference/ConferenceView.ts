@@ -3,7 +3,7 @@ import * as Field from "../../domain/schema/Field.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Wire from "../../domain/schema/Wire.ts"
 import type { ConferenceRow } from "./stored/ConferenceList.ts"
-import type { ConferenceState } from "./machine/ConferenceState.ts"
+import { Beep, type ConferenceState, OnMemberLeft } from "./machine/ConferenceState.ts"
 import * as ParticipantView from "./ParticipantView.ts"
 
 const example = "2026-01-01T00:00:00.000Z"
@@ -18,7 +18,7 @@ export const Conference = Wire.struct({
   name: Field.text("Unique among the rooms that are not completed.", "Weekly"),
   status: Field.oneOf("`completed` is terminal.", ["init", "in_progress", "completed"]),
   hostCallId: Field.callIdOrNull("The host's call; null when it is no longer kept."),
-  beepEnabled: Field.oneOf("When those in the room hear a tone.", ["never", "on_enter", "on_exit", "always"]),
+  beepEnabled: Field.oneOf("When those in the room hear a tone.", Beep.literals),
   startOnCreate: Field.flag("False: the room waits for its second participant.", true),
   endOnExit: Field.flag("The room ends when its host leaves.", true),
   maxParticipants: Field.count("How many it holds: the host, those inside and those who still ring.", 10),
@@ -27,7 +27,7 @@ export const Conference = Wire.struct({
     "It ends when all but one have left for so many seconds; null: it does not.",
     null
   ),
-  onMemberLeft: Field.oneOf("What is done with the last one when it is left on hold.", ["none", "play", "hangup"]),
+  onMemberLeft: Field.oneOf("What is done with the last one when it is left on hold.", OnMemberLeft.literals),
   startedAt: Field.timeOrNull("When it became live; null until then.", example),
   endedAt: Field.timeOrNull("When it was over; null until then."),
   createdAt: Field.time("When it was created."),
@@ -52,14 +52,11 @@ export const ofState = (state: ConferenceState, now: ParticipantView.Now): Confe
 export const withHost = (room: Conference, kept: ReadonlySet<string>): Conference =>
   room.host_call_id === null || kept.has(room.host_call_id) ? room : { ...room, host_call_id: null }
 
-const ruleOf = (stored: string | null): Conference["on_member_left"] =>
-  stored === "play" || stored === "hangup" ? stored : "none"
-
 /** The view of a list row. */
 export const ofRow = (row: ConferenceRow): Conference =>
   encode({
     ...row,
-    onMemberLeft: ruleOf(row.onMemberLeft),
+    onMemberLeft: row.onMemberLeft ?? "none",
     startOnCreate: row.startOnCreate === 1,
     endOnExit: row.endOnExit === 1,
     participants: []

@@ -33,10 +33,8 @@ export const step = (
       // The member entered through an earlier message, and this one is late.
       if (member.phase === "joined") return unchanged
       return over(builder, member, "moved", context)
-    case "left": {
-      const reason = told.isCallOver === true ? "call_ended" : RoomMembers.reasonOf(builder, member.id)
-      return over(builder, member, reason, context)
-    }
+    case "left":
+      return over(builder, member, RoomMembers.reasonOf(builder.state, told), context)
   }
 }
 

@@ -67,8 +67,7 @@ const row = (
       const member = ConferenceStepBuilder.member(settled, event.memberId)
       if (member === undefined || !isPresent(member))
         return settled.state.pending === state.pending ? unchanged : settled
-      const reason = event.isCallOver === true ? "call_ended" : RoomMembers.reasonOf(builder, member.id)
-      return ConferenceClosing.left(settled, member, reason, at, context)
+      return ConferenceClosing.left(settled, member, RoomMembers.reasonOf(state, event), at, context)
     }
     case "member_muted":
     case "member_held":

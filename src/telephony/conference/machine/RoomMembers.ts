@@ -1,6 +1,6 @@
 import type { StepContext } from "../../../runtime/actor/Machine.ts"
 import type { ToCall } from "../../call/Call.ts"
-import { type Flags, type MemberChange, settingsOf } from "../../../ports/media/MemberChange.ts"
+import { type Flags, type MemberChange, settingsOf, type SupervisorRole } from "../../../ports/media/MemberChange.ts"
 import type { Entering } from "../verb/ConferenceField.ts"
 import { ApiError } from "../../../domain/ApiError.ts"
 import type { LeftReason } from "../../../domain/event/ConferenceEvent.ts"
@@ -22,6 +22,17 @@ export const membersOf = (state: ConferenceState, legIds: ReadonlyArray<Id.LegId
   return members.length === new Set(legIds).size ? members : null
 }
 
+/** The members that hear a supervisor's whisper, none in another role; null: a leg belongs to no member in the room. */
+export const hearers = (
+  state: ConferenceState,
+  role: SupervisorRole | undefined,
+  legIds: ReadonlyArray<Id.LegId> = []
+): ReadonlyArray<Id.MemberId> | null =>
+  role === "whisper" ? (membersOf(state, legIds)?.map(({ id }) => id) ?? null) : []
+
+/** How many are in the room, without those who ring or come in. */
+export const inside = ({ members }: ConferenceState): number => members.filter(({ phase }) => phase === "joined").length
+
 /** The fields of every event of the room. */
 export const ofRoom = ({ customerReference, hostCallId, hostLegId, id }: ConferenceState) => ({
   conferenceId: id,
@@ -40,9 +51,14 @@ export const ofMember = (state: ConferenceState, { callId, customerReference, id
   customerReference: customerReference ?? (callId === state.hostCallId ? state.customerReference : null)
 })
 
-/** Why a member left whose call lives on. */
-export const reasonOf = ({ state }: ConferenceStepBuilder.ConferenceStepBuilder, id: Id.MemberId): LeftReason =>
-  state.pending.some((pending) => pending.type === "remove" && pending.memberId === id) ? "api" : "moved"
+/** Why a member left, by what its call or the room has reported. */
+export const reasonOf = (
+  { pending }: ConferenceState,
+  { isCallOver, memberId }: { readonly memberId: Id.MemberId; readonly isCallOver?: true }
+): LeftReason => {
+  if (isCallOver === true) return "call_ended"
+  return pending.some((other) => other.type === "remove" && other.memberId === memberId) ? "api" : "moved"
+}
 
 type Enters = Pick<
   Member,
@@ -56,21 +72,17 @@ export const entering = (
   memberId: Id.MemberId,
   context: StepContext
 ): Enters | null => {
-  const heard = role === "whisper" ? membersOf(state, whisperLegIds ?? []) : []
-  if (heard === null) return null
-  const targets = heard.map(({ id }) => id)
-  const audioId = holdAudioUrl === undefined ? null : soundId(memberId, context)
-  const enters = {
-    ...(role === undefined ? {} : { role, targets }),
-    ...(holdAudioUrl === undefined || audioId === null ? {} : { audioUrl: holdAudioUrl, audioId })
-  }
+  const targets = hearers(state, role, whisperLegIds)
+  if (targets === null) return null
+  const sound = holdAudioUrl === undefined ? null : { audioUrl: holdAudioUrl, audioId: soundId(memberId, context) }
+  const enters = { ...(role === undefined ? {} : { role, targets }), ...sound }
   return {
     isMuted: mute ?? false,
     isHeld: hold ?? false,
     beepEnabled: beepEnabled ?? null,
     endOnExit: endOnExit ?? null,
     softEndOnExit: softEndOnExit ?? false,
-    ...(audioId === null ? {} : { holdSound: audioId }),
+    ...(sound === null ? {} : { holdSound: sound.audioId }),
     ...(Object.keys(enters).length === 0 ? {} : { enters })
   }
 }
@@ -187,8 +199,7 @@ export const joined = (
   const heard = beeps(state, member, "on_enter")
     ? ConferenceStepBuilder.ask(supervised, { type: "beep", except: member.id }, context)
     : supervised
-  const inside = heard.state.members.filter(({ phase }) => phase === "joined").length
-  const met = inside > 1 ? ConferenceStepBuilder.set(heard, { aloneAt: null }) : heard
+  const met = inside(heard.state) > 1 ? ConferenceStepBuilder.set(heard, { aloneAt: null }) : heard
   return waiting(start(met, at, context), member.id, context)
 }
 
@@ -298,10 +309,7 @@ export const start = (
   context: StepContext
 ): ConferenceStepBuilder.ConferenceStepBuilder => {
   const { state } = builder
-  const isDue =
-    state.status === "init" &&
-    state.room === "live" &&
-    (state.startOnCreate || state.members.filter(({ phase }) => phase === "joined").length >= 2)
+  const isDue = state.status === "init" && state.room === "live" && (state.startOnCreate || inside(state) >= 2)
   return isDue
     ? released(
         ConferenceStepBuilder.emit(ConferenceStepBuilder.set(builder, { status: "in_progress", startedAt: at }), {

@@ -3,6 +3,7 @@ import { SupervisorRole } from "../../../ports/media/MemberChange.ts"
 import * as Secret from "../../../domain/schema/Secret.ts"
 import * as Id from "../../../domain/Id.ts"
 import * as BodyField from "../../verb/BodyField.ts"
+import { Beep, OnMemberLeft } from "../machine/ConferenceState.ts"
 
 /** Fields that the bodies of conferences share. */
 
@@ -32,7 +33,7 @@ export const whisperLegIds = Schema.optionalKey(
   ids("Who hears a whisper; needed with `whisper`, and ignored otherwise.")
 )
 
-/** The members that hear a supervisor. */
+/** Which members a supervisor hears, and which hear it. */
 export const supervisorRole = BodyField.of(
   SupervisorRole,
   "`monitor`: it hears all, and nobody hears it. `whisper`: only the legs of `whisper_leg_ids` hear it. `barge` and `none`: it hears all, and all hear it.",
@@ -49,7 +50,7 @@ export const whisperFault = (body: { readonly role?: SupervisorRole; readonly wh
     : undefined
 
 export const beepEnabled = BodyField.of(
-  Schema.Literals(["never", "on_enter", "on_exit", "always"]),
+  Beep,
   "When the others hear a short tone: as a member comes in, leaves, or both.",
   "on_enter"
 )
@@ -67,7 +68,7 @@ export const endWhenAloneSecs = BodyField.of(
 export const rule = {
   onMemberLeft: Schema.optionalKey(
     BodyField.of(
-      Schema.Literals(["none", "play", "hangup"]),
+      OnMemberLeft,
       "What is done when a member leaves and the last one is on hold. `play`: it is taken off hold and hears the sound. `hangup`: the room is closed.",
       "play"
     )
@@ -85,6 +86,14 @@ export const ruleFault = (body: { readonly onMemberLeft?: string; readonly onMem
 
 export const durationMinutes = BodyField.of(BodyField.int(1, 2880), "The room is closed so long after its start.", 720)
 
+/** Whether the room ends when a member leaves. */
+export const onExit = {
+  endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
+  softEndOnExit: Schema.optionalKey(
+    BodyField.of(Schema.Boolean, "Whether the room is closed when it has left and nobody off hold is there.", true)
+  )
+}
+
 /** How a call comes in, whether it joins or is dialled. */
 export const entering = {
   mute: BodyField.or(BodyField.of(Schema.Boolean, "It comes in muted.", false), false),
@@ -95,10 +104,7 @@ export const entering = {
   role: Schema.optionalKey(supervisorRole),
   whisperLegIds,
   beepEnabled: Schema.optionalKey(beepEnabled),
-  endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
-  softEndOnExit: Schema.optionalKey(
-    BodyField.of(Schema.Boolean, "Whether the room is closed when it has left and nobody off hold is there.", true)
-  )
+  ...onExit
 }
 
 /** The values of `entering`, under the names of the code. */
@@ -108,7 +114,7 @@ export const Entering = Schema.Struct({
   holdAudioUrl: Schema.optionalKey(Secret.url(Schema.String)),
   role: Schema.optionalKey(SupervisorRole),
   whisperLegIds: Schema.optionalKey(Schema.Array(Id.LegId)),
-  beepEnabled: Schema.optionalKey(Schema.Literals(["never", "on_enter", "on_exit", "always"])),
+  beepEnabled: Schema.optionalKey(Beep),
   endOnExit: Schema.optionalKey(Schema.Boolean),
   softEndOnExit: Schema.optionalKey(Schema.Boolean)
 })

@@ -101,18 +101,14 @@ export const supervise = verb({
   errors: ["member_not_found", "conference_action_invalid"],
   act: ({ builder, context }, { legId, role, whisperLegIds }) => {
     if (RoomMembers.membersOf(builder.state, [legId]) === null) return rejected(RoomMembers.noMember("leg_id"))
-    const heard = role === "whisper" ? RoomMembers.membersOf(builder.state, whisperLegIds ?? []) : []
-    if (heard === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
-    const targets = heard.map(({ id }) => id)
+    const targets = RoomMembers.hearers(builder.state, role, whisperLegIds)
+    if (targets === null) return rejected(RoomMembers.noMember("whisper_leg_ids"))
     return MemberChanges.ask(builder, [legId], "leg_id", { type: "supervise", role, targets }, context)
   }
 })
 
 /** The fields of one member that may be changed. */
 export const change = BodyField.body("UpdateParticipant", {
-  endOnExit: Schema.optionalKey(BodyField.of(Schema.Boolean, "Whether the room is closed when it leaves.", true)),
-  softEndOnExit: Schema.optionalKey(
-    BodyField.of(Schema.Boolean, "Whether the room is closed when it has left and nobody off hold is there.", true)
-  ),
+  ...ConferenceField.onExit,
   beepEnabled: Schema.optionalKey(ConferenceField.beepEnabled)
 })
