@@ -18,10 +18,10 @@ export interface Verb<S extends Body = Body, When extends string = string> {
   readonly kept?: Body
   /** The errors it may answer with, besides those that every verb may. */
   readonly errors?: ReadonlyArray<Code>
-  /** URLs in the body that this service will open, by their wire names: the egress port may refuse them. */
-  targets?(body: S["Type"]): Readonly<Record<string, string>>
+  /** URLs in the body, if any, that this service will open, by their wire names: the egress port may refuse them. */
+  targets?(body: S["Type"]): Readonly<Record<string, string | undefined>>
   /** The same for `wss` URLs. */
-  sockets?(body: S["Type"]): Readonly<Record<string, string>>
+  sockets?(body: S["Type"]): Readonly<Record<string, string | undefined>>
   /** The voice of the action, which the synthesizer may lack. Its fields are named on the wire as in the body. */
   speaks?(body: S["Type"]): Speaking
   /** The recognition that it needs, whose engine may not exist. Its fields are named on the wire as in the body. */

@@ -7,8 +7,7 @@ import { Plans } from "../../../money/plan/Plan.ts"
 import { Proofs } from "../../../money/proof/Proof.ts"
 import { Api } from "../Api.ts"
 import * as CsvAnswer from "../answer/CsvAnswer.ts"
-import * as Pagination from "../answer/Pagination.ts"
-import { answer, list, read, write } from "../Handler.ts"
+import { answer, list, pageOf, read, write } from "../Handler.ts"
 
 const columns = [
   "id",
@@ -38,7 +37,7 @@ export const layer = HttpApiBuilder.group(
       ),
       invoices: list((tenantId, window, filters) => invoices.list(tenantId, filters, window)),
       invoice: read((tenantId, { params }) => invoices.find(tenantId, params.id)),
-      plans: list((_, window) => Effect.map(plans.list(true), (all) => Pagination.pageOf(all, window))),
+      plans: pageOf(() => plans.list(true)),
       subscription: read((tenantId) => plans.subscription(tenantId)),
       subscribe: write((caller, { payload }, slot) => plans.subscribe(caller, payload.planSlug, slot)),
       proof: read((tenantId) =>

@@ -4,8 +4,7 @@ import { CallFile, Calls, CallVerbs } from "../../../telephony/call/Call.ts"
 import { Transcriptions } from "../../../telephony/transcription/Transcription.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
-import { answer, list, read, write } from "../Handler.ts"
-import * as Pagination from "../answer/Pagination.ts"
+import { answer, list, pageOf, read, write } from "../Handler.ts"
 import * as CsvAnswer from "../answer/CsvAnswer.ts"
 import * as JsonResponse from "../answer/JsonResponse.ts"
 import * as VerbHandlers from "../VerbHandlers.ts"
@@ -24,7 +23,7 @@ export const layer = HttpApiBuilder.group(
       place: write(
         Effect.fnUntraced(function* (caller, { payload }, slot) {
           const options = CallBodies.optionsOf(payload)
-          yield* reachable(options.audioUrl === undefined ? {} : { audio_url: options.audioUrl }, "https:")
+          yield* reachable({ audio_url: options.audioUrl }, "https:")
           return yield* calls.place(caller, { ...payload, plan: CallBodies.planOf(payload), options }, slot)
         })
       ),
@@ -34,9 +33,7 @@ export const layer = HttpApiBuilder.group(
       ),
       retrieve: read((tenantId, { params }) => calls.find(tenantId, params.id)),
       ...actions,
-      streamings: list((tenantId, window, _, { params }) =>
-        Effect.map(calls.streams(tenantId, params.id), (streams) => Pagination.pageOf(streams, window))
-      ),
+      streamings: pageOf((tenantId, { params }) => calls.streams(tenantId, params.id)),
       transcription: answer((tenantId, { params }) =>
         Effect.map(transcriptions.find(tenantId, params.id), JsonResponse.streamed)
       ),

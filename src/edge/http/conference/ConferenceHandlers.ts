@@ -20,23 +20,22 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const conferences = yield* Conferences
     const reachable = yield* Reachable.make
-    const ruleSound = ({ onMemberLeftAudioUrl: url }: { readonly onMemberLeftAudioUrl?: string }) =>
-      reachable(url === undefined ? {} : { on_member_left_audio_url: url }, "https:")
-    const holdSound = ({ holdAudioUrl }: { readonly holdAudioUrl?: string }) =>
-      reachable(holdAudioUrl === undefined ? {} : { hold_audio_url: holdAudioUrl }, "https:")
     const actions = (yield* VerbHandlers.make)(ConferenceVerbs, conferences)
 
     return handlers.handleAll({
       ...actions,
-      create: write((caller, { payload }, slot) =>
-        Effect.all([holdSound(payload), ruleSound(payload)]).pipe(
-          Effect.andThen(conferences.create(caller, payload, slot))
-        )
-      ),
+      create: write((caller, { payload }, slot) => {
+        const { holdAudioUrl, onMemberLeftAudioUrl } = payload
+        const urls = { hold_audio_url: holdAudioUrl, on_member_left_audio_url: onMemberLeftAudioUrl }
+        return Effect.andThen(reachable(urls, "https:"), conferences.create(caller, payload, slot))
+      }),
       list: list((tenantId, window, filters) => conferences.list(tenantId, filters, window)),
       retrieve: read((tenantId, { params }) => conferences.find(tenantId, params.id)),
       dial: write((caller, { params, payload }, slot) =>
-        Effect.andThen(holdSound(payload), conferences.dial(caller, params.id, payload, slot))
+        Effect.andThen(
+          reachable({ hold_audio_url: payload.holdAudioUrl }, "https:"),
+          conferences.dial(caller, params.id, payload, slot)
+        )
       ),
       participants: list((tenantId, window, { includeLeft = false, ...filters }, { params }) =>
         conferences.participants(tenantId, params.id, { ...filters, includeLeft }, window)

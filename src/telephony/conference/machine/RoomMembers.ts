@@ -30,7 +30,7 @@ export const hearers = (
 ): ReadonlyArray<Id.MemberId> | null =>
   role === "whisper" ? (membersOf(state, legIds)?.map(({ id }) => id) ?? null) : []
 
-/** How many are in the room, without those who ring or come in. */
+/** How many are in the room, without members that ring or come in. */
 export const inside = ({ members }: ConferenceState): number => members.filter(({ phase }) => phase === "joined").length
 
 /** The fields of every event of the room. */

@@ -23,8 +23,7 @@ export const update = verb({
     endWhenAloneSecs: Schema.optionalKey(ConferenceField.endWhenAloneSecs),
     ...ConferenceField.rule
   }).check(Schema.makeFilter(ConferenceField.ruleFault)),
-  targets: ({ onMemberLeftAudioUrl }) =>
-    onMemberLeftAudioUrl === undefined ? {} : { on_member_left_audio_url: onMemberLeftAudioUrl },
+  targets: ({ onMemberLeftAudioUrl }) => ({ on_member_left_audio_url: onMemberLeftAudioUrl }),
   // Fewer than are seated, or more than the plan allows.
   errors: ["unprocessable"],
   act: ({ builder, mostParticipants }, body) => {

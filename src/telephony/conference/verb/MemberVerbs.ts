@@ -31,7 +31,7 @@ export const join = verb({
     "conflict",
     "unprocessable"
   ],
-  targets: ({ holdAudioUrl }) => (holdAudioUrl === undefined ? {} : { hold_audio_url: holdAudioUrl }),
+  targets: ({ holdAudioUrl }) => ({ hold_audio_url: holdAudioUrl }),
   act: ({ builder, context, joining }, body) => {
     const { callId } = body
     if (builder.state.members.some((member) => member.callId === callId && isPresent(member)))
@@ -80,7 +80,7 @@ export const hold = changing(
       ),
       ...ConferenceField.region
     }),
-    targets: ({ audioUrl }) => (audioUrl === undefined ? {} : { audio_url: audioUrl })
+    targets: ({ audioUrl }) => ({ audio_url: audioUrl })
   },
   ({ audioUrl = null }) => ({ type: "hold", isHeld: true, audioUrl })
 )

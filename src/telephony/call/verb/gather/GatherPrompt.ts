@@ -87,10 +87,7 @@ export const gatherUsingAudio = collection.verb({
     },
     optionNames
   ).check(optionsAgree()),
-  targets: ({ audioUrl, invalidAudioUrl }) => ({
-    audio_url: audioUrl,
-    ...(invalidAudioUrl === undefined ? {} : { invalid_audio_url: invalidAudioUrl })
-  }),
+  targets: ({ audioUrl, invalidAudioUrl }) => ({ audio_url: audioUrl, invalid_audio_url: invalidAudioUrl }),
   act: (moment, body) => {
     const { audioUrl, invalidAudioUrl } = body
     const file = (url: string): Playable => ({ type: "url", url })
