@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
   const decksOf = (tenantId: TenantId | null) =>
     Effect.map(every, (decks) => decks.filter((deck) => deck.tenantId === tenantId))
   const rows = RateRows.of(sql, "rate")
-  const made = (rates: ReadonlyArray<RateDeck.Rate>) => TimeSlices.run(() => RateDeck.making(rates))
+  const deckOf = (rates: ReadonlyArray<RateDeck.Rate>) => TimeSlices.run(() => RateDeck.making(rates))
   const ratesOf = rows.read
 
   type Loaded = PriceDeck & { readonly deck: RateDeck.RateDeck }
@@ -83,7 +83,7 @@ export const make = Effect.gen(function* () {
     held.set(
       owner,
       yield* Effect.forEach(fromNow(decks, startedAt), (each) =>
-        Effect.map(Effect.flatMap(ratesOf(each.id), made), (deck) => ({ ...each, deck }))
+        Effect.map(Effect.flatMap(ratesOf(each.id), deckOf), (deck) => ({ ...each, deck }))
       )
     )
   const heldOf = (tenantId: TenantId | null) => held.get(tenantId) ?? []
@@ -112,10 +112,6 @@ export const make = Effect.gen(function* () {
           ApiError.of("conflict", `the decks of single tenants would have ${sum} rows together; ${mostTenantRows} fit`)
         )
   }
-
-  /** How `rates` differ from the deck that is in effect at `at`. */
-  const changes = (tenantId: TenantId | null, rates: ReadonlyArray<RateDeck.Rate>, at: number) =>
-    Effect.flatMap(ratesAt(tenantId, at), (before) => TimeSlices.run(() => RateDeck.difference(before, rates)))
 
   /** Fails with the fault of a deck or of its moment. Null: it takes effect at once. */
   const checked = Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null) {
@@ -178,7 +174,8 @@ export const make = Effect.gen(function* () {
       tenantId: TenantId | null = null
     ) {
       const { from } = yield* checked(rates, effectiveAt)
-      return yield* changes(tenantId, rates, from)
+      const before = yield* ratesAt(tenantId, from)
+      return yield* TimeSlices.run(() => RateDeck.difference(before, rates))
     }),
     set: Effect.fnUntraced(function* (
       rates: ReadonlyArray<RateDeck.Rate>,
@@ -193,7 +190,7 @@ export const make = Effect.gen(function* () {
       )
       const before = yield* ratesAt(tenantId, from)
       const changed = yield* TimeSlices.run(() => RateDeck.changes(before, rates))
-      const deck = yield* made(rates)
+      const deck = yield* deckOf(rates)
       const id = yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO rate_deck (tenant_id, effective_at, imported_at, rows)

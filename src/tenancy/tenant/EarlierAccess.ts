@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
         }
       }
       const members = yield* repo.leaveAlone(tenantId, memberId)
-      // Subscriptions that were made while this waited for the lock end too.
+      // Subscriptions that were made while the caller waited for the lock end too.
       const keys = yield* onboarding.endAccessWithin(tenantId, yield* Clock.currentTimeMillis)
       const invitations = yield* repo.revokeInvitations(tenantId)
       const failover = yield* repo.endFailover(tenantId, at)

@@ -79,11 +79,11 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const verify = Effect.fn("EmailVerification.verify")(function* (request: Confirmation, ip: string | null) {
     const { endEarlierAccess, token } = request
     const at = yield* Clock.currentTimeMillis
-    const found = yield* repo.verifying(hashOf(token))
-    if (found === null) return yield* unusable
+    const tenantId = yield* repo.verifying(hashOf(token))
+    if (tenantId === null) return yield* unusable
     const member = yield* Effect.gen(function* () {
       // The tenant is locked before its members are, as every change of a team does it.
-      yield* repo.lock(found)
+      yield* repo.lock(tenantId)
       const member = yield* repo.useToken(hashOf(token), at)
       if (member === null) return null
       const seed = entropy.hex(16)
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     }).pipe(
       transaction,
       // Runs even if the answer of the commit was lost.
-      Effect.ensuring(endEarlierAccess ? earlier.changed(found) : Effect.void)
+      Effect.ensuring(endEarlierAccess ? earlier.changed(tenantId) : Effect.void)
     )
     if (member === null) return yield* unusable
     yield* onboarding.verified(member.tenantId)

@@ -8,7 +8,8 @@ export type Parsed = { readonly isJson: true; readonly value: unknown } | { read
 /** Parses the body of a request; fails with `invalid_request`. */
 export type ParseJson = (bytes: ArrayBuffer) => Effect.Effect<unknown, ApiError>
 
-const invalid = ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB")
+/** The answer to a body that is no JSON, or is too long. */
+export const invalid = ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB")
 const lost = ApiError.of("service_unavailable", "the body was lost before it was read; send it again")
 
 /** A shorter body takes less time here than its way to the thread and back. */

@@ -6,7 +6,7 @@ import * as PassingDefect from "../../../runtime/store/PassingDefect.ts"
 import * as OperatorName from "../command/OperatorName.ts"
 import * as Command from "../command/Command.ts"
 import * as JsonAnswer from "./JsonAnswer.ts"
-import type * as JsonThread from "./JsonThread.ts"
+import * as JsonThread from "./JsonThread.ts"
 
 /** A CSV table of 100,000 numbers is about 8 MB. */
 const maxBody = ByteSize.mebibytes(32)
@@ -89,9 +89,7 @@ export const make = <R>(options: {
       const known = [...commands.keys()].join(", ")
       return yield* ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${known}`)
     }
-    const bytes = yield* Effect.mapError(request.arrayBuffer, () =>
-      ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB")
-    )
+    const bytes = yield* Effect.mapError(request.arrayBuffer, () => JsonThread.invalid)
     const body = yield* options.parse(bytes)
     const answered = yield* Effect.uninterruptible(
       Effect.provideService(answer(command, body), Audit.OperatorName, operator)
