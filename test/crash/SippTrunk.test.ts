@@ -12,6 +12,7 @@ import * as Requests from "../../src/protocol/sip/message/Requests.ts"
 import type { SipMessage, SipResponse } from "../../src/protocol/sip/message/SipMessage.ts"
 import * as SipParser from "../../src/protocol/sip/message/SipParser.ts"
 import * as SipWriter from "../../src/protocol/sip/message/SipWriter.ts"
+import type { SipPeer } from "./support/peer/SipPeer.ts"
 import * as Sipp from "./support/peer/Sipp.ts"
 
 /** A caller at the trunk, which sends several messages in one burst. */
@@ -46,10 +47,10 @@ const makeCaller = async (port: number) => {
   }
 }
 
-describe("SIPp as the trunk of the crash tests", () => {
-  it("logs a BYE that arrives together with a CANCEL and an ACK, because its answer had crossed the CANCEL", async ({
-    skip
-  }) => {
+/** A test with SIPp as the trunk, and a caller that has sent its INVITE; skipped where SIPp is not installed. */
+const atTrunk =
+  (run: (peer: SipPeer, caller: Awaited<ReturnType<typeof makeCaller>>) => Promise<void>) =>
+  async ({ skip }: { readonly skip: (note: string) => void }): Promise<void> => {
     const folder = await mkdtemp(join(tmpdir(), "trunkline-sipp-"))
     await chmod(folder, 0o711)
     const peer = await Sipp.start(folder)
@@ -58,21 +59,7 @@ describe("SIPp as the trunk of the crash tests", () => {
       const caller = await makeCaller(peer.port)
       try {
         caller.send(caller.invite)
-        await expect.poll(() => caller.answer(200, "INVITE"), { timeout: 20_000 }).not.toBeNull()
-        const answer = caller.answer(200, "INVITE")
-        const dialog = answer === null ? null : Dialog.fromResponse(caller.invite, answer)
-        if (dialog === null) throw new Error("the answer made no dialog")
-        const ack = Dialog.acknowledge(dialog, caller.invite, { ...caller.hop, branch: "z9hG4bKack" })
-        const bye = Dialog.request(ack.dialog, "BYE", caller.hop)
-        caller.send(Requests.cancel(caller.invite), ack.request, bye.request)
-        // A BYE is sent again until it has its answer (RFC 3261 section 17.1.2.1).
-        for (let tries = 0; tries < 20 && caller.answer(200, "BYE") === null; tries++) {
-          await delay(500)
-          caller.send(bye.request)
-        }
-        await expect
-          .poll(() => peer.dialogs.get("one-call")?.closed, { timeout: 20_000 })
-          .toBe("hung up by the service")
+        await run(peer, caller)
       } finally {
         caller.close()
       }
@@ -80,28 +67,38 @@ describe("SIPp as the trunk of the crash tests", () => {
       await peer?.close()
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }
 
-  it("gives its answer up when that has no ACK for 64*T1, and the line is down", async ({ skip }) => {
-    const folder = await mkdtemp(join(tmpdir(), "trunkline-sipp-"))
-    await chmod(folder, 0o711)
-    const peer = await Sipp.start(folder)
-    try {
-      if (peer === null) return skip("sipp is not installed")
-      const caller = await makeCaller(peer.port)
-      caller.send(caller.invite)
-      try {
-        const isDown = async () => {
-          await peer.errors?.("one-call")
-          return peer.dialogs.get("one-call")?.closed ?? null
-        }
-        await expect.poll(isDown, { timeout: 120_000, interval: 1_000 }).toBe("hung up by the peer")
-      } finally {
-        caller.close()
+describe("SIPp as the trunk of the crash tests", () => {
+  it(
+    "logs a BYE that arrives together with a CANCEL and an ACK, because its answer had crossed the CANCEL",
+    atTrunk(async (peer, caller) => {
+      await expect.poll(() => caller.answer(200, "INVITE"), { timeout: 20_000 }).not.toBeNull()
+      const answer = caller.answer(200, "INVITE")
+      const dialog = answer === null ? null : Dialog.fromResponse(caller.invite, answer)
+      if (dialog === null) throw new Error("the answer made no dialog")
+      const ack = Dialog.acknowledge(dialog, caller.invite, { ...caller.hop, branch: "z9hG4bKack" })
+      const bye = Dialog.request(ack.dialog, "BYE", caller.hop)
+      caller.send(Requests.cancel(caller.invite), ack.request, bye.request)
+      // A BYE is sent again until it has its answer (RFC 3261 section 17.1.2.1).
+      for (let tries = 0; tries < 20 && caller.answer(200, "BYE") === null; tries++) {
+        await delay(500)
+        caller.send(bye.request)
       }
-    } finally {
-      await peer?.close()
-      await rm(folder, { recursive: true, force: true })
-    }
-  }, 180_000)
+      await expect.poll(() => peer.dialogs.get("one-call")?.closed, { timeout: 20_000 }).toBe("hung up by the service")
+    }),
+    60_000
+  )
+
+  it(
+    "gives its answer up when that has no ACK for 64*T1, and the line is down",
+    atTrunk(async (peer) => {
+      const isDown = async () => {
+        await peer.errors?.("one-call")
+        return peer.dialogs.get("one-call")?.closed ?? null
+      }
+      await expect.poll(isDown, { timeout: 120_000, interval: 1_000 }).toBe("hung up by the peer")
+    }),
+    180_000
+  )
 })

@@ -66,6 +66,15 @@ export const make = async (): Promise<Pair> => {
   const receiver = await Receiver.start(authority.issue(["127.0.0.1"]))
 
   const started: Array<Service.Service> = []
+  let opened: Database.Database | null = null
+  const close = async (): Promise<void> => {
+    await opened?.close()
+    for (const service of started) await service.kill("SIGKILL")
+    await receiver.close()
+    await postgres.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await rm(folder, { recursive: true, force: true })
+  }
   const member = async (name: string): Promise<Member> => {
     const { proxy: toDatabase, url: databaseUrl } = await postgres.network()
     const ports = await FreePorts.find()
@@ -127,6 +136,7 @@ export const make = async (): Promise<Pair> => {
     const number = "+12025550150"
     await ask("/v1/numbers/order", bearer, { phone_numbers: [number], country_code: "US", number_type: "local" })
     const database = Database.open((await postgres.network()).url)
+    opened = database
     const standing = async (callIds: ReadonlyArray<string>) => {
       const rows = await database.query<{ readonly id: string; readonly text: string }>(
         "SELECT id, concat_ws(' ', status, end_reason) AS text FROM call WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))",
@@ -188,23 +198,13 @@ export const make = async (): Promise<Pair> => {
         }),
       answers: async (at) => (await Client.request(`${api(at)}/v1/account`, { method: "GET", bearer }))?.status === 200,
       hangUp: (at, callId) => Client.request(`${api(at)}/v1/calls/${callId}/actions/hangup`, { bearer, body: {} }),
-      close: async () => {
-        await database.close()
-        for (const { service } of members) await service().kill("SIGKILL")
-        await receiver.close()
-        await postgres.close()
-        await Effect.runPromise(Scope.close(scope, Exit.void))
-        await rm(folder, { recursive: true, force: true })
-      }
+      close
     }
   }
   try {
     return await joined()
   } catch (cause) {
-    for (const service of started) await service.kill("SIGKILL")
-    await receiver.close()
-    await postgres.close()
-    await rm(folder, { recursive: true, force: true })
+    await close()
     throw cause
   }
 }
