@@ -164,11 +164,12 @@ describe("espeak of npm", () => {
     () =>
       Effect.gen(function* () {
         const program = new URL("../../../../src/ports/speech/process/EspeakProgram.ts", import.meta.url)
+        const family = Effect.promise(() => NpmStart.family(process.pid))
+        // A process of an earlier test may be ending.
+        const earlier = new Set((yield* family).map(({ pid }) => pid))
         const speaker = EspeakProcess.make({ program, isEager: true, onDied: () => undefined })
         yield* Effect.addFinalizer(() => Effect.sync(speaker.close))
-        const own = (yield* Effect.promise(() => NpmStart.family(process.pid))).filter(({ command }) =>
-          command.includes("EspeakProgram")
-        )
+        const own = (yield* family).filter(({ command, pid }) => command.includes("EspeakProgram") && !earlier.has(pid))
         expect(own).toHaveLength(1)
         expect(own.map(({ pid }) => groupOf(pid))).toEqual(own.map(({ pid }) => pid))
       }).pipe(Effect.scoped),
